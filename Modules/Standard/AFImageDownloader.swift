@@ -15,7 +15,7 @@ extension DownloaderConfiguration {
     /// Source: AFNetworking 4, `AFImageDownloader.m`, and `NSURLRequest.timeoutInterval`.
     public static var afImageDownloader: Self {
         var configuration = Self(maxConcurrentDownloads: 4, order: .firstInFirstOut)
-        configuration.rules.idleTimeout = .seconds(60)
+        configuration.idleTimeout = .seconds(60)
         return configuration
     }
 }

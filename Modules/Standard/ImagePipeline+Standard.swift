@@ -109,8 +109,8 @@ extension Downloader {
     ) -> Downloader {
         let transport = CachingTransport(wrapping: CURLTransport(options: network), cache: responseCache)
         var configuration = configuration
-        if configuration.rules.defaultFields["Accept"] == DownloadRules.anyImage {
-            configuration.rules.defaultFields["Accept"] = codecs.acceptFieldValue
+        if configuration.defaultFields["Accept"] == DownloaderConfiguration.anyImage {
+            configuration.defaultFields["Accept"] = codecs.acceptFieldValue
         }
         return Downloader(transport: watch(transport), configuration: configuration)
     }

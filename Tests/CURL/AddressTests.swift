@@ -18,7 +18,7 @@ struct AddressTests {
 
     private func publicOnly() -> CURLTransport {
         var options = CURLOptions()
-        options.addresses = .publicOnly
+        options.allowsPrivateAddresses = false
         options.proxy = .none
         return CURLTransport(options: options)
     }

@@ -28,52 +28,52 @@ import Testing
 
     @Test func `an exchange that was given out is not held, while its host is busy`() throws {
         var schedule = CURLSchedule(limit: 100, hostLimit: 100)
-        weak var gone: CURLExchange?
+        weak var released: CURLExchange?
         do {
             let exchange = try exchange("a")
-            gone = exchange
+            released = exchange
             schedule.enqueue(exchange)
             schedule.enqueue(try self.exchange("a"))
             schedule.enqueue(try self.exchange("a"))
             #expect(schedule.next() === exchange)
         }
-        #expect(gone == nil)
+        #expect(released == nil)
     }
 
-    @Test func `a line gives back what came first, with some taken out in between`() throws {
-        var line = CURLLine()
+    @Test func `a queue returns what came first, with some taken out in between`() throws {
+        var queue = ExchangeQueue()
         var expected: [CURLExchange] = []
         for number in 0..<300 {
             let exchange = try exchange("a")
-            line.append(exchange)
+            queue.append(exchange)
             expected.append(exchange)
             if number % 3 == 0 {
-                let first = line.popFirst()
+                let first = queue.popFirst()
                 #expect(first === expected.removeFirst())
             }
-            if number % 7 == 0, let last = expected.popLast() { line.remove(last) }
+            if number % 7 == 0, let last = expected.popLast() { queue.remove(last) }
         }
-        let rest = line.removeAll()
+        let rest = queue.removeAll()
         #expect(rest.count == expected.count && zip(rest, expected).allSatisfy { $0 === $1 })
-        #expect(line.isEmpty)
+        #expect(queue.isEmpty)
     }
 
-    @Test func `a server that was silent is doubted until it answers`() {
-        var servers = SilentServers()
-        servers.wasSilent("a")
+    @Test func `a server that timed out is unresponsive until it responds`() {
+        var servers = UnresponsiveServers()
+        servers.recordTimeout("a")
         #expect(servers.contains("a") && !servers.contains("b"))
-        servers.hasAnswered("b")
+        servers.recordResponse("b")
         #expect(servers.contains("a"))
-        servers.hasAnswered("a")
+        servers.recordResponse("a")
         #expect(!servers.contains("a"))
     }
 
     @Test func `a host with nothing left to begin holds nobody up`() throws {
         var schedule = CURLSchedule(limit: 1, hostLimit: 1)
-        let (first, gone, last) = (try exchange("a"), try exchange("b"), try exchange("c"))
-        for one in [first, gone, last] { schedule.enqueue(one) }
+        let (first, cancelled, last) = (try exchange("a"), try exchange("b"), try exchange("c"))
+        for one in [first, cancelled, last] { schedule.enqueue(one) }
         #expect(schedule.next() === first)
-        schedule.remove(gone)
+        schedule.remove(cancelled)
         schedule.ended(first)
         #expect(schedule.next() === last)
     }

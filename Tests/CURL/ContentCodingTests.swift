@@ -17,7 +17,7 @@ struct ContentCodingTests {
     /// The body that a caller gets, and the codings that the server was asked for.
     private func exchange(
         _ transport: CURLTransport, coding: String = "gzip", fields: HTTPFields = HTTPFields()
-    ) async throws -> (body: Data, asked: String?) {
+    ) async throws -> (body: Data, requestedCodings: String?) {
         let reply = OriginReply(fields: ["Content-Encoding": coding], body: Self.packed)
         let origin = try LoopbackOrigin { _ in reply }
         defer { origin.stop() }
@@ -29,30 +29,30 @@ struct ContentCodingTests {
     }
 
     @Test func `a coded body is asked for, and arrives unpacked`() async throws {
-        let (body, asked) = try await exchange(CURLTransport())
+        let (body, requestedCodings) = try await exchange(CURLTransport())
         #expect(body == Self.unpacked)
-        #expect(asked?.contains("gzip") == true)
+        #expect(requestedCodings?.contains("gzip") == true)
     }
 
     @Test func `who names codings gets what was sent`() async throws {
-        let (body, asked) = try await exchange(CURLTransport(), fields: ["accept-encoding": "gzip;q=0.5"])
+        let (body, requestedCodings) = try await exchange(CURLTransport(), fields: ["accept-encoding": "gzip;q=0.5"])
         #expect(body == Self.packed)
-        #expect(asked == "gzip;q=0.5")
+        #expect(requestedCodings == "gzip;q=0.5")
     }
 
     @Test func `a part comes as it was sent`() async throws {
-        let (body, asked) = try await exchange(CURLTransport(), fields: ["Range": "bytes=0-29"])
+        let (body, requestedCodings) = try await exchange(CURLTransport(), fields: ["Range": "bytes=0-29"])
         #expect(body == Self.packed)
-        #expect(asked == nil)
+        #expect(requestedCodings == nil)
     }
 
     @Test(arguments: ["gzip", "x-unheard-of", "gzip, x-unheard-of"])
     func `a transport that does not decode asks for no coding and gives what was sent`(coding: String) async throws {
         var options = CURLOptions()
         options.decodesContent = false
-        let (body, asked) = try await exchange(CURLTransport(options: options), coding: coding)
+        let (body, requestedCodings) = try await exchange(CURLTransport(options: options), coding: coding)
         #expect(body == Self.packed)
-        #expect(asked == nil)
+        #expect(requestedCodings == nil)
     }
 
     @Test func `an unknown coding is an error where codings are undone`() async throws {

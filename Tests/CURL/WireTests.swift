@@ -24,7 +24,7 @@ struct WireTests {
         return try #require(origin.requests.first)
     }
 
-    private func expectRefusal(
+    private func expectRejection(
         _ method: HTTPMethod = .get, fields: HTTPFields = HTTPFields(), body: Data? = nil,
         at location: SourceLocation = #_sourceLocation
     ) async {
@@ -61,12 +61,12 @@ struct WireTests {
 
     @Test(arguments: ["\u{100}", "e\u{301}", "\u{20AC}", "a\u{0}b", "a\r\nX-B: c", "a\nb"])
     func `a value that is no bytes, or more than one line, is refused`(value: String) async throws {
-        await expectRefusal(fields: ["X-A": value])
+        await expectRejection(fields: ["X-A": value])
     }
 
     @Test(arguments: ["", "X A", "X:", "X\u{E9}", "X\r\n", "X;", "(X)"])
     func `a name that is no token is refused`(name: String) async throws {
-        await expectRefusal(fields: HTTPFields([HTTPFields.Field(name, "a")]))
+        await expectRejection(fields: HTTPFields([HTTPFields.Field(name, "a")]))
     }
 
     @Test func `repeated names stay lines of their own, in their order`() async throws {
@@ -102,11 +102,11 @@ struct WireTests {
     }
 
     @Test(arguments: ["", "A B", "A:", "G\u{C9}T", "GET\r\n"]) func `another method is refused`(name: String) async {
-        await expectRefusal(HTTPMethod(rawValue: name))
+        await expectRejection(HTTPMethod(rawValue: name))
     }
 
     @Test func `a HEAD with a body is refused`() async {
-        await expectRefusal(.head, body: Data("body".utf8))
+        await expectRejection(.head, body: Data("body".utf8))
     }
 
     @Test(arguments: ["http:///127.0.0.1", "http:/127.0.0.1", "http:127.0.0.1", "http://"])

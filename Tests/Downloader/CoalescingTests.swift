@@ -127,7 +127,7 @@ struct CoalescingTests {
         let transport = FakeTransport.waiting(on: clock)
         var configuration = Downloader.Configuration()
         let modified = Guarded(0)
-        configuration.rules.modifyRequest = { request in
+        configuration.modifyRequest = { request in
             defer { modified.change { $0 += 1 } }
             var request = request
             // A signature that does not matter goes, and what does not differ begins to.

@@ -12,7 +12,7 @@ struct LocalSourceTests {
     private struct Failure: Error, Equatable {}
 
     private let directory: TemporaryDirectory
-    private var folder: String { directory.path }
+    private var root: String { directory.path }
     private let downloader = Downloader(
         transport: FakeTransport { _ in throw HTTPTransportError(.failed, "no network here") },
         configuration: .init(maximumByteCount: 1000))
@@ -24,8 +24,8 @@ struct LocalSourceTests {
     }
 
     private func write(_ name: String, count: Int) throws -> ImageSource {
-        try Data(repeating: 5, count: count).write(to: URL(filePath: folder + "/" + name))
-        return .file(folder + "/" + name)
+        try Data(repeating: 5, count: count).write(to: URL(filePath: root + "/" + name))
+        return .file(root + "/" + name)
     }
 
     @Test(arguments: [
@@ -51,7 +51,7 @@ struct LocalSourceTests {
         text: String
     ) async throws {
         #expect(try await code(ImageSource(try #require(URL(string: text)))) == .unsupportedURL)
-        let target = folder + "/target"
+        let target = root + "/target"
         let error = try await failure {
             try await downloader.download(
                 DownloadRequest(ImageSource(try #require(URL(string: text)))), to: target)
@@ -68,7 +68,7 @@ struct LocalSourceTests {
         let begun = Guarded(0)
         func request() -> DownloadRequest {
             var request = DownloadRequest(source)
-            request.fileVersion = FileVersion(path: folder + "/a")
+            request.fileVersion = FileVersion(path: root + "/a")
             request.admission = {
                 begun.change { $0 += 1 }
                 try await begun.wait { $0 == 2 }
@@ -116,16 +116,16 @@ struct LocalSourceTests {
     }
 
     @Test func `what is no regular file cannot be read, and keeps nobody waiting`() async throws {
-        #expect(try await code(.file(folder + "/missing")) == .unreadableFile)
-        #expect(try await code(.file(folder)) == .unreadableFile)
+        #expect(try await code(.file(root + "/missing")) == .unreadableFile)
+        #expect(try await code(.file(root)) == .unreadableFile)
         #expect(try await code(.file("")) == .unreadableFile)
-        #expect(mkfifo(folder + "/pipe", 0o600) == 0)
-        #expect(try await code(.file(folder + "/pipe")) == .unreadableFile)
+        #expect(mkfifo(root + "/pipe", 0o600) == 0)
+        #expect(try await code(.file(root + "/pipe")) == .unreadableFile)
         #expect(try await code(.file("/dev/zero")) == .unreadableFile)
-        #expect(symlink("missing", folder + "/dangling") == 0)
-        #expect(try await code(.file(folder + "/dangling")) == .unreadableFile)
-        #expect(symlink("loop", folder + "/loop") == 0)
-        #expect(try await code(.file(folder + "/loop")) == .unreadableFile)
+        #expect(symlink("missing", root + "/dangling") == 0)
+        #expect(try await code(.file(root + "/dangling")) == .unreadableFile)
+        #expect(symlink("loop", root + "/loop") == 0)
+        #expect(try await code(.file(root + "/loop")) == .unreadableFile)
     }
 
     @Test func `a file that does not say how long it is stays within the limit`() async throws {
@@ -136,13 +136,13 @@ struct LocalSourceTests {
 
     @Test func `a link to a file is the file`() async throws {
         _ = try write("target", count: 3)
-        #expect(symlink("target", folder + "/link") == 0)
-        #expect(try await downloader.download(.file(folder + "/link")).data.count == 3)
+        #expect(symlink("target", root + "/link") == 0)
+        #expect(try await downloader.download(.file(root + "/link")).data.count == 3)
     }
 
     @Test func `a path that C would cut short is no source`() async throws {
         _ = try write("a", count: 3)
-        #expect(try await code(.file(folder + "/a\0.png")) == .invalidSource)
+        #expect(try await code(.file(root + "/a\0.png")) == .invalidSource)
     }
 
     @Test func `a provider's error is the cause`() async throws {

@@ -5,13 +5,13 @@ import TestSupport
 
 /// What completions were called with, in short words, and how often.
 final class Outcomes: Sendable {
-    private let noted = Guarded<[String: [String]]>([:])
+    private let recorded = Guarded<[String: [String]]>([:])
     /// Rings with each outcome.
     private let bell = AsyncStream<Void>.makeStream()
 
-    var texts: [String: [String]] { noted.value }
+    var texts: [String: [String]] { recorded.value }
 
-    func note(_ name: String, _ result: Result<Int, any Error>) {
+    func record(_ name: String, _ result: Result<Int, any Error>) {
         let text =
             switch result {
             case .success(let count): "\(count) bytes"
@@ -19,14 +19,14 @@ final class Outcomes: Sendable {
             case .failure(let error as DownloadError): "\(error.code)"
             case .failure(let error): "\(error)"
             }
-        noted.change { $0[name, default: []].append(text) }
+        recorded.change { $0[name, default: []].append(text) }
         bell.continuation.yield()
     }
 
     /// Returns when so many outcomes have come in all. For one task.
     func waitFor(_ count: Int) async throws {
-        guard noted.value.values.map(\.count).reduce(0, +) < count else { return }
-        for await _ in bell.stream where noted.value.values.map(\.count).reduce(0, +) >= count { return }
+        guard recorded.value.values.map(\.count).reduce(0, +) < count else { return }
+        for await _ in bell.stream where recorded.value.values.map(\.count).reduce(0, +) >= count { return }
         throw CancellationError()
     }
 }

@@ -25,7 +25,7 @@ struct ReceiptTests {
         _ path: String, on downloader: Downloader, _ priority: LoadPriority = .normal, as name: String? = nil
     ) throws -> DownloadReceipt {
         let request = DownloadRequest(try web("http://h/\(path)"), priority: priority)
-        return downloader.start(request) { [outcomes] in outcomes.note(name ?? path, $0.map(\.data.count)) }
+        return downloader.start(request) { [outcomes] in outcomes.record(name ?? path, $0.map(\.data.count)) }
     }
 
     @Test func `a completion is called once, with what came`() async throws {
@@ -214,7 +214,7 @@ struct ReceiptTests {
         let downloader = downloader(
             transport, .init(maxConcurrentDownloads: 4, maxConcurrentDownloadsPerHost: 1))
         for url in ["http://h/a", "http://h:80/b", "http://H/c", "https://h/d", "http://other/e"] {
-            downloader.start(DownloadRequest(try web(url))) { [outcomes] in outcomes.note(url, $0.map(\.data.count)) }
+            downloader.start(DownloadRequest(try web(url))) { [outcomes] in outcomes.record(url, $0.map(\.data.count)) }
         }
         try await clock.waitForSleepers(count: 3)
         #expect(downloader.transferCounts == (3, 2))
@@ -227,7 +227,7 @@ struct ReceiptTests {
 
     private func modifying(_ transport: FakeTransport) -> Downloader {
         var configuration = Downloader.Configuration(maxConcurrentDownloads: 1)
-        configuration.rules.modifyRequest = { [clock] request in
+        configuration.modifyRequest = { [clock] request in
             if request.url.path != "/plug" { try await clock.sleep(for: .seconds(5)) }
             var request = request
             request.fields["X-Token"] = "t"
@@ -258,7 +258,7 @@ struct ReceiptTests {
     @Test func `who is cancelled while its modified request joins the others has its outcome at once`() async throws {
         let modified = Guarded(-1)
         var configuration = Downloader.Configuration(maxConcurrentDownloads: 10_000)
-        configuration.rules.modifyRequest = { request in
+        configuration.modifyRequest = { request in
             let number = Int(request.url.lastPathComponent) ?? -1
             modified.change { $0 = number }
             return request
@@ -301,7 +301,7 @@ struct ReceiptTests {
 
     @Test func `a modifier that declines or fails is the outcome`() async throws {
         var configuration = Downloader.Configuration()
-        configuration.rules.modifyRequest = { request in
+        configuration.modifyRequest = { request in
             if request.url.path == "/odd" { throw HTTPTransportError(.failed, "odd") }
             return nil
         }

@@ -37,11 +37,11 @@ struct RedirectTests {
     func `the hook is asked for the steps that are taken, and no other`(limit: Int) async throws {
         let origin = try LoopbackOrigin { _ in .redirect(to: "/again") }
         defer { origin.stop() }
-        let asked = Guarded(0)
+        let hookCalls = Guarded(0)
         var configuration = Downloader.Configuration()
-        configuration.rules.maximumRedirectCount = limit
-        configuration.rules.redirectHook = { _, next in
-            asked.change { $0 += 1 }
+        configuration.maximumRedirectCount = limit
+        configuration.redirectHook = { _, next in
+            hookCalls.change { $0 += 1 }
             return next
         }
         let downloader = Downloader(transport: CURLTransport(), configuration: configuration)
@@ -49,7 +49,7 @@ struct RedirectTests {
         #expect(
             try await code(downloader, .http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120))))
                 == .badRedirect)
-        #expect(asked.value == limit)
+        #expect(hookCalls.value == limit)
         #expect(origin.requests.count == limit + 1)
     }
 

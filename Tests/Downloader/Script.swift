@@ -10,7 +10,7 @@ import Testing
 /// A transport that gives one answer after the other, and remembers what it was asked. After the last it fails with
 /// `shutDown`.
 struct Script: HTTPTransport {
-    enum Answer: Sendable {
+    enum Response: Sendable {
         /// A head and a body, which may break off with an error after its bytes.
         case head(Int, HTTPFields, Data = Data(), failing: HTTPTransportError.Code? = nil)
         case failure(HTTPTransportError.Code)
@@ -18,13 +18,13 @@ struct Script: HTTPTransport {
     }
 
     let requests = Guarded<[HTTPRequest]>([])
-    private let answers: Guarded<ArraySlice<Answer>>
+    private let responses: Guarded<ArraySlice<Response>>
 
-    init(_ answers: [Answer]) { self.answers = Guarded(answers[...]) }
+    init(_ responses: [Response]) { self.responses = Guarded(responses[...]) }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         requests.change { $0.append(request) }
-        switch answers.change({ $0.popFirst() }) ?? .failure(.shutDown) {
+        switch responses.change({ $0.popFirst() }) ?? .failure(.shutDown) {
         case .head(let status, let fields, let slice, let failing):
             let data = Data(slice)
             let pieces = stride(from: 0, to: data.count, by: 1_000).map { data[$0..<min($0 + 1_000, data.count)] }
@@ -69,22 +69,22 @@ extension HTTPFetcher {
     /// With random numbers that are all one half, and pauses that take no time but are noted.
     static func make(
         _ transport: any HTTPTransport, clock: any TimeSource = ManualClock(),
-        _ change: (inout DownloadRules) -> Void = { _ in }
+        _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) -> HTTPFetcher {
-        var rules = DownloadRules()
-        change(&rules)
-        return HTTPFetcher(transport: transport, rules: rules, clock: clock, random: { 0.5 })
+        var configuration = DownloaderConfiguration()
+        change(&configuration)
+        return HTTPFetcher(transport: transport, configuration: configuration, clock: clock, random: { 0.5 })
     }
 
     func fetch(_ text: String, pauses: Guarded<[Duration]>? = nil) async throws -> Download {
-        let delivery = try await fetch(
+        let result = try await fetch(
             HTTPRequest(url: try #require(URL(string: text)), idleTimeout: .seconds(120)),
             pause: { wait in pauses?.change { $0.append(wait) } }, report: { _ in })
-        return Download(delivery)
+        return Download(result)
     }
 }
 
-extension DownloadRules {
+extension DownloaderConfiguration {
     /// With three attempts.
     mutating func retries(_ attempts: Int = 3) { retry = RetryPolicy(maximumAttempts: attempts) }
 }

@@ -6,10 +6,10 @@ struct CircuitBreakerTests {
     /// So that each step can be in an expectation.
     private final class Desk {
         private var breaker = CircuitBreaker(failureLimit: 2, retryDelay: .seconds(5))
-        func mayAsk(at seconds: Int) -> Bool { breaker.mayAsk(at: .seconds(seconds)) }
+        func allowsCall(at seconds: Int) -> Bool { breaker.allowsCall(at: .seconds(seconds)) }
         func failed(at seconds: Int) { breaker.failed(at: .seconds(seconds)) }
         func succeeded() { breaker.succeeded() }
-        func refuses(at seconds: Int) -> Bool { breaker.refuses(at: .seconds(seconds)) }
+        func rejectsCall(at seconds: Int) -> Bool { breaker.rejectsCall(at: .seconds(seconds)) }
         var isOpen: Bool { breaker.isOpen }
     }
 
@@ -19,40 +19,40 @@ struct CircuitBreakerTests {
         breaker.failed(at: 0)
         breaker.succeeded()
         breaker.failed(at: 1)
-        #expect(breaker.mayAsk(at: 1))
+        #expect(breaker.allowsCall(at: 1))
         breaker.failed(at: 2)
-        #expect(!breaker.mayAsk(at: 2))
-        #expect(!breaker.mayAsk(at: 6))
+        #expect(!breaker.allowsCall(at: 2))
+        #expect(!breaker.allowsCall(at: 6))
     }
 
     @Test func `after the rest one asks, and the others when it was answered`() {
         breaker.failed(at: 0)
         breaker.failed(at: 0)
-        #expect(breaker.mayAsk(at: 5))
-        #expect(!breaker.mayAsk(at: 5))
+        #expect(breaker.allowsCall(at: 5))
+        #expect(!breaker.allowsCall(at: 5))
         breaker.succeeded()
-        #expect(breaker.mayAsk(at: 5))
-        #expect(breaker.mayAsk(at: 5))
+        #expect(breaker.allowsCall(at: 5))
+        #expect(breaker.allowsCall(at: 5))
     }
 
     @Test func `one failure after the rest opens it again`() {
         breaker.failed(at: 0)
         breaker.failed(at: 0)
-        #expect(breaker.mayAsk(at: 5))
+        #expect(breaker.allowsCall(at: 5))
         breaker.failed(at: 5)
-        #expect(!breaker.mayAsk(at: 9))
-        #expect(breaker.mayAsk(at: 10))
+        #expect(!breaker.allowsCall(at: 9))
+        #expect(breaker.allowsCall(at: 10))
     }
 
     @Test func `who only looks does not take the turn of the one that tries`() {
-        #expect(!breaker.refuses(at: 0) && !breaker.isOpen)
+        #expect(!breaker.rejectsCall(at: 0) && !breaker.isOpen)
         breaker.failed(at: 0)
         breaker.failed(at: 0)
-        #expect(breaker.refuses(at: 4))
-        #expect(!breaker.refuses(at: 5) && !breaker.refuses(at: 5))
-        #expect(breaker.mayAsk(at: 5))
-        #expect(breaker.refuses(at: 5) && breaker.isOpen)
+        #expect(breaker.rejectsCall(at: 4))
+        #expect(!breaker.rejectsCall(at: 5) && !breaker.rejectsCall(at: 5))
+        #expect(breaker.allowsCall(at: 5))
+        #expect(breaker.rejectsCall(at: 5) && breaker.isOpen)
         breaker.succeeded()
-        #expect(!breaker.refuses(at: 5) && !breaker.isOpen)
+        #expect(!breaker.rejectsCall(at: 5) && !breaker.isOpen)
     }
 }

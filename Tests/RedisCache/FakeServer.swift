@@ -15,13 +15,13 @@ final class FakeServer: Sendable {
     }
 
     private let listener: Int32
-    private let asked = Guarded<[[String]]>([])
+    private let executed = Guarded<[[String]]>([])
     private let received = Guarded(0)
 
     /// - Parameter answer: The bytes that answer a command.
-    init(path: String, pace: Pace = Pace(), answer: @escaping @Sendable ([String]) -> String) throws {
+    init(path: String, pace: Pace = Pace(), makeReply: @escaping @Sendable ([String]) -> String) throws {
         listener = try UnixListener.open(path, blocks: true)
-        DispatchQueue(label: "alcedo.tests.redis").async { [listener, asked, received] in
+        DispatchQueue(label: "alcedo.tests.redis").async { [listener, executed, received] in
             while true {
                 let file = accept(listener, nil, nil)
                 guard file >= 0 else {
@@ -29,7 +29,7 @@ final class FakeServer: Sendable {
                     if errno == EINVAL { break } else { continue }
                 }
                 DispatchQueue(label: "alcedo.tests.redis.connection").async {
-                    Self.serve(file, pace, asked, received, answer)
+                    Self.serve(file, pace, executed, received, makeReply)
                     close(file)
                 }
             }
@@ -40,7 +40,7 @@ final class FakeServer: Sendable {
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// The commands that came, word by word.
-    var commands: [[String]] { asked.value }
+    var commands: [[String]] { executed.value }
 
     /// Bytes that came.
     var receivedByteCount: Int { received.value }
@@ -49,8 +49,8 @@ final class FakeServer: Sendable {
     func words(of name: String) -> [[String]] { commands.filter { $0.first == name }.map { Array($0.dropFirst()) } }
 
     private static func serve(
-        _ file: Int32, _ pace: Pace, _ asked: Guarded<[[String]]>, _ received: Guarded<Int>,
-        _ answer: ([String]) -> String
+        _ file: Int32, _ pace: Pace, _ executed: Guarded<[[String]]>, _ received: Guarded<Int>,
+        _ makeReply: ([String]) -> String
     ) {
         var bytes: [UInt8] = []
         var queue: [[String]]?
@@ -58,8 +58,8 @@ final class FakeServer: Sendable {
         while true {
             while let (words, rest) = command(bytes[...]) {
                 bytes = Array(rest)
-                asked.change { $0.append(words) }
-                var left = Array(reply(words, &queue, answer).utf8)[...]
+                executed.change { $0.append(words) }
+                var left = Array(reply(words, &queue, makeReply).utf8)[...]
                 while !left.isEmpty {
                     poll(nil, 0, pace.pause)
                     let part = Array(left.prefix(pace.sendByteCount))
@@ -77,7 +77,7 @@ final class FakeServer: Sendable {
     }
 
     private static func reply(
-        _ words: [String], _ queue: inout [[String]]?, _ answer: ([String]) -> String
+        _ words: [String], _ queue: inout [[String]]?, _ makeReply: ([String]) -> String
     ) -> String {
         switch (words.first, queue) {
         case ("MULTI", _):
@@ -85,11 +85,11 @@ final class FakeServer: Sendable {
             return "+OK\r\n"
         case ("EXEC", let commands?):
             queue = nil
-            return "*\(commands.count)\r\n" + commands.map(answer).joined()
+            return "*\(commands.count)\r\n" + commands.map(makeReply).joined()
         case (_, let commands?):
             queue = commands + [words]
             return "+QUEUED\r\n"
-        default: return answer(words)
+        default: return makeReply(words)
         }
     }
 

@@ -10,14 +10,14 @@ import Testing
 struct RedisConnectionTests {
     private static let ping = [[Data("PING".utf8)]]
 
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let path: String
     /// Patient with each part, and not with a call.
     private let options: RedisOptions
 
     init() throws {
-        folder = try TemporaryDirectory()
-        path = folder.url.appending(path: "s").path
+        directory = try TemporaryDirectory()
+        path = directory.url.appending(path: "s").path
         options = RedisOptions(
             address: .socket(path), connectTimeout: .seconds(60), responseTimeout: .seconds(60),
             callTimeout: .milliseconds(50), failureLimit: 1)
@@ -25,7 +25,7 @@ struct RedisConnectionTests {
 
     private func failure(_ commands: [[Data]], _ options: RedisOptions) -> RedisFailure? {
         do throws(RedisFailure) {
-            _ = try RedisConnection(options).ask(commands)
+            _ = try RedisConnection(options).execute(commands)
             return nil
         } catch {
             return error
@@ -38,14 +38,14 @@ struct RedisConnectionTests {
             "$400\r\n\(String(repeating: "x", count: 400))\r\n"
         }
 
-        #expect(failure(Self.ping, options)?.kind == .silence)
+        #expect(failure(Self.ping, options)?.kind == .timeout)
         #expect(server.commands.count <= 1)
     }
 
     @Test func `answers that come each in time are given up when the time of a call is over`() throws {
         let server = try FakeServer(path: path, pace: FakeServer.Pace(pause: 5)) { _ in "+PONG\r\n" }
 
-        #expect(failure(Array(repeating: Self.ping[0], count: 400), options)?.kind == .silence)
+        #expect(failure(Array(repeating: Self.ping[0], count: 400), options)?.kind == .timeout)
         #expect(server.commands.count <= 400)
     }
 
@@ -56,19 +56,19 @@ struct RedisConnectionTests {
         }
         let command = [Data("SET".utf8), Data("name".utf8), Data(count: 16 << 20)]
 
-        #expect(failure([command], options)?.kind == .silence)
+        #expect(failure([command], options)?.kind == .timeout)
         // Not only once it has nearly all.
         #expect(server.receivedByteCount < 15 << 20)
     }
 
-    @Test func `the greeting of a server that trickles has the time of a call`() throws {
+    @Test func `the handshake of a server that trickles has the time of a call`() throws {
         var options = options
         options.password = "secret"
         let server = try FakeServer(path: path, pace: FakeServer.Pace(pause: 5, sendByteCount: 1)) { _ in
             "+\(String(repeating: "x", count: 400))\r\n"
         }
 
-        #expect(failure(Self.ping, options)?.kind == .silence)
+        #expect(failure(Self.ping, options)?.kind == .timeout)
         #expect(server.words(of: "PING").isEmpty)
     }
 
@@ -101,7 +101,7 @@ struct RedisConnectionTests {
         let words = ["", "short", long, "é\r\n", String(repeating: "x", count: 16 << 10)]
 
         for _ in 0..<2 {
-            let replies = try connection.ask(words.map { [Data("ECHO".utf8), Data($0.utf8)] })
+            let replies = try connection.execute(words.map { [Data("ECHO".utf8), Data($0.utf8)] })
             #expect(replies.map(\.bytes) == words.map { Data($0.utf8) })
         }
         #expect(server.words(of: "ECHO").map { $0[0] } == words + words)
@@ -125,7 +125,7 @@ struct RedisConnectionTests {
 
         let failure = failure([[Data("A".utf8)], [Data("B".utf8)]], options)
 
-        #expect(failure?.kind == .refused && failure?.message == "NO A")
+        #expect(failure?.kind == .rejected && failure?.message == "NO A")
         #expect(server.commands == [["A"], ["B"]])
     }
 }

@@ -78,10 +78,10 @@ struct RedisDataCacheTests {
         let cache = RedisDataCache(server.cacheOptions(), clock: clock)
         let expiry = clock.now.addingTimeInterval(60)
         try await cache.store(CachedData(Data("bytes".utf8), expiry: expiry), for: key)
-        let kept = try RedisConnection(server.cacheOptions()).ask([
+        let stored = try RedisConnection(server.cacheOptions()).execute([
             ["PTTL", "test:e:\(key.fileName)"].map { Data($0.utf8) }
         ])
-        #expect((1...60_000).contains(kept.first?.number ?? 0))
+        #expect((1...60_000).contains(stored.first?.number ?? 0))
         #expect(await cache.entry(for: key)?.expiry != nil)
 
         clock.advance(by: .seconds(60))
@@ -103,12 +103,12 @@ struct RedisDataCacheTests {
         for value in damaged { #expect(RedisEntry.decode(value) == nil) }
 
         let name = Data("test:e:\(key.fileName)".utf8)
-        _ = try RedisConnection(server.cacheOptions()).ask([[Data("SET".utf8), name, damaged[9]]])
+        _ = try RedisConnection(server.cacheOptions()).execute([[Data("SET".utf8), name, damaged[9]]])
         #expect(await cache.entry(for: key) == nil)
         #expect(await cache.contains(key) == false)
         #expect(cache.statistics.damagedEntries == 1)
         // Another kind of value altogether.
-        _ = try RedisConnection(server.cacheOptions()).ask([[Data("LPUSH".utf8), name, Data("x".utf8)]])
+        _ = try RedisConnection(server.cacheOptions()).execute([[Data("LPUSH".utf8), name, Data("x".utf8)]])
         #expect(await cache.entry(for: key) == nil)
         #expect(await cache.removeAll(of: key.resource) == 0)
     }
@@ -133,7 +133,7 @@ struct RedisDataCacheTests {
     }
 
     /// A server whose user may do all but run some commands.
-    private func server(refusing commands: [String]) async throws -> (server: RedisServer, options: RedisOptions) {
+    private func server(rejecting commands: [String]) async throws -> (server: RedisServer, options: RedisOptions) {
         let server = try await RedisServer(
             ["--user", "someone", "on", ">secret", "~*", "&*", "+@all"] + commands.map { "-\($0)" })
         var options = server.cacheOptions()
@@ -148,7 +148,7 @@ struct RedisDataCacheTests {
             server = try await RedisServer(["--rename-command", "EVAL", ""])
             options = server.cacheOptions()
         } else {
-            (server, options) = try await self.server(refusing: ["@scripting"])
+            (server, options) = try await self.server(rejecting: ["@scripting"])
         }
         let cache = RedisDataCache(options)
 
@@ -162,10 +162,10 @@ struct RedisDataCacheTests {
     }
 
     @Test(arguments: ["watch", "time", "zrange", "multi", "zremrangebyscore", "zadd", "pexpireat", "set", "exec"])
-    func `a server that refuses a part of a store keeps no entry, and is asked for others`(
+    func `a server that rejects a part of a store keeps no entry, and is asked for others`(
         command: String
     ) async throws {
-        let (server, options) = try await self.server(refusing: [command])
+        let (server, options) = try await self.server(rejecting: [command])
         let other = ImageKey(ResourceKey("b"))
         try await RedisDataCache(server.cacheOptions()).store(Data("other".utf8), for: other)
         let cache = RedisDataCache(options)
@@ -180,8 +180,8 @@ struct RedisDataCacheTests {
     }
 
     @Test(arguments: ["multi", "unlink", "zrem", "exec"])
-    func `a server that refuses a part of a removal keeps the entry and its record`(command: String) async throws {
-        let (server, options) = try await self.server(refusing: [command])
+    func `a server that rejects a part of a removal keeps the entry and its record`(command: String) async throws {
+        let (server, options) = try await self.server(rejecting: [command])
         let free = RedisDataCache(server.cacheOptions())
         try await free.store(Data("bytes".utf8), for: key)
         let cache = RedisDataCache(options)
@@ -199,10 +199,10 @@ struct RedisDataCacheTests {
         func words(_ text: String) -> [Data] { text.split(separator: " ").map { Data($0.utf8) } }
         var seen: [Int?] = []
 
-        let replies = try connections[0].transact(watching: Data("set".utf8), asking: [words("ZCARD set")]) {
+        let replies = try connections[0].transact(watching: Data("set".utf8), after: [words("ZCARD set")]) {
             (replies) throws(RedisFailure) in
             seen.append(replies.first?.number)
-            if seen.count <= 2 { _ = try connections[1].ask([words("ZADD set 1 \(seen.count)")]) }
+            if seen.count <= 2 { _ = try connections[1].execute([words("ZADD set 1 \(seen.count)")]) }
             return [words("ZADD set 1 own"), words("ZCARD set")]
         }
 
@@ -212,7 +212,7 @@ struct RedisDataCacheTests {
     }
 
     private func sentByteCount(_ connection: RedisConnection) throws -> Int {
-        let text = try #require(try connection.ask([["INFO", "stats"].map { Data($0.utf8) }]).first?.bytes)
+        let text = try #require(try connection.execute([["INFO", "stats"].map { Data($0.utf8) }]).first?.bytes)
         let line = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline).first {
             $0.hasPrefix("total_net_output_bytes:")
         }
@@ -223,31 +223,31 @@ struct RedisDataCacheTests {
         let server = try await RedisServer()
         let clock = ManualClock()
         let cache = RedisDataCache(server.cacheOptions(), clock: clock)
-        let notes = "test:v:\(key.fileName)"
+        let records = "test:v:\(key.fileName)"
         let connection = try RedisConnection(server.cacheOptions())
         func number(_ words: [String]) throws -> Int? {
-            try connection.ask([words.map { Data($0.utf8) }]).first?.number
+            try connection.execute([words.map { Data($0.utf8) }]).first?.number
         }
         func store(_ variant: String, for seconds: Double?) async throws {
             let expiry = seconds.map { clock.now.addingTimeInterval($0) }
             let key = ImageKey(key.resource, variant: variant)
             try await cache.store(CachedData(Data("bytes".utf8), expiry: expiry), for: key)
         }
-        for second in 1...100 { _ = try number(["ZADD", notes, "\(second * 1000)", "gone\(second)"]) }
+        for second in 1...100 { _ = try number(["ZADD", records, "\(second * 1000)", "gone\(second)"]) }
 
         try await store("a", for: 3_600)
 
-        #expect(try number(["ZCARD", notes]) == 1)
-        #expect((1...3_660_000).contains(try number(["PTTL", notes]) ?? 0))
+        #expect(try number(["ZCARD", records]) == 1)
+        #expect((1...3_660_000).contains(try number(["PTTL", records]) ?? 0))
         try await store("b", for: 36_000)
         try await store("c", for: 60)
         // As long as the longest, whichever came last.
-        #expect((3_660_001...36_060_000).contains(try number(["PTTL", notes]) ?? 0))
-        #expect(try number(["ZCARD", notes]) == 3)
+        #expect((3_660_001...36_060_000).contains(try number(["PTTL", records]) ?? 0))
+        #expect(try number(["ZCARD", records]) == 3)
         try await store("d", for: nil)
-        #expect(try number(["PTTL", notes]) ?? 0 > 36_060_000)
+        #expect(try number(["PTTL", records]) ?? 0 > 36_060_000)
         #expect(await cache.removeAll(of: key.resource) == 4)
-        #expect(try number(["EXISTS", notes]) == 0)
+        #expect(try number(["EXISTS", records]) == 0)
     }
 
     @Test func `a resource with more variants than one command names goes whole`() async throws {
@@ -321,8 +321,8 @@ struct RedisDataCacheTests {
     @Test func `a server that does not answer is waited for as long as the options say, and then left alone`()
         async throws
     {
-        let folder = try TemporaryDirectory()
-        let path = folder.url.appending(path: "s").path
+        let directory = try TemporaryDirectory()
+        let path = directory.url.appending(path: "s").path
         let listener = try SilentSocket(path: path)
         var options = RedisOptions(
             address: .socket(path), connectTimeout: .seconds(60), responseTimeout: .milliseconds(1))

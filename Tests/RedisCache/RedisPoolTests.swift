@@ -12,7 +12,7 @@ import Testing
 struct RedisPoolTests {
     private static let limit = Duration.seconds(1)
 
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let listener: SilentSocket
     private let options: RedisOptions
     private let clock = ManualClock()
@@ -21,8 +21,8 @@ struct RedisPoolTests {
     private let ran = Guarded(0)
 
     init() throws {
-        folder = try TemporaryDirectory()
-        let path = folder.url.appending(path: "s").path
+        directory = try TemporaryDirectory()
+        let path = directory.url.appending(path: "s").path
         listener = try SilentSocket(path: path)
         options = RedisOptions(
             address: .socket(path), maxConcurrentConnections: 1, connectTimeout: .seconds(60),
@@ -55,7 +55,7 @@ struct RedisPoolTests {
     }
 
     @Test func `a call whose turn comes after the server has failed does not ask it`() async throws {
-        let held = await hold { throw RedisFailure(kind: .silence, message: "") }
+        let held = await hold { throw RedisFailure(kind: .timeout, message: "") }
         async let waiting = run()
         try await clock.waitForSleepers(count: 1)
 
@@ -132,7 +132,7 @@ struct RedisPoolTests {
         #expect(try await run() == "ran")
         let silent = try await pool.run { _ -> Int in
             ran.change { $0 += 1 }
-            throw RedisFailure(kind: .silence, message: "")
+            throw RedisFailure(kind: .timeout, message: "")
         }
         #expect(silent == nil)
         #expect(ran.value == 2 && listener.connectionCount() == 1)
@@ -145,17 +145,17 @@ struct RedisPoolTests {
         let connection = try RedisConnection(options)
         func failure() -> RedisFailure.Kind? {
             do throws(RedisFailure) {
-                _ = try connection.ask([[Data("PING".utf8)]])
+                _ = try connection.execute([[Data("PING".utf8)]])
                 return nil
             } catch {
                 return error.kind
             }
         }
-        #expect(failure() == .silence)
+        #expect(failure() == .timeout)
         let ended = try RedisConnection(self.options)
         #expect(listener.connectionCount() == 2)
         #expect {
-            _ = try ended.ask([[Data("PING".utf8)]])
+            _ = try ended.execute([[Data("PING".utf8)]])
         } throws: {
             ($0 as? RedisFailure)?.kind == .connection
         }

@@ -2,7 +2,7 @@ import AlcedoLibc
 
 /// A socket on a path, to which others may connect.
 enum UnixListener {
-    private struct Trouble: Error {
+    private struct SystemError: Error {
         var number: Int32
     }
 
@@ -18,7 +18,7 @@ enum UnixListener {
                 bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard result == 0, listen(listener, 64) == 0 else { throw Trouble(number: errno) }
+        guard result == 0, listen(listener, 64) == 0 else { throw SystemError(number: errno) }
         return listener
     }
 }

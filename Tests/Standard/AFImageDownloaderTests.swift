@@ -30,7 +30,7 @@ struct AFImageDownloaderTests {
         let configuration = DownloaderConfiguration.afImageDownloader
         #expect(configuration.maxConcurrentDownloads == 4)
         #expect(configuration.order == .firstInFirstOut)
-        #expect(configuration.rules.idleTimeout == .seconds(60))
+        #expect(configuration.idleTimeout == .seconds(60))
     }
 
     @Test func `the image cache has the capacities of the original, and only responses are on disk`() throws {

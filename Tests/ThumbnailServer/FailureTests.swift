@@ -137,7 +137,7 @@ struct FailureTests {
         let origin = try LoopbackOrigin { _ in .text("secret") }
         defer { origin.stop() }
         var options = CURLOptions()
-        (options.addresses, options.proxy) = (.publicOnly, .none)
+        (options.allowsPrivateAddresses, options.proxy) = (false, .none)
         let transport = RedirectingTransport(
             others: CURLTransport(options: options), location: origin.url.absoluteString)
         let url = try #require(URL(string: "http://\(RedirectingTransport.host)/"))

@@ -75,10 +75,10 @@ struct NetworkOptions: Sendable {
         var configuration = Downloader.Configuration()
         if let connections { configuration.maxConcurrentDownloads = connections }
         if let connectionsPerHost { configuration.maxConcurrentDownloadsPerHost = connectionsPerHost }
-        configuration.rules.retry = RetryPolicy(maximumAttempts: retries + 1)
-        configuration.rules.retryBudget = RetryBudget(share: Double(retries), burst: max(20, retries * downloads))
-        configuration.rules.redirectHook = { [headers] in HeaderOption.keepSecrets($0, $1, of: headers) }
-        configuration.rules.resume?.storage = parts
+        configuration.retry = RetryPolicy(maximumAttempts: retries + 1)
+        configuration.retryBudget = RetryBudget(share: Double(retries), burst: max(20, retries * downloads))
+        configuration.redirectHook = { [headers] in HeaderOption.keepSecrets($0, $1, of: headers) }
+        configuration.resume?.storage = parts
         return .standard(configuration: configuration, network: network) { log?.watching($0) ?? $0 }
     }
 }

@@ -42,7 +42,7 @@ public struct ImageRequest: Sendable {
     }
     /// How often a failed download is tried again, in place of the downloader's own policy. When requests share a
     /// download, the first request's counts. Sources other than servers are not tried again. Not part of the key.
-    /// Default: nil, the downloader's own (`DownloadRules.retry`).
+    /// Default: nil, the downloader's own (`DownloaderConfiguration.retry`).
     public var retry: RetryPolicy?
     /// Changes the request to the server before it is sent: for a token that is needed only when no cache has the
     /// image.

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// One request and its answer, between the task that waits and the thread that works. It is the source of its answer's
+/// One request and its response, between the task that waits and the loop's thread. It is the source of the response's
 /// body.
 final class CURLExchange: HTTPBodySource {
     typealias ID = ObjectIdentifier
@@ -78,7 +78,7 @@ final class CURLExchange: HTTPBodySource {
         continuation?.resume(with: result)
     }
 
-    /// Ends the exchange; nil when the answer is whole.
+    /// Ends the exchange; nil when the response is complete.
     func finish(_ error: HTTPTransportError?) {
         // libcurl takes a connection that ends in the head for an answer without a body.
         settle(.failure(error ?? HTTPTransportError(.connectionLost, "the connection ended in the answer's head")))

@@ -6,18 +6,18 @@ import FoundationEssentials
 
 /// The thread's own state: libcurl's handles and who they work for. Never leaves the thread that made it.
 final class CURLLoop {
-    private static let hasEnded = HTTPTransportError(.shutDown, "the transport has ended")
-    private static let cannotBegin = HTTPTransportError(
+    private static let shutDownError = HTTPTransportError(.shutDown, "the transport has ended")
+    private static let startFailure = HTTPTransportError(
         .failed, "libcurl could not be started: there is no memory, or no file descriptor, left for it")
 
     private let mailbox: CURLMailbox
     private let loop: OpaquePointer?
     private var schedule: CURLSchedule
     private var active: [CURLExchange.ID: CURLTransfer] = [:]
-    private let arrivals = CURLArrivals()
-    private var silentServers = SilentServers()
+    private let receivedHeads = ReceivedHeads()
+    private var unresponsiveServers = UnresponsiveServers()
     private let decodedByteLimit: Int
-    private let addresses: CURLAddressPolicy
+    private let allowsPrivateAddresses: Bool
     private var nextCheck = ContinuousClock.now
 
     init(mailbox: CURLMailbox, _ settings: CURLSettings) {
@@ -25,55 +25,55 @@ final class CURLLoop {
         schedule = CURLSchedule(
             limit: settings.maxConcurrentTransfers, hostLimit: settings.maxConcurrentTransfersPerHost)
         decodedByteLimit = settings.decodedByteLimit
-        addresses = settings.addresses
+        allowsPrivateAddresses = settings.allowsPrivateAddresses
         loop = settings.makeLoop()
     }
 
     /// Works until the mailbox says stop; not at all when libcurl's part could not be made.
     func run() {
-        guard let loop else { return mailbox.close(Self.cannotBegin) }
+        guard let loop else { return mailbox.close(Self.startFailure) }
         mailbox.attach(loop)
-        while obeyCommands() {
+        while runCommands() {
             startWaiting(loop)
             alcedo_curl_wait(loop, mailbox.mayWait() ? pollTimeout() : 0)
             mailbox.hasWaited()
             alcedo_curl_perform(loop)
-            finishEnded(loop)
-            for id in arrivals.takeAll() {
+            finishCompleted(loop)
+            for id in receivedHeads.takeAll() {
                 guard let transfer = active[id] else { continue }
-                silentServers.hasAnswered(transfer.exchange.request.host)
+                unresponsiveServers.recordResponse(transfer.exchange.request.host)
                 transfer.deliver()
             }
-            endLate()
+            endOverdue()
         }
-        mailbox.close(Self.hasEnded)
+        mailbox.close(Self.shutDownError)
         alcedo_curl_loop_destroy(loop)
     }
 
     /// Returns false when there is nothing more to do, ever.
-    private func obeyCommands() -> Bool {
+    private func runCommands() -> Bool {
         for command in mailbox.takeAll() {
             switch command {
             case .start(let exchange):
                 // Its cancellation may have come first.
                 if !exchange.isSettled { schedule.enqueue(exchange) }
             case .resume(let id):
-                guard let found = active[id] else { continue }
-                found.goOn()
-                expectDeadline(of: found)
+                guard let transfer = active[id] else { continue }
+                transfer.resume()
+                expectDeadline(of: transfer)
                 // What it holds may be more than the body may have.
-                guard let handle = found.handle, alcedo_curl_resume(handle) == 0 else { continue }
+                guard let handle = transfer.handle, alcedo_curl_resume(handle) == 0 else { continue }
                 active[id] = nil
-                end(found, HTTPTransportError(.failed, "libcurl cannot go on after a pause"))
+                end(transfer, HTTPTransportError(.failed, "libcurl cannot go on after a pause"))
             case .cancel(let exchange):
-                if let found = active.removeValue(forKey: exchange.id) {
-                    remove(found)
+                if let transfer = active.removeValue(forKey: exchange.id) {
+                    remove(transfer)
                 } else {
                     schedule.remove(exchange)
                 }
             case .stop:
-                for exchange in schedule.removeAllWaiting() { exchange.finish(Self.hasEnded) }
-                for (_, found) in active { end(found, Self.hasEnded) }
+                for exchange in schedule.removeAllWaiting() { exchange.finish(Self.shutDownError) }
+                for (_, transfer) in active { end(transfer, Self.shutDownError) }
                 return false
             }
         }
@@ -82,7 +82,7 @@ final class CURLLoop {
 
     private func startWaiting(_ loop: OpaquePointer) {
         while let exchange = schedule.next() {
-            let transfer = CURLTransfer(exchange, decodedByteLimit: decodedByteLimit, arrivals: arrivals)
+            let transfer = CURLTransfer(exchange, decodedByteLimit: decodedByteLimit, receivedHeads: receivedHeads)
             expectDeadline(of: transfer)
             if let handle = start(transfer, loop) {
                 transfer.handle = handle
@@ -113,7 +113,7 @@ final class CURLLoop {
                         is_repeatable: request.isIdempotent ? 1 : 0,
                         decodes_content: request.decodesContent ? 1 : 0,
                         connect_timeout_ms: max(1, request.connectTimeout.milliseconds),
-                        wants_fresh_connection: silentServers.contains(request.host) ? 1 : 0,
+                        wants_fresh_connection: unresponsiveServers.contains(request.host) ? 1 : 0,
                         has_cookies: request.hasOwnCookies ? 1 : 0,
                         verifies: request.verifies ? 1 : 0, pinned_keys: pinnedKeys)
                     return alcedo_curl_transfer_start(
@@ -135,10 +135,10 @@ final class CURLLoop {
             on_body: { context, bytes, count in
                 guard let context else { return -1 }
                 let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
-                let isTaken = transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count))
-                return isTaken.map { $0 ? 1 : 0 } ?? -1
+                let isAccepted = transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count))
+                return isAccepted.map { $0 ? 1 : 0 } ?? -1
             }, on_address: nil)
-        guard addresses == .publicOnly else { return callbacks }
+        guard !allowsPrivateAddresses else { return callbacks }
         callbacks.on_address = { context, bytes, count in
             guard let context else { return 0 }
             let transfer = Unmanaged<CURLTransfer>.fromOpaque(context).takeUnretainedValue()
@@ -147,7 +147,7 @@ final class CURLLoop {
         return callbacks
     }
 
-    private func finishEnded(_ loop: OpaquePointer) {
+    private func finishCompleted(_ loop: OpaquePointer) {
         var context: UnsafeMutableRawPointer?
         var status = ALCEDO_CURL_OK
         var message: UnsafePointer<CChar>?
@@ -160,22 +160,22 @@ final class CURLLoop {
     }
 
     /// Looks at every transfer's deadline when the earliest has come, not at each turn.
-    private func endLate() {
+    private func endOverdue() {
         let now = ContinuousClock.now
         guard now >= nextCheck else { return }
         var soonest = now + .seconds(1)
-        for (id, found) in active {
-            guard let deadline = found.deadline else { continue }
+        for (id, transfer) in active {
+            guard let deadline = transfer.deadline else { continue }
             if deadline.time > now {
                 soonest = min(soonest, deadline.time)
             } else {
                 active[id] = nil
-                if deadline.isSilence, let handle = found.handle {
+                if deadline.isSilence, let handle = transfer.handle {
                     // Its connection may be dead, and a transfer that shares it would never learn that.
-                    silentServers.wasSilent(found.exchange.request.host)
+                    unresponsiveServers.recordTimeout(transfer.exchange.request.host)
                     alcedo_curl_transfer_abandon_connection(handle)
                 }
-                end(found, HTTPTransportError(.timedOut, deadline.message))
+                end(transfer, HTTPTransportError(.timedOut, deadline.message))
             }
         }
         // What happens meanwhile only moves deadlines away, so this is never too late.
@@ -192,18 +192,18 @@ final class CURLLoop {
         return Int32(clamping: min(max(left + 1, 0), 1000))
     }
 
-    private func end(_ found: CURLTransfer, _ error: HTTPTransportError?) {
-        remove(found)
-        found.finish(error)
+    private func end(_ transfer: CURLTransfer, _ error: HTTPTransportError?) {
+        remove(transfer)
+        transfer.finish(error)
     }
 
     /// Before the reader learns of the end, so that it finds the metrics.
-    private func remove(_ found: CURLTransfer) {
-        if let handle = found.handle {
-            found.exchange.record.finish(HTTPTransferMetrics(of: handle, queued: found.queued))
+    private func remove(_ transfer: CURLTransfer) {
+        if let handle = transfer.handle {
+            transfer.exchange.record.finish(HTTPTransferMetrics(of: handle, queued: transfer.queued))
             alcedo_curl_transfer_remove(handle)
         }
-        schedule.ended(found.exchange)
+        schedule.ended(transfer.exchange)
     }
 
     private static func error(
@@ -235,7 +235,7 @@ final class CURLLoop {
 
 /// Which servers were silent for too long, and have not answered since: the connections to them may be dead without
 /// anybody knowing, as when a network was changed.
-struct SilentServers {
+struct UnresponsiveServers {
     /// More than so many are forgotten together, and cost a timeout each.
     private static let limit = 256
 
@@ -243,12 +243,12 @@ struct SilentServers {
 
     func contains(_ host: String) -> Bool { !hosts.isEmpty && hosts.contains(host) }
 
-    mutating func wasSilent(_ host: String) {
+    mutating func recordTimeout(_ host: String) {
         if hosts.count >= Self.limit { hosts = [] }
         hosts.insert(host)
     }
 
-    mutating func hasAnswered(_ host: String) {
+    mutating func recordResponse(_ host: String) {
         if !hosts.isEmpty { hosts.remove(host) }
     }
 }
@@ -256,22 +256,22 @@ struct SilentServers {
 extension HTTPTransferMetrics {
     /// - Parameter transfer: A transfer that has not been removed.
     init(of transfer: OpaquePointer, queued: Duration) {
-        let told = alcedo_curl_transfer_metrics(transfer)
+        let metrics = alcedo_curl_transfer_metrics(transfer)
         self.init()
         self.queued = queued
-        // libcurl counts all from the start, and gives what did not happen the time of what came before it, or nought.
-        if told.is_reused == 0 {
-            nameLookup = Self.phase(0, told.name_looked_up)
-            connect = Self.phase(told.name_looked_up, told.connected)
-            secureConnect = Self.phase(told.connected, told.secured)
+        // libcurl counts all from the start, and gives what did not happen the time of what came before it, or zero.
+        if metrics.is_reused == 0 {
+            nameLookup = Self.phase(0, metrics.name_looked_up)
+            connect = Self.phase(metrics.name_looked_up, metrics.connected)
+            secureConnect = Self.phase(metrics.connected, metrics.secured)
         }
-        firstByte = Self.phase(0, told.first_byte)
-        total = .microseconds(told.total)
-        bytesReceived = Int(clamping: told.bytes_received)
-        bytesSent = Int(clamping: told.bytes_sent)
-        isReusedConnection = told.is_reused != 0
+        firstByte = Self.phase(0, metrics.first_byte)
+        total = .microseconds(metrics.total)
+        bytesReceived = Int(clamping: metrics.bytes_received)
+        bytesSent = Int(clamping: metrics.bytes_sent)
+        isReusedConnection = metrics.is_reused != 0
         protocolName =
-            switch told.version {
+            switch metrics.version {
             case 10: "http/1.0"
             case 11: "http/1.1"
             case 20: "h2"

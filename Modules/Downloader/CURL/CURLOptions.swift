@@ -1,15 +1,15 @@
 public import FoundationEssentials
 
-/// What can be chosen; it holds for every request of the transport.
+/// The options of a transport, for all of its requests.
 public struct CURLOptions: Sendable {
-    /// Most transfers at once, and so most connections; more requests wait, those to one host in the
+    /// The maximum number of concurrent transfers, and so of connections; more requests wait, those to one host in the
     /// order they came, and hosts take turns. Default: 64.
     public var maxConcurrentTransfers = 64
-    /// Most transfers at once to one host. Default: 16.
+    /// The maximum number of concurrent transfers to one host. Default: 16.
     public var maxConcurrentTransfersPerHost = 16
     /// Whether content codings are asked for and undone. Default: yes.
     public var decodesContent = true
-    /// Most bytes that a coded body may unpack to, against bodies that are small on the wire only; more are
+    /// The maximum number of bytes that a coded body may unpack to, against bodies that are small on the wire only; more are
     /// `bodyTooLarge`. Bodies without a coding have no limit here. Default: 128 MiB.
     public var decodedByteLimit = 128 << 20
     /// The longest time to connect, TLS included. Nil, the default, and zero or less are the request's idle timeout, which
@@ -28,8 +28,16 @@ public struct CURLOptions: Sendable {
     public var keepsCookies = false
     /// Default: as the environment says.
     public var proxy = CURLProxy.environment
-    /// Which addresses are connected to. Default: any.
-    public var addresses = CURLAddressPolicy.any
+    /// Whether connections may go to other addresses than those of the open internet. Default: yes. Turn it off in servers
+    /// that fetch what strangers name.
+    ///
+    /// Off, no connection goes to an address that is private, of this machine or link, shared by a carrier's customers,
+    /// multicast or reserved, in version 4 or 6 of the protocol, nor to one that leads to such (IPv4-mapped, NAT64), nor to
+    /// one at which a cloud serves its own machines, such as 168.63.129.16. A request that finds no other address is
+    /// `addressRefused`. Each new connection is judged by the address that it goes to: however the URL spells it, whatever
+    /// the host's name resolves to at that moment, and after a redirect as before. With a proxy that is the proxy's address:
+    /// set ``CURLProxy/none``.
+    public var allowsPrivateAddresses = true
     /// Who vouches for servers. Default: the system's authorities.
     public var authorities = CURLCertificateAuthorities.system
     /// The public keys that a host may have, one of which it must have, besides a certificate that is good. A host that
@@ -82,21 +90,6 @@ public enum CURLProxy: Sendable, Hashable {
     case url(URL)
 }
 
-/// Which addresses are connected to.
-public enum CURLAddressPolicy: Sendable, Hashable {
-    /// Any.
-    case any
-    /// Those of the open internet alone: none that is private, of this machine or link, shared by a carrier's
-    /// customers, multicast or reserved, in version 4 or 6 of the protocol, nor one that leads to such (IPv4-mapped,
-    /// NAT64), nor one at which a cloud answers its own machines, such as 168.63.129.16. For servers that fetch what
-    /// strangers name. A request that finds no other address is `addressRefused`.
-    ///
-    /// Each new connection is judged by the address that it goes to: however the URL spells it, whatever the host's name
-    /// resolves to in that moment, and after a redirect as before. With a proxy that is the proxy's address: who wants
-    /// this wants ``CURLProxy/none``.
-    case publicOnly
-}
-
 /// Whose signatures make a server's certificate good.
 public enum CURLCertificateAuthorities: Sendable, Hashable {
     /// Those of the system.
@@ -112,7 +105,7 @@ public enum CURLCertificateAuthorities: Sendable, Hashable {
 ///
 /// `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary |
 /// openssl base64` prints it.
-public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
+public struct PublicKeyPin: Sendable, Hashable {
     /// The hash in Base64.
     private let hash: String
 
@@ -123,8 +116,8 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
         self.hash = hash
     }
 
-    /// With `sha256//` before it, as curl writes it.
-    public var description: String { Self.prefix + hash }
+    /// With `sha256//` before it, as libcurl takes it.
+    var text: String { Self.prefix + hash }
 
     private static let prefix = "sha256//"
 }

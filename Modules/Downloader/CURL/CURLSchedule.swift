@@ -7,7 +7,7 @@ struct CURLSchedule {
     /// A class, so that what changes with each exchange changes in place.
     private final class Host {
         var running = 0
-        var waiting = CURLLine()
+        var waiting = ExchangeQueue()
         /// Whether the host is in `ready`. It stays known for so long, lest it be there twice.
         var isReady = false
 
@@ -85,24 +85,24 @@ struct CURLSchedule {
     }
 }
 
-/// Exchanges in the order they came. Lets go of those that are taken out, which a slice of an array does not.
-struct CURLLine {
-    private var places: [CURLExchange?] = []
+/// Exchanges in the order they came. Releases those that are taken out, which a slice of an array does not.
+struct ExchangeQueue {
+    private var elements: [CURLExchange?] = []
     private var head = 0
 
-    var isEmpty: Bool { head == places.count }
+    var isEmpty: Bool { head == elements.count }
 
-    mutating func append(_ exchange: CURLExchange) { places.append(exchange) }
+    mutating func append(_ exchange: CURLExchange) { elements.append(exchange) }
 
     /// O(1), amortised.
     mutating func popFirst() -> CURLExchange? {
-        guard head < places.count else { return nil }
-        let first = places[head]
-        places[head] = nil
+        guard head < elements.count else { return nil }
+        let first = elements[head]
+        elements[head] = nil
         head += 1
-        // The places of those who have gone are at most half of all.
-        if head * 2 >= places.count {
-            places.removeFirst(head)
+        // The elements that were taken out are at most half of all.
+        if head * 2 >= elements.count {
+            elements.removeFirst(head)
             head = 0
         }
         return first
@@ -110,12 +110,12 @@ struct CURLLine {
 
     /// O(*n*).
     mutating func remove(_ exchange: CURLExchange) {
-        places = places[head...].filter { $0 !== exchange }
+        elements = elements[head...].filter { $0 !== exchange }
         head = 0
     }
 
     mutating func removeAll() -> [CURLExchange] {
-        defer { (places, head) = ([], 0) }
-        return places[head...].compactMap(\.self)
+        defer { (elements, head) = ([], 0) }
+        return elements[head...].compactMap(\.self)
     }
 }

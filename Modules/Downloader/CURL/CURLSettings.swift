@@ -14,12 +14,12 @@ struct CURLSettings: Sendable {
     var decodesContent: Bool { options.decodesContent }
     var keepsCookies: Bool { options.keepsCookies }
     var decodedByteLimit: Int { options.decodedByteLimit }
-    var addresses: CURLAddressPolicy { options.addresses }
+    var allowsPrivateAddresses: Bool { options.allowsPrivateAddresses }
 
     /// The keys that a server may have; nil when it may have any.
     func pinnedKeys(of host: String) -> String? {
         guard let pins = options.pinnedKeys[host], !pins.isEmpty else { return nil }
-        return pins.map(\.description).sorted().joined(separator: ";")
+        return pins.map(\.text).sorted().joined(separator: ";")
     }
 
     /// Whether the certificate of the server is checked.

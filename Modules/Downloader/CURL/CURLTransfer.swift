@@ -11,22 +11,22 @@ final class CURLTransfer {
     /// libcurl's handle; nil before the start.
     var handle: OpaquePointer?
     private let decodedByteLimit: Int
-    private let arrivals: CURLArrivals
+    private let receivedHeads: ReceivedHeads
     private var parser: ResponseHeadParser
     private var clock: TransferClock
     /// Heads that have not been given out.
     private var heads: ResponseHeads?
     /// Bytes that the body has unpacked to; nil when it is not coded.
     private var unpackedCount: Int?
-    private var problem: HTTPTransportError?
+    private var failure: HTTPTransportError?
 
     /// - Parameters:
-    ///   - decodedByteLimit: Most bytes that a coded body may unpack to.
-    ///   - arrivals: Is told when a head has come.
-    init(_ exchange: CURLExchange, decodedByteLimit: Int, arrivals: CURLArrivals) {
+    ///   - decodedByteLimit: The maximum number of bytes that a coded body may unpack to.
+    ///   - receivedHeads: Receives the exchange when its head has arrived.
+    init(_ exchange: CURLExchange, decodedByteLimit: Int, receivedHeads: ReceivedHeads) {
         self.exchange = exchange
         self.decodedByteLimit = decodedByteLimit
-        self.arrivals = arrivals
+        self.receivedHeads = receivedHeads
         parser = ResponseHeadParser(url: exchange.request.url, isHEAD: exchange.request.method == "HEAD")
         clock = TransferClock(enqueued: exchange.time)
     }
@@ -44,7 +44,7 @@ final class CURLTransfer {
     var deadline: CURLDeadline? { clock.deadline(exchange.request.timeouts) }
 
     /// The reader has made room.
-    func goOn() { clock.goOn() }
+    func resume() { clock.resume() }
 
     /// Whether the server has an address that is not connected to. It may have others.
     private(set) var hasRefusedAddress = false
@@ -73,10 +73,10 @@ final class CURLTransfer {
             if let count = heads.final.declaredBodyLength { exchange.body.expect(count) }
             hasHead = true
             clock.receivedHead()
-            arrivals.add(exchange.id)
+            receivedHeads.add(exchange.id)
             return true
         } catch {
-            problem = error
+            failure = error
             return false
         }
     }
@@ -85,12 +85,12 @@ final class CURLTransfer {
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         clock.receivedBytes()
         if let unpackedCount, bytes.count > decodedByteLimit - unpackedCount {
-            problem = HTTPTransportError(.bodyTooLarge, "the body unpacks to more than \(decodedByteLimit) bytes")
+            failure = HTTPTransportError(.bodyTooLarge, "the body unpacks to more than \(decodedByteLimit) bytes")
             return nil
         }
-        let isTaken = exchange.body.write(bytes)
-        if isTaken { unpackedCount? += bytes.count } else { clock.pause() }
-        return isTaken
+        let isAccepted = exchange.body.write(bytes)
+        if isAccepted { unpackedCount? += bytes.count } else { clock.pause() }
+        return isAccepted
     }
 
     /// Gives the waiting task its head, when one has come.
@@ -102,15 +102,15 @@ final class CURLTransfer {
 
     /// Ends the exchange; nil when the answer is whole.
     func finish(_ error: HTTPTransportError?) {
-        let error = problem ?? error
+        let error = failure ?? error
         guard heads != nil else { return exchange.finish(error) }
         exchange.body.finish(error)
         deliver()
     }
 }
 
-/// Whose heads have come in the current turn of the loop. Never leaves the loop's thread.
-final class CURLArrivals {
+/// The exchanges whose heads have arrived in the current turn of the loop. Never leaves the loop's thread.
+final class ReceivedHeads {
     private var exchanges: [CURLExchange.ID] = []
 
     func add(_ exchange: CURLExchange.ID) { exchanges.append(exchange) }

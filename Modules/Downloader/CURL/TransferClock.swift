@@ -29,7 +29,7 @@ struct TransferClock: Sendable {
 
     mutating func pause() { isPaused = true }
 
-    mutating func goOn() {
+    mutating func resume() {
         isPaused = false
         lastActivity = .now
     }
@@ -37,11 +37,11 @@ struct TransferClock: Sendable {
     /// The earliest of the deadlines; nil when none is running.
     func deadline(_ timeouts: CURLTimeouts) -> CURLDeadline? {
         var earliest = isPaused ? nil : CURLDeadline(.idle, timeouts.idle, from: lastActivity)
-        func note(_ deadline: CURLDeadline) {
+        func consider(_ deadline: CURLDeadline) {
             if deadline.time < earliest?.time ?? deadline.time.advanced(by: .nanoseconds(1)) { earliest = deadline }
         }
-        if !hasHead, let timeout = timeouts.firstByte { note(CURLDeadline(.firstByte, timeout, from: started)) }
-        if let timeout = timeouts.total { note(CURLDeadline(.total, timeout, from: started)) }
+        if !hasHead, let timeout = timeouts.firstByte { consider(CURLDeadline(.firstByte, timeout, from: started)) }
+        if let timeout = timeouts.total { consider(CURLDeadline(.total, timeout, from: started)) }
         return earliest
     }
 }

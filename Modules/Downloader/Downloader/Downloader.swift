@@ -29,10 +29,10 @@ public final class Downloader: Downloading {
     private let table: Locked<Table>
     /// Those who have begun, while their request is still being modified. The table's lock may be taken inside of this one.
     private let preparing = Locked<[DownloadReceipt: Preparation]>([:])
-    /// Transfers that have rested and wait for a slot.
-    private let returning = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
-    /// Those who have shut the downloader down and wait for its transfers.
-    private let closers = Locked<[CheckedContinuation<Void, Never>]>([])
+    /// Transfers that have backed off and wait for a slot.
+    private let requeued = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
+    /// The callers of ``shutDown()`` that wait for the transfers to end.
+    private let shutdownWaiters = Locked<[CheckedContinuation<Void, Never>]>([])
     private let order = ResumptionOrder()
 
     /// A downloader over a transport; it begins nothing by itself. By default it tells time by the system's clock.
@@ -40,8 +40,7 @@ public final class Downloader: Downloading {
         transport: any HTTPTransport, configuration: Configuration = Configuration(),
         clock: any TimeSource = SystemClock()
     ) {
-        fetcher = SourceFetcher(
-            transport: transport, rules: configuration.rules, clock: clock, taskExecutor: configuration.taskExecutor)
+        fetcher = SourceFetcher(transport: transport, configuration: configuration, clock: clock)
         self.clock = clock
         taskExecutor = configuration.taskExecutor
         table = Locked(
@@ -58,24 +57,24 @@ public final class Downloader: Downloading {
     public func download(_ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?) async throws
         -> Download
     {
-        Download(try await delivery(request, to: nil, progress))
+        Download(try await result(of: request, to: nil, progress))
     }
 
-    public func completed(_ request: HTTPRequest) -> HTTPRequest { fetcher.http.rules.completed(request) }
+    public func completed(_ request: HTTPRequest) -> HTTPRequest { fetcher.http.configuration.completed(request) }
 
-    /// Fetches the whole content into a file, in constant memory; only where the rules transform it, it is in memory
+    /// Fetches the whole content into a file, in constant memory; only where the configuration transforms it, it is in memory
     /// once.
     ///
     /// - Parameters:
     ///   - request: What is wanted, and how urgently.
-    ///   - path: Replaced when the content is whole and on the disk, and else left as it is. Its folder must be there.
+    ///   - path: Replaced when the content is whole and on the disk, and else left as it is. Its directory must exist.
     ///     Of several requests that differ and go to one path, the last that ends stays.
     ///   - progress: Called while bytes arrive, from any thread; must not block.
     /// - Throws: ``DownloadError``, `unwritableFile` among them, or `CancellationError`.
     public func download(
         _ request: DownloadRequest, to path: String, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> DownloadedFile {
-        DownloadedFile(try await delivery(request, to: path, progress), path: path)
+        DownloadedFile(try await result(of: request, to: path, progress), path: path)
     }
 
     /// Begins a download, or joins one that is under way, for callers that are not tasks.
@@ -119,9 +118,9 @@ public final class Downloader: Downloading {
             early.task?.cancel()
             early.waiter.complete(.failure(CancellationError()))
         }
-        guard let departure = table.withLock({ $0.leave(receipt.id) }) else { return }
-        departure.abandonedTask?.cancel()
-        departure.waiter.complete(.failure(CancellationError()))
+        guard let removed = table.withLock({ $0.leave(receipt.id) }) else { return }
+        removed.abandonedTask?.cancel()
+        removed.waiter.complete(.failure(CancellationError()))
         pump()
     }
 
@@ -152,7 +151,7 @@ public final class Downloader: Downloading {
     package var waiterCount: Int { table.withLock { $0.waiterCount } }
 
     /// The number of transfers that pause before a further attempt and do not wait for a slot yet.
-    package var restingCount: Int { table.withLock { $0.restingCount } }
+    package var backingOffCount: Int { table.withLock { $0.backingOffCount } }
 
     /// Ends every download with `CancellationError`. Later ones begin as ever.
     public func cancelAll() { endAll(with: CancellationError()) }
@@ -164,27 +163,26 @@ public final class Downloader: Downloading {
         for task in endAll(with: Self.isShutDown) { await task.value }
         // The task of a transfer that has only just begun may not be known yet.
         await withCheckedContinuation { continuation in
-            closers.withLock { $0.append(continuation) }
-            if table.withLock({ $0.hasEnded }) { tellClosers() }
+            shutdownWaiters.withLock { $0.append(continuation) }
+            if table.withLock({ $0.hasEnded }) { resumeShutdownWaiters() }
         }
     }
 
-    /// Who waits for the last transfer to end.
-    private func tellClosers() {
-        let told = closers.withLock { closers in
-            defer { closers = [] }
-            return closers
+    private func resumeShutdownWaiters() {
+        let waiters = shutdownWaiters.withLock { waiters in
+            defer { waiters = [] }
+            return waiters
         }
-        for closer in told { closer.resume() }
+        for waiter in waiters { waiter.resume() }
     }
 
     private static let isShutDown = DownloadError(.shutDown, "the downloader has been shut down")
 
     // MARK: Waiters
 
-    private func delivery(
-        _ request: DownloadRequest, to path: String?, _ progress: (@Sendable (DownloadProgress) -> Void)?
-    ) async throws -> Delivery {
+    private func result(
+        of request: DownloadRequest, to path: String?, _ progress: (@Sendable (DownloadProgress) -> Void)?
+    ) async throws -> TransferResult {
         try Task.checkCancellation()
         let receipt = DownloadReceipt()
         defer { order.didResume() }
@@ -222,25 +220,25 @@ public final class Downloader: Downloading {
         _ request: DownloadRequest, to path: String?, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
         isInTask: Bool = false
     ) {
-        guard case .http(let http) = request.source, fetcher.http.rules.modifyRequest != nil else {
-            let order = TransferRequest(
-                source: request.source, path: path, tellsBytes: waiter.onBytes != nil, admission: request.admission,
+        guard case .http(let http) = request.source, fetcher.http.configuration.modifyRequest != nil else {
+            let transfer = TransferRequest(
+                source: request.source, path: path, deliversBytes: waiter.onBytes != nil, admission: request.admission,
                 fileVersion: request.fileVersion, retry: request.retry)
-            return join(order, request.priority.value, receipt, waiter, isInTask: isInTask)
+            return join(transfer, request.priority.value, receipt, waiter, isInTask: isInTask)
         }
         guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.isShutDown)) }
         preparing.withLock { $0[receipt] = Preparation(waiter: waiter, priority: request.priority.value) }
         let task = Task(executorPreference: taskExecutor) { [self] in
             do {
                 let modified = try await fetcher.http.prepare(http)
-                let order = TransferRequest(
-                    source: .http(modified), path: path, tellsBytes: waiter.onBytes != nil,
+                let transfer = TransferRequest(
+                    source: .http(modified), path: path, deliversBytes: waiter.onBytes != nil,
                     admission: request.admission, retry: request.retry)
                 // In one step: who cancels it, or changes its priority, finds it in the one place or the other.
-                let isIn = preparing.withLock { preparing in
-                    preparing.removeValue(forKey: receipt).map { enter(order, $0.priority, receipt, waiter) }
+                let isAdmitted = preparing.withLock { preparing in
+                    preparing.removeValue(forKey: receipt).map { enter(transfer, $0.priority, receipt, waiter) }
                 }
-                if let isIn { goOn(isIn, waiter) }
+                if let isAdmitted { start(waiter, isAdmitted: isAdmitted) }
             } catch {
                 preparing.withLock({ $0.removeValue(forKey: receipt) })?.waiter.complete(.failure(error))
             }
@@ -254,26 +252,27 @@ public final class Downloader: Downloading {
     }
 
     private func join(
-        _ order: TransferRequest, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
+        _ transfer: TransferRequest, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter,
         isInTask: Bool = false
     ) {
-        goOn(enter(order, priority, receipt, waiter), waiter, isInTask: isInTask)
+        start(waiter, isAdmitted: enter(transfer, priority, receipt, waiter), isInTask: isInTask)
     }
 
-    /// Returns false when nobody is let in any more.
+    /// Returns false when the downloader has been shut down.
     private func enter(
-        _ order: TransferRequest, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter
+        _ transfer: TransferRequest, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter
     ) -> Bool {
         table.withLock { table in
             guard !table.isShutDown else { return false }
             table.join(
-                TransferKey(order), order, TransferLine(order.source), id: receipt.id, priority: priority, waiter)
+                TransferKey(transfer), transfer, TransferQueue(transfer.source), id: receipt.id, priority: priority,
+                waiter)
             return true
         }
     }
 
-    private func goOn(_ isIn: Bool, _ waiter: DownloadWaiter, isInTask: Bool = false) {
-        if isIn { pump(isInTask: isInTask) } else { waiter.complete(.failure(Self.isShutDown)) }
+    private func start(_ waiter: DownloadWaiter, isAdmitted: Bool, isInTask: Bool = false) {
+        if isAdmitted { pump(isInTask: isInTask) } else { waiter.complete(.failure(Self.isShutDown)) }
     }
 
     @discardableResult
@@ -300,23 +299,23 @@ public final class Downloader: Downloading {
         let (beginnings, delay) = table.withLock { $0.begin(at: now) }
         for beginning in beginnings {
             guard beginning.isFirst else {
-                takeReturning(beginning.id)?.resume()
+                takeRequeued(beginning.id)?.resume()
                 continue
             }
-            let work = { @Sendable () async in await self.run(beginning.id, beginning.order) }
+            let operation = { @Sendable () async in await self.run(beginning.id, beginning.request) }
             let task: Task<Void, Never>
-            if isInTask, taskExecutor == nil, case .http = beginning.order.source {
-                task = Task.immediate(operation: work)
+            if isInTask, taskExecutor == nil, case .http = beginning.request.source {
+                task = Task.immediate(operation: operation)
             } else {
-                task = Task(executorPreference: taskExecutor, operation: work)
+                task = Task(executorPreference: taskExecutor, operation: operation)
             }
             if table.withLock({ $0.attach(task, to: beginning.id) }) { task.cancel() }
         }
-        if let delay { wait(delay) }
+        if let delay { pump(after: delay) }
     }
 
     /// Looks again when the rate lets the next begin. One timer is enough, whoever asks.
-    private func wait(_ delay: Duration) {
+    private func pump(after delay: Duration) {
         guard table.withLock({ $0.setTimer() }) else { return }
         let task = Task(executorPreference: taskExecutor) { [self] in
             // Ends early when there is nothing left to wait for.
@@ -327,19 +326,20 @@ public final class Downloader: Downloading {
         table.withLock { $0.attachTimer(task) }
     }
 
-    private func run(_ id: Int, _ order: TransferRequest) async {
-        var tell: DownloadRequest.BytesHandler?
-        if order.tellsBytes {
-            tell = { offset, bytes in
+    private func run(_ id: Int, _ transfer: TransferRequest) async {
+        var onBytes: DownloadRequest.BytesHandler?
+        if transfer.deliversBytes {
+            onBytes = { offset, bytes in
                 let listeners = self.table.withLock { $0.waiters(of: id) { $0.onBytes != nil } }
                 for waiter in listeners { waiter.onBytes?(offset, bytes) }
             }
         }
-        let outcome: Result<Delivery, any Error>
+        let outcome: Result<TransferResult, any Error>
         do {
-            if let admission = order.admission { try await admission() }
+            if let admission = transfer.admission { try await admission() }
             outcome = .success(
-                try await fetcher.fetch(order, pause: { try await self.rest(id, for: $0) }, onBytes: tell) { progress in
+                try await fetcher.fetch(transfer, pause: { try await self.backOff(id, for: $0) }, onBytes: onBytes) {
+                    progress in
                     let listeners = self.table.withLock { $0.waiters(of: id) { $0.progress != nil } }
                     for waiter in listeners { waiter.progress?(progress) }
                 })
@@ -348,30 +348,30 @@ public final class Downloader: Downloading {
         }
         let (waiters, hasEnded) = table.withLock { ($0.finish(id), $0.hasEnded) }
         for waiter in waiters { waiter.complete(outcome) }
-        if hasEnded { return tellClosers() }
+        if hasEnded { return resumeShutdownWaiters() }
         pump()
     }
 
     /// Waits without a slot, then for one.
-    private func rest(_ id: Int, for wait: Duration) async throws {
-        table.withLock { $0.rest(id) }
+    private func backOff(_ id: Int, for pause: Duration) async throws {
+        table.withLock { $0.backOff(id) }
         pump()
-        try await clock.sleep(for: wait)
+        try await clock.sleep(for: pause)
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                returning.withLock { $0[id] = continuation }
-                table.withLock { $0.comeBack(id) }
+                requeued.withLock { $0[id] = continuation }
+                table.withLock { $0.requeue(id) }
                 // A cancellation before that found nobody to wake.
-                if Task.isCancelled { takeReturning(id)?.resume(throwing: CancellationError()) }
+                if Task.isCancelled { takeRequeued(id)?.resume(throwing: CancellationError()) }
                 pump()
             }
         } onCancel: {
-            takeReturning(id)?.resume(throwing: CancellationError())
+            takeRequeued(id)?.resume(throwing: CancellationError())
         }
     }
 
-    private func takeReturning(_ id: Int) -> CheckedContinuation<Void, any Error>? {
-        returning.withLock { $0.removeValue(forKey: id) }
+    private func takeRequeued(_ id: Int) -> CheckedContinuation<Void, any Error>? {
+        requeued.withLock { $0.removeValue(forKey: id) }
     }
 }
 
@@ -385,7 +385,7 @@ private struct Preparation: Sendable {
 
 /// One who waits for a download.
 private struct DownloadWaiter: Sendable {
-    typealias Completion = @Sendable (Result<Delivery, any Error>) -> Void
+    typealias Completion = @Sendable (Result<TransferResult, any Error>) -> Void
 
     var progress: (@Sendable (DownloadProgress) -> Void)?
     /// Gets the bytes, of a transfer that was begun for one who wants them.

@@ -5,7 +5,7 @@ import Dispatch
 import Foundation
 import FoundationNetworking
 
-/// One request and its answer.
+/// One request and its response.
 ///
 /// `receive`, `complete` and everything that writes to the body's pipe run on the callback queue; `end` comes from
 /// anywhere. The lock is held to look and to move values only; whoever takes the continuation or the pipe out of the
@@ -25,7 +25,7 @@ final class Exchange: Sendable {
         var completion: Result<Void, HTTPTransportError>?
         /// When the head had arrived, from the start.
         var headTime: Duration?
-        var isOver = false
+        var isFinished = false
 
         var nextPiece: (HTTPBodyPipe, Data)? {
             guard let pipe, let piece = unread.first else { return nil }
@@ -43,42 +43,42 @@ final class Exchange: Sendable {
     private let start = ContinuousClock.now
     private let record = HTTPTransferRecord()
     private let unreadLimit: Int
-    private let control: DispatchQueue
-    private let callbacks: OperationQueue
+    private let sessionQueue: DispatchQueue
+    private let callbackQueue: OperationQueue
     private let state = Locked(State())
     let order = ResumptionOrder()
 
-    init(_ request: HTTPRequest, unreadLimit: Int, control: DispatchQueue, callbacks: OperationQueue) {
+    init(_ request: HTTPRequest, unreadLimit: Int, sessionQueue: DispatchQueue, callbackQueue: OperationQueue) {
         self.request = request
         self.unreadLimit = max(0, unreadLimit)
-        self.control = control
-        self.callbacks = callbacks
+        self.sessionQueue = sessionQueue
+        self.callbackQueue = callbackQueue
     }
 
     /// Whether nobody waits for anything of it any more.
-    var isOver: Bool { state.withLock { $0.isOver } }
+    var isFinished: Bool { state.withLock { $0.isFinished } }
 
     /// Returns false, and has thrown, when the task was cancelled before.
     func start(_ head: CheckedContinuation<HTTPResponse, any Error>) -> Bool {
-        let isOver = state.withLock { state in
-            if !state.isOver { state.head = head }
-            return state.isOver
+        let isFinished = state.withLock { state in
+            if !state.isFinished { state.head = head }
+            return state.isFinished
         }
-        if isOver { head.resume(throwing: CancellationError()) }
-        return !isOver
+        if isFinished { head.resume(throwing: CancellationError()) }
+        return !isFinished
     }
 
     /// Begins to count the time that the session does not count itself.
     func startTimers() {
         end(after: request.firstByteTimeout, "no answer began within", if: { $0.head != nil })
-        end(after: request.totalTimeout, "the transfer took more than", if: { !$0.isOver })
+        end(after: request.totalTimeout, "the transfer took more than", if: { !$0.isFinished })
     }
 
     /// Returns false when the exchange is over, so that nobody is left who would cancel the task.
     func attach(_ task: URLSessionTask) -> Bool {
         state.withLock { state in
-            if !state.isOver { state.task = task }
-            return !state.isOver
+            if !state.isFinished { state.task = task }
+            return !state.isFinished
         }
     }
 
@@ -94,19 +94,19 @@ final class Exchange: Sendable {
             return end(error)
         }
         let pipe = HTTPBodyPipe(
-            onSpace: { self.callbacks.addOperation { self.drain() } },
+            onSpace: { self.callbackQueue.addOperation { self.drain() } },
             onCancel: { self.end(CancellationError()) })
-        let waiting = state.withLock { state -> CheckedContinuation<HTTPResponse, any Error>? in
-            guard let waiting = state.head else { return nil }
+        let continuation = state.withLock { state -> CheckedContinuation<HTTPResponse, any Error>? in
+            guard let continuation = state.head else { return nil }
             state.head = nil
             state.headTime = .now - start
             state.pipe = pipe
             state.declared = isBodiless ? nil : head.declaredBodyLength
-            return waiting
+            return continuation
         }
         let response = HTTPResponse(head: head, body: HTTPBody(pipe), transfer: record)
         order.willResume()
-        waiting?.resume(returning: response)
+        continuation?.resume(returning: response)
     }
 
     /// A piece of the body has arrived.
@@ -131,48 +131,48 @@ final class Exchange: Sendable {
         }
         let hasHead = state.withLock { $0.head == nil }
         let failure = error.map { HTTPTransportError($0, url: request.url, hasHead: hasHead) }
-        let waiting = state.withLock { state -> CheckedContinuation<HTTPResponse, any Error>? in
+        let continuation = state.withLock { state -> CheckedContinuation<HTTPResponse, any Error>? in
             state.completion = (failure ?? state.missingBytes).map { .failure($0) } ?? .success(())
             state.task = nil
             defer { state.head = nil }
             return state.head
         }
         order.willResume()
-        waiting?.resume(throwing: failure ?? HTTPTransportError(.failed, "the session gave no answer"))
+        continuation?.resume(throwing: failure ?? HTTPTransportError(.failed, "the session gave no answer"))
         drain()
     }
 
     /// Ends the exchange now, whatever its state. Does not block.
     func end(_ error: any Error) {
-        let (waiting, pipe, task) = state.withLock { state in
+        let (continuation, pipe, task) = state.withLock { state in
             let before = (state.head, state.pipe, state.task)
-            note(state)
-            state = State(isOver: true)
+            recordMetrics(state)
+            state = State(isFinished: true)
             return before
         }
         order.willResume()
-        waiting?.resume(throwing: error)
+        continuation?.resume(throwing: error)
         pipe?.finish(error)
         // `cancel` waits for the session's queue, which may wait for whatever the caller holds.
-        if let task { control.async { task.cancel() } }
+        if let task { sessionQueue.async { task.cancel() } }
     }
 
     /// The session tells no metrics on Linux, so these are only what can be timed from outside.
-    private func note(_ state: State) {
-        guard !state.isOver else { return }
+    private func recordMetrics(_ state: State) {
+        guard !state.isFinished else { return }
         var metrics = HTTPTransferMetrics()
         metrics.firstByte = state.headTime
         metrics.total = .now - start
         record.finish(metrics)
     }
 
-    private func end(after timeout: Duration?, _ words: String, if applies: @escaping @Sendable (State) -> Bool) {
+    private func end(after timeout: Duration?, _ message: String, if applies: @escaping @Sendable (State) -> Bool) {
         guard let timeout else { return }
         // A day at most; more would not fit.
         let milliseconds = min(max(0, timeout.milliseconds), 86_400_000)
-        control.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
+        sessionQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
             guard let self, state.withLock({ applies($0) }) else { return }
-            end(HTTPTransportError(.timedOut, "\(words) \(Double(milliseconds) / 1000) seconds"))
+            end(HTTPTransportError(.timedOut, "\(message) \(Double(milliseconds) / 1000) seconds"))
         }
     }
 
@@ -187,8 +187,8 @@ final class Exchange: Sendable {
         }
         let finished = state.withLock { state -> (HTTPBodyPipe, Result<Void, HTTPTransportError>)? in
             guard state.unread.isEmpty, let pipe = state.pipe, let completion = state.completion else { return nil }
-            note(state)
-            state = State(isOver: true)
+            recordMetrics(state)
+            state = State(isFinished: true)
             return (pipe, completion)
         }
         guard let (pipe, completion) = finished else { return }

@@ -40,8 +40,8 @@ public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let exchanges = ExchangeTable()
     /// Every call into the session is made here: most of them wait for the session's own queue.
-    private let control = DispatchQueue(label: "URLSessionTransport.control")
-    private let callbacks = OperationQueue()
+    private let sessionQueue = DispatchQueue(label: "URLSessionTransport.control")
+    private let callbackQueue = OperationQueue()
     private let unreadLimit: Int
 
     /// Creates a transport with an ephemeral session of its own, without caches, cookies and credentials.
@@ -61,15 +61,15 @@ public final class URLSessionTransport: HTTPTransport {
         configuration.httpShouldSetCookies = false
         configuration.httpMaximumConnectionsPerHost = max(1, maxConcurrentConnectionsPerHost)
         // The order of one task's callbacks is the order of its bytes.
-        callbacks.maxConcurrentOperationCount = 1
-        callbacks.name = "URLSessionTransport.callbacks"
+        callbackQueue.maxConcurrentOperationCount = 1
+        callbackQueue.name = "URLSessionTransport.callbacks"
         session = URLSession(
-            configuration: configuration, delegate: SessionDelegate(exchanges), delegateQueue: callbacks)
+            configuration: configuration, delegate: SessionDelegate(exchanges), delegateQueue: callbackQueue)
     }
 
     deinit {
         // Bodies that are still read run to their end; after that the session lets go of its delegate.
-        control.async { [session, exchanges] in
+        sessionQueue.async { [session, exchanges] in
             if exchanges.close() { session.finishTasksAndInvalidate() }
         }
     }
@@ -77,12 +77,13 @@ public final class URLSessionTransport: HTTPTransport {
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let urlRequest = try URLRequest(request)
         try Task.checkCancellation()
-        let exchange = Exchange(request, unreadLimit: unreadLimit, control: control, callbacks: callbacks)
+        let exchange = Exchange(
+            request, unreadLimit: unreadLimit, sessionQueue: sessionQueue, callbackQueue: callbackQueue)
         defer { exchange.order.didResume() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard exchange.start(continuation) else { return }
-                control.async { [session, exchanges] in Self.begin(exchange, urlRequest, session, exchanges) }
+                sessionQueue.async { [session, exchanges] in Self.begin(exchange, urlRequest, session, exchanges) }
             }
         } onCancel: {
             exchange.end(CancellationError())
@@ -91,7 +92,7 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Ends every exchange with `shutDown`, and every later request too.
     public func shutDown() {
-        control.async { [session, exchanges] in
+        sessionQueue.async { [session, exchanges] in
             let running = exchanges.all
             // A session that is invalid must not be asked for a task, nor be invalidated again.
             if exchanges.close() { session.finishTasksAndInvalidate() }
@@ -105,7 +106,7 @@ public final class URLSessionTransport: HTTPTransport {
         _ exchange: Exchange, _ request: URLRequest, _ session: URLSession, _ exchanges: ExchangeTable
     ) {
         guard !exchanges.isClosed else { return exchange.end(isShutDown) }
-        guard !exchange.isOver else { return }
+        guard !exchange.isFinished else { return }
         exchange.startTimers()
         let task = session.dataTask(with: request)
         exchanges.add(exchange, task.taskIdentifier)

@@ -11,14 +11,14 @@ import FoundationEssentials
 ///
 /// `@unchecked`: whoever has taken it out of the pool is the only one who has it.
 final class RedisConnection: @unchecked Sendable {
-    /// Answers are no deeper than a list of lists.
-    private static let depth = 4
+    /// Replies are no deeper than a list of lists.
+    private static let maximumReplyDepth = 4
     /// Bytes for lists of names, which are longer than an entry where entries may be short.
     private static let listByteCount = 4 << 20
     /// Shorter words go to the socket together.
     private static let shortByteCount = 16 << 10
-    /// Bytes of answers whose room is kept for the next ones.
-    private static let keptByteCount = 64 << 10
+    /// The maximum size of a reply buffer that is kept for the next replies.
+    private static let reusedByteCount = 64 << 10
 
     /// Without the signal that a connection which has ended would raise, and which would end the process; and without a
     /// wait: within one call to the system it would begin anew with each part of a long word.
@@ -27,7 +27,7 @@ final class RedisConnection: @unchecked Sendable {
     private let context: UnsafeMutablePointer<redisContext>
     private let responseTimeout: Duration
     private let callTimeout: Duration
-    private let answerByteCount: Int
+    private let maximumReplyByteCount: Int
     /// Whether the server may still be in a transaction, so that the next command would be queued rather than run.
     private(set) var isInTransaction = false
 
@@ -36,7 +36,7 @@ final class RedisConnection: @unchecked Sendable {
         responseTimeout = max(.milliseconds(1), options.responseTimeout)
         callTimeout = max(.milliseconds(1), options.callTimeout)
         let (sum, isOver) = max(0, options.maximumEntryByteCount).addingReportingOverflow(Self.listByteCount)
-        answerByteCount = isOver ? .max : sum
+        maximumReplyByteCount = isOver ? .max : sum
         let limit = Self.time(options.connectTimeout)
         let made =
             switch options.address {
@@ -48,20 +48,20 @@ final class RedisConnection: @unchecked Sendable {
         guard made.pointee.err == 0 else { throw failure }
         // Nothing is read before something is there; should it be gone again, that is no wait without end.
         redisSetTimeout(made, Self.time(responseTimeout))
-        var greeting: [[String]] = []
+        var handshake: [[String]] = []
         if let password = options.password {
-            greeting.append(["AUTH"] + (options.username.map { [$0] } ?? []) + [password])
+            handshake.append(["AUTH"] + (options.username.map { [$0] } ?? []) + [password])
         }
-        if options.database != 0 { greeting.append(["SELECT", "\(options.database)"]) }
-        if !greeting.isEmpty { _ = try ask(greeting.map { words in words.map { Data($0.utf8) } }) }
+        if options.database != 0 { handshake.append(["SELECT", "\(options.database)"]) }
+        if !handshake.isEmpty { _ = try execute(handshake.map { words in words.map { Data($0.utf8) } }) }
     }
 
     deinit { redisFree(context) }
 
-    /// Sends commands, and returns their answers, in order.
+    /// Sends commands, and returns their replies, in order.
     ///
-    /// - Throws: ``RedisFailure``; of kind `refused` when all were answered, and one by an error.
-    func ask(_ commands: [[Data]]) throws(RedisFailure) -> [RedisReply] {
+    /// - Throws: ``RedisFailure``; of kind `rejected` when all have replies, and one is an error.
+    func execute(_ commands: [[Data]]) throws(RedisFailure) -> [RedisReply] {
         try Self.values(exchange(commands, by: ContinuousClock.now + callTimeout))
     }
 
@@ -77,7 +77,7 @@ final class RedisConnection: @unchecked Sendable {
     /// - Returns: The replies to the commands.
     /// - Throws: ``RedisFailure``.
     func transact(
-        watching name: Data? = nil, asking queries: [[Data]] = [],
+        watching name: Data? = nil, after queries: [[Data]] = [],
         _ makeCommands: ([RedisReply]) throws(RedisFailure) -> [[Data]]
     ) throws(RedisFailure) -> [RedisReply] {
         let deadline = ContinuousClock.now + callTimeout
@@ -96,11 +96,11 @@ final class RedisConnection: @unchecked Sendable {
             default: break
             }
             _ = try Self.values(results)
-            throw RedisFailure(kind: .refused, message: "a transaction without an end")
+            throw RedisFailure(kind: .rejected, message: "a transaction without an end")
         }
     }
 
-    /// - Throws: The first refusal, as the following ones may result from it.
+    /// - Throws: The first rejection, as the following ones may result from it.
     private static func values(
         _ results: [Result<RedisReply, RedisFailure>]
     ) throws(RedisFailure) -> [RedisReply] {
@@ -109,7 +109,7 @@ final class RedisConnection: @unchecked Sendable {
         return values
     }
 
-    /// Sends commands, and returns the reply or the refusal to each.
+    /// Sends commands, and returns the reply or the rejection of each.
     private func exchange(
         _ commands: [[Data]], by deadline: ContinuousClock.Instant
     ) throws(RedisFailure) -> [Result<RedisReply, RedisFailure>] {
@@ -119,9 +119,9 @@ final class RedisConnection: @unchecked Sendable {
         for _ in commands {
             let found = try read(&received, by: deadline)
             defer { freeReplyObject(found) }
-            results.append(Result { () throws(RedisFailure) in try Self.reply(found, Self.depth) })
+            results.append(Result { () throws(RedisFailure) in try Self.reply(found, Self.maximumReplyDepth) })
         }
-        if received > Self.keptByteCount { giveBackRoom() }
+        if received > Self.reusedByteCount { shrinkReader() }
         return results
     }
 
@@ -177,14 +177,14 @@ final class RedisConnection: @unchecked Sendable {
             let before = context.pointee.reader.pointee.len
             guard redisBufferRead(context) == REDIS_OK else { throw failure }
             received += context.pointee.reader.pointee.len - before
-            guard received <= answerByteCount else {
-                throw RedisFailure(kind: .connection, message: "an answer of more than \(answerByteCount) bytes")
+            guard received <= maximumReplyByteCount else {
+                throw RedisFailure(kind: .connection, message: "an answer of more than \(maximumReplyByteCount) bytes")
             }
         }
     }
 
     /// As long as the reader lives it keeps as much as its longest answer took.
-    private func giveBackRoom() {
+    private func shrinkReader() {
         guard let reader = context.pointee.reader, reader.pointee.pos == reader.pointee.len,
             let new = redisReaderCreate()
         else { return }
@@ -212,8 +212,8 @@ final class RedisConnection: @unchecked Sendable {
             return .list(list)
         case REDIS_REPLY_ERROR:
             let text = reply.pointee.str.map { String(cString: $0) } ?? ""
-            throw RedisFailure(kind: .refused, message: text)
-        default: throw RedisFailure(kind: .refused, message: "an answer of an unknown kind")
+            throw RedisFailure(kind: .rejected, message: text)
+        default: throw RedisFailure(kind: .rejected, message: "an answer of an unknown kind")
         }
     }
 
@@ -225,7 +225,7 @@ final class RedisConnection: @unchecked Sendable {
         var file = pollfd(fd: context.pointee.fd, events: Int16(events), revents: 0)
         while true {
             let left = end - ContinuousClock.now
-            guard left > .zero else { throw RedisFailure(kind: .silence, message: "no answer in time") }
+            guard left > .zero else { throw RedisFailure(kind: .timeout, message: "no answer in time") }
             let count = poll(&file, 1, Int32(clamping: max(1, left.milliseconds)))
             // Whoever got its turn late is too late.
             if count > 0, ContinuousClock.now < deadline { return }
@@ -237,11 +237,11 @@ final class RedisConnection: @unchecked Sendable {
 
     /// To be read at once after the call that failed, whose error number is still there then.
     private var failure: RedisFailure {
-        let isSilence = context.pointee.err == REDIS_ERR_IO && errno == EAGAIN
+        let isTimeout = context.pointee.err == REDIS_ERR_IO && errno == EAGAIN
         let message = withUnsafeBytes(of: context.pointee.errstr) { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
-        return RedisFailure(kind: isSilence ? .silence : .connection, message: message)
+        return RedisFailure(kind: isTimeout ? .timeout : .connection, message: message)
     }
 
     private static func time(_ duration: Duration) -> timeval {
@@ -250,7 +250,7 @@ final class RedisConnection: @unchecked Sendable {
     }
 }
 
-/// What a server answers.
+/// The reply of a server to a command.
 enum RedisReply: Sendable {
     case none
     case number(Int)
@@ -264,15 +264,15 @@ enum RedisReply: Sendable {
     var list: [RedisReply]? { if case .list(let list) = self { list } else { nil } }
 }
 
-/// Why there is no answer.
+/// An error of a call to a server.
 struct RedisFailure: Error {
     enum Kind {
         /// The connection is of no use any more.
         case connection
-        /// As `connection`, because nothing came in time.
-        case silence
-        /// The server does not do what it was asked to, such as to store while it has no room.
-        case refused
+        /// As `connection`, because no reply came in time.
+        case timeout
+        /// The server rejects the command, such as to store while it has no room.
+        case rejected
     }
 
     var kind: Kind

@@ -16,15 +16,15 @@ import FoundationEssentials
 /// an answer; removals, ``count`` and ``totalSize`` as long as it takes. Those that need many calls have a time limit for
 /// all together, `bulkOperationTimeout`.
 public final class RedisDataCache: MeasurableDataCache {
-    /// How long it is noted that a resource has an entry which has no expiry, in milliseconds.
-    private static let noteLife = 90 * 24 * 60 * 60 * 1000
-    /// How long that of another is kept beyond it, which the server may get later than the note.
-    private static let noteSlack = 60 * 1000
+    /// How long it is recorded that a resource has an entry which has no expiry, in milliseconds.
+    private static let recordLifetime = 90 * 24 * 60 * 60 * 1000
+    /// How long that of another is kept beyond it, which the server may get later than the record.
+    private static let recordLifetimeSlack = 60 * 1000
 
     /// How it reaches the server.
     package let options: RedisOptions
     private let pool: RedisPool
-    private let names: RedisNames
+    private let keys: RedisKeys
     private let clock: any TimeSource
     private let counts = Locked(DataCacheStatistics())
 
@@ -37,7 +37,7 @@ public final class RedisDataCache: MeasurableDataCache {
         self.options = options
         self.clock = clock
         pool = RedisPool(options, clock: clock)
-        names = RedisNames(prefix: options.prefix)
+        keys = RedisKeys(prefix: options.prefix)
     }
 
     /// What this value has done. Stores that a server did not take are failures.
@@ -50,8 +50,8 @@ public final class RedisDataCache: MeasurableDataCache {
         let limit = max(0, options.maximumEntryByteCount)
         // One byte more than there may be tells what is too large, whatever its size. It may be right for another cache,
         // so it stays.
-        let command = [Data("GETRANGE".utf8), names.entry(key), Data("0".utf8), Data("\(limit)".utf8)]
-        let found = try? await pool.run { try $0.ask([command]).first?.bytes } ?? nil
+        let command = [Data("GETRANGE".utf8), keys.entry(key), Data("0".utf8), Data("\(limit)".utf8)]
+        let found = try? await pool.run { try $0.execute([command]).first?.bytes } ?? nil
         // So the server answers for what is not there; no entry is empty.
         let value = found.flatMap { $0.isEmpty || $0.count > limit ? nil : $0 }
         let entry = value.flatMap { RedisEntry.decode($0) }
@@ -66,10 +66,10 @@ public final class RedisDataCache: MeasurableDataCache {
     }
 
     public func contains(_ key: ImageKey) async -> Bool {
-        let name = names.entry(key)
+        let name = keys.entry(key)
         // In a task of its own, because a cancelled one learns the truth, too.
         return await Task {
-            try? await pool.run { try $0.ask([[Data("EXISTS".utf8), name]]).first?.number == 1 }
+            try? await pool.run { try $0.execute([[Data("EXISTS".utf8), name]]).first?.number == 1 }
         }.value ?? false
     }
 
@@ -85,7 +85,7 @@ public final class RedisDataCache: MeasurableDataCache {
                 .tooLarge, "\(byteCount) bytes are more than the \(options.maximumEntryByteCount) of an entry")
         }
         var ending: [Data] = []
-        var noteLife = Self.noteLife
+        var recordLifetime = Self.recordLifetime
         if let expiry = entry.expiry {
             let left = Timestamp(expiry).milliseconds - Timestamp(clock.now).milliseconds
             guard left > 0 else {
@@ -93,15 +93,16 @@ public final class RedisDataCache: MeasurableDataCache {
                 return
             }
             ending = [Data("PX".utf8), Data("\(left)".utf8)]
-            noteLife = Int(left) + Self.noteSlack
+            recordLifetime = Int(left) + Self.recordLifetimeSlack
         }
-        let record = EntryRecord(name: key.fileName, life: noteLife, variants: names.variants(of: key.resource))
-        let (name, options) = (names.entry(key), ending)
+        let record = EntryRecord(
+            name: key.fileName, lifetime: recordLifetime, variants: keys.variants(of: key.resource))
+        let (name, options) = (keys.entry(key), ending)
         let replies = try await pool.run { connection in
             // Encoded here, so that a store that waits for a connection does not hold the entry twice.
             let set = [Data("SET".utf8), name, RedisEntry.encode(entry)] + options
             // One step with the record: a removal of the resource would miss an entry that has none.
-            return try connection.transact(watching: record.variants, asking: record.queries) {
+            return try connection.transact(watching: record.variants, after: record.queries) {
                 (replies) throws(RedisFailure) in try record.changes(replies) + [set]
             }
         }
@@ -119,8 +120,8 @@ public final class RedisDataCache: MeasurableDataCache {
     /// Removes the entry and its record in one step, so that the record of a store in between does not go alone.
     private func removal(of key: ImageKey) -> @Sendable (RedisConnection) throws -> [RedisReply] {
         let commands = [
-            [Data("UNLINK".utf8), names.entry(key)],
-            [Data("ZREM".utf8), names.variants(of: key.resource), Data(key.fileName.utf8)],
+            [Data("UNLINK".utf8), keys.entry(key)],
+            [Data("ZREM".utf8), keys.variants(of: key.resource), Data(key.fileName.utf8)],
         ]
         return { try $0.transact { _ in commands } }
     }
@@ -132,30 +133,32 @@ public final class RedisDataCache: MeasurableDataCache {
     ///   part where a connection ended between two.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int {
-        let variants = names.variants(of: resource)
-        return await sweep { try $0.removeAll(recordedIn: [variants]) } ?? 0
+        let variants = keys.variants(of: resource)
+        return await runBulkOperation { try $0.removeAll(recordedIn: [variants]) } ?? 0
     }
 
     /// Removes all entries of the prefix, and none of a longer one. O(names on the server). Some stay when it takes longer
     /// than `bulkOperationTimeout`.
     public func removeAll() async {
-        _ = await sweep { try $0.removeAll() }
+        _ = await runBulkOperation { try $0.removeAll() }
     }
 
     /// Bytes of the entries and their names, without what the server adds; 0 when the server cannot tell within
     /// `bulkOperationTimeout`, or has more than ten million. O(names on the server).
     public var totalSize: Int {
-        get async { await sweep { try $0.totalSize() } ?? 0 }
+        get async { await runBulkOperation { try $0.totalSize() } ?? 0 }
     }
 
     /// 0 when the server cannot tell within `bulkOperationTimeout`, or has more than ten million. O(names on the
     /// server).
     public var count: Int {
-        get async { await sweep { try $0.count() } ?? 0 }
+        get async { await runBulkOperation { try $0.count() } ?? 0 }
     }
 
-    private func sweep<Value: Sendable>(_ work: @escaping @Sendable (RedisSweep) throws -> Value) async -> Value? {
-        let (names, clock, limit) = (names, clock, options.bulkOperationTimeout)
+    private func runBulkOperation<Value: Sendable>(_ work: @escaping @Sendable (RedisBulkOperation) throws -> Value)
+        async -> Value?
+    {
+        let (keys, clock, limit) = (keys, clock, options.bulkOperationTimeout)
         // It begins when there is a connection, and goes on over the next one, should that end.
         let start = Locked<Duration?>(nil)
         return await pool.runToEnd { connection in
@@ -164,7 +167,7 @@ public final class RedisDataCache: MeasurableDataCache {
                 start = first
                 return first + limit
             }
-            return try work(RedisSweep(connection, names, clock, end: end))
+            return try work(RedisBulkOperation(connection, keys, clock, end: end))
         }
     }
 }

@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// An entry as the bytes of one value: a head of 28 bytes, the notes, the data.
 ///
-/// The head, in little-endian numbers: `ALR1`, the expiry in milliseconds since 1970 (the least number: none), the notes'
+/// The head, in little-endian numbers: `ALR1`, the expiry in milliseconds since 1970 (the least number: none), the metadata's
 /// length, and the XXH64 of all that is not itself. What does not agree with it is no entry.
 enum RedisEntry {
     private static let magic: [UInt8] = Array("ALR1".utf8)
@@ -65,7 +65,7 @@ struct EntryRecord: Sendable {
     /// The entry's file name.
     let name: String
     /// How long the record is kept, in milliseconds.
-    let life: Int
+    let lifetime: Int
     /// The name of the resource's set.
     let variants: Data
 
@@ -82,10 +82,10 @@ struct EntryRecord: Sendable {
     func changes(_ replies: [RedisReply]) throws(RedisFailure) -> [[Data]] {
         let time = (replies.first?.list ?? []).map(Self.number)
         guard time.count == 2, let seconds = time[0], let microseconds = time[1] else {
-            throw RedisFailure(kind: .refused, message: "a time that is not one")
+            throw RedisFailure(kind: .rejected, message: "a time that is not one")
         }
         let now = min(seconds, Self.latestTime) * 1000 + microseconds / 1000
-        let end = min(now + life, Self.latestTime)
+        let end = min(now + lifetime, Self.latestTime)
         let last = replies.last?.list?.last.flatMap(Self.number) ?? 0
         return [
             ["ZREMRANGEBYSCORE", "-inf", "\(now)"], ["ZADD", "\(end)", name], ["PEXPIREAT", "\(max(end, last))"],
@@ -94,7 +94,7 @@ struct EntryRecord: Sendable {
         }
     }
 
-    /// A whole number from nought to ``latestTime``, however the server writes it.
+    /// A whole number from zero to ``latestTime``, however the server writes it.
     private static func number(_ reply: RedisReply) -> Int? {
         guard let bytes = reply.bytes, let value = Double(String(decoding: bytes, as: UTF8.self)), value >= 0 else {
             return nil
@@ -103,8 +103,8 @@ struct EntryRecord: Sendable {
     }
 }
 
-/// How entries are named on the server.
-struct RedisNames: Sendable {
+/// The keys of entries on the server.
+struct RedisKeys: Sendable {
     /// Of all file names, which are hexadecimal digits.
     private static let fileNameCount = 64
     private static let digits = Set("0123456789abcdef".utf8)

@@ -10,7 +10,7 @@ public struct RedisOptions: Sendable, Hashable {
 
     /// Where the server listens. Default: 127.0.0.1, port 6379.
     public var address: Address
-    /// Who the cache says it is; nil: the server's default user. Default: nil.
+    /// The name of the user; nil: the server's default user. Default: nil.
     package var username: String?
     /// What proves it. Default: none.
     package var password: String?
@@ -18,12 +18,12 @@ public struct RedisOptions: Sendable, Hashable {
     package var database: Int
     /// Begins all names that the cache uses, so that several can share a server. Default: `alcedo:`.
     public var prefix: String
-    /// Most connections, and most calls that are under way at once. Default: 4.
+    /// The maximum number of connections, and of concurrent calls. Default: 4.
     package var maxConcurrentConnections: Int
     /// Longest time to connect. To look a host's name up takes what the system's resolver takes, which is not counted: where
     /// that matters, give a number or a socket. Default: half a second.
     package var connectTimeout: Duration
-    /// Longest time for a part of an answer, and for a call to wait until another has ended. Default: half a second.
+    /// The longest time for a part of a reply, and for a call to wait until another has ended. Default: half a second.
     package var responseTimeout: Duration
     /// Longest time for one call, whatever its size: from the first byte that is sent to the last that is read. What takes
     /// longer is given up as if nothing had come. Less than a millisecond counts as one. Default: two seconds.
@@ -31,7 +31,7 @@ public struct RedisOptions: Sendable, Hashable {
     /// Longest time for what takes many calls: to remove all of a resource, to empty the cache, and to count what is there.
     /// No call begins after it. Default: a minute.
     package var bulkOperationTimeout: Duration
-    /// Most bytes of an entry, its notes included; what is larger is neither stored nor read. Default: 16 MiB.
+    /// The maximum number of bytes of an entry, its metadata included; what is larger is neither stored nor read. Default: 16 MiB.
     package var maximumEntryByteCount: Int
     /// After so many failures in a row the server is left alone. Default: 3.
     package var failureLimit: Int

@@ -21,7 +21,7 @@ final class RedisPool: Sendable {
         state = Locked(
             State(
                 breaker: CircuitBreaker(failureLimit: options.failureLimit, retryDelay: options.retryDelay),
-                queue: CallQueue(threads: options.maxConcurrentConnections, patience: options.responseTimeout)))
+                queue: CallQueue(threads: options.maxConcurrentConnections, maximumWait: options.responseTimeout)))
     }
 
     /// Whether the server is left alone, or tried again, because it failed.
@@ -36,11 +36,11 @@ final class RedisPool: Sendable {
         _ work: @escaping @Sendable (RedisConnection) throws -> Value
     ) async throws -> Value? {
         let now = clock.uptime
-        let place = state.withLock { $0.breaker.refuses(at: now) ? .refused : $0.queue.enter() }
-        return switch place {
-        case .free: try await onThread(work)
-        case .line: try await onThreadInTime(work)
-        case .refused: nil
+        let admission = state.withLock { $0.breaker.rejectsCall(at: now) ? .rejected : $0.queue.enter() }
+        return switch admission {
+        case .immediate: try await onThread(work)
+        case .queued: try await onThreadInTime(work)
+        case .rejected: nil
         }
     }
 
@@ -48,12 +48,12 @@ final class RedisPool: Sendable {
     /// not be left out because many read. A server that fails is not waited for here either.
     func runToEnd<Value: Sendable>(_ work: @escaping @Sendable (RedisConnection) throws -> Value) async -> Value? {
         let now = clock.uptime
-        let isLeft = state.withLock { state in
-            guard !state.breaker.refuses(at: now) else { return true }
-            state.queue.enterAnyway()
+        let isRejected = state.withLock { state in
+            guard !state.breaker.rejectsCall(at: now) else { return true }
+            state.queue.enterUnconditionally()
             return false
         }
-        return isLeft ? nil : await Task { try? await onThread(work) }.value
+        return isRejected ? nil : await Task { try? await onThread(work) }.value
     }
 
     private func onThread<Value: Sendable>(
@@ -94,7 +94,7 @@ final class RedisPool: Sendable {
     /// Asks the server, unless it has failed while the call waited.
     private func attempt<Value>(_ work: (RedisConnection) throws -> Value) -> Value? {
         let start = clock.uptime
-        guard state.withLock({ $0.breaker.mayAsk(at: start) }) else {
+        guard state.withLock({ $0.breaker.allowsCall(at: start) }) else {
             state.withLock { $0.queue.leave() }
             return nil
         }
@@ -102,13 +102,13 @@ final class RedisPool: Sendable {
             let time = clock.uptime - start
             state.withLock { $0.queue.leave(after: time) }
         }
-        let kept = state.withLock { $0.idle.popLast() }
-        if let kept {
-            switch call(work, kept) {
+        let idle = state.withLock { $0.idle.popLast() }
+        if let idle {
+            switch call(work, idle) {
             case .success(let value): return value
-            case .failure(let failure) where failure.kind == .refused: return nil
+            case .failure(let failure) where failure.kind == .rejected: return nil
             // One that hangs would not answer another connection either.
-            case .failure(let failure) where failure.kind == .silence:
+            case .failure(let failure) where failure.kind == .timeout:
                 fail()
                 return nil
             case .failure: break
@@ -120,7 +120,7 @@ final class RedisPool: Sendable {
         }
         switch call(work, new) {
         case .success(let value): return value
-        case .failure(let failure) where failure.kind == .refused: return nil
+        case .failure(let failure) where failure.kind == .rejected: return nil
         case .failure:
             fail()
             return nil
@@ -141,7 +141,7 @@ final class RedisPool: Sendable {
         } catch {
             result = .failure(RedisFailure(kind: .connection, message: "\(error)"))
         }
-        if case .failure(let failure) = result, failure.kind != .refused {
+        if case .failure(let failure) = result, failure.kind != .rejected {
             // Those that were kept beside it have ended with it.
             state.withLock { $0.idle = [] }
             return result
@@ -174,17 +174,17 @@ struct CircuitBreaker: Sendable {
     /// Whether the last answers failed, and none has come since.
     var isOpen: Bool { openUntil != nil }
 
-    /// Whether ``mayAsk(at:)`` would say no. Changes nothing, so that it may be asked by who only waits for a turn.
-    func refuses(at now: Duration) -> Bool {
+    /// Whether ``allowsCall(at:)`` would return false. Changes nothing, so that a waiting caller may use it.
+    func rejectsCall(at now: Duration) -> Bool {
         guard let openUntil else { return false }
         return now < openUntil || isTrying
     }
 
-    /// To be asked when all else is ready: who may ask does, and tells how it went.
+    /// Call this when all else is ready: a caller that is allowed calls the server, and then ``succeeded()`` or ``failed(at:)``.
     ///
     /// - Parameter now: Never goes back.
-    mutating func mayAsk(at now: Duration) -> Bool {
-        guard !refuses(at: now) else { return false }
+    mutating func allowsCall(at now: Duration) -> Bool {
+        guard !rejectsCall(at: now) else { return false }
         isTrying = isOpen
         return true
     }
@@ -201,48 +201,48 @@ struct CircuitBreaker: Sendable {
 /// Decides which calls wait for a thread, and which had better be misses at once: a server that answers, but more slowly
 /// than it is asked, would make all wait. Decides only: it knows neither threads nor clocks.
 struct CallQueue: Sendable {
-    /// What becomes of a call.
-    enum Place {
+    /// Whether a call may run.
+    enum Admission {
         /// A thread is free.
-        case free
+        case immediate
         /// It waits.
-        case line
+        case queued
         /// It would wait for too long.
-        case refused
+        case rejected
     }
 
     /// The last call makes a quarter of the usual time of one.
     private static let weight = 4
 
     private let threads: Int
-    private let patience: Duration
+    private let maximumWait: Duration
     private var count = 0
     private var usualTime = Duration.zero
 
     /// - Parameters:
     ///   - threads: How many calls are under way at most; values below 1 count as 1.
-    ///   - patience: The longest a call may be expected to wait.
-    init(threads: Int, patience: Duration) {
+    ///   - maximumWait: The longest a call may be expected to wait.
+    init(threads: Int, maximumWait: Duration) {
         self.threads = max(1, threads)
-        self.patience = patience
+        self.maximumWait = maximumWait
     }
 
     /// To be asked for each call; one that has a place is to leave it.
-    mutating func enter() -> Place {
+    mutating func enter() -> Admission {
         if count >= threads {
-            guard usualTime * (count - threads + 1) / threads <= patience else { return .refused }
+            guard usualTime * (count - threads + 1) / threads <= maximumWait else { return .rejected }
         }
         defer { count += 1 }
-        return count < threads ? .free : .line
+        return count < threads ? .immediate : .queued
     }
 
     /// For a call that waits as long as it takes. It is to leave, too.
-    mutating func enterAnyway() { count += 1 }
+    mutating func enterUnconditionally() { count += 1 }
 
     /// - Parameter time: How long the server was asked; nil when it was not.
     mutating func leave(after time: Duration? = nil) {
         count -= 1
         // A call of many parts is not what the others wait for, so that it counts no more than one that just comes through.
-        if let time { usualTime += (min(time, patience) - usualTime) / Self.weight }
+        if let time { usualTime += (min(time, maximumWait) - usualTime) / Self.weight }
     }
 }

@@ -67,21 +67,21 @@ struct ServerStack: Sendable {
 
     private static func downloader(_ settings: Settings) -> Downloader {
         var network = CURLOptions()
-        network.addresses = settings.allowsPrivate ? .any : .publicOnly
+        network.allowsPrivateAddresses = settings.allowsPrivate
         // Addresses are judged where connections are made, which with a proxy is elsewhere.
         network.proxy = .none
         network.decodedByteLimit = settings.originalLimit
         var configuration = DownloaderConfiguration(
             maxConcurrentDownloads: 64, maxConcurrentDownloadsPerHost: 16,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
-        configuration.rules.defaultFields["Accept"] = CodecRegistry.standard.acceptFieldValue
-        configuration.rules.contentCheck = ContentCheck(.standard)
+        configuration.defaultFields["Accept"] = CodecRegistry.standard.acceptFieldValue
+        configuration.acceptsContent = CodecRegistry.standard.recognizes
         // A redirect that leads nowhere is no picture, whatever it brings.
-        configuration.rules.acceptsStatus = { (200..<300).contains($0) }
+        configuration.acceptsStatus = { (200..<300).contains($0) }
         // What an origin does not have is not asked for again at once.
-        configuration.rules.failureCache = FailureCache(lifetime: .seconds(30))
+        configuration.failureCache = FailureCache(lifetime: .seconds(30))
         let allowed = settings.service.allowed
-        configuration.rules.redirectHook = { head, next in
+        configuration.redirectHook = { head, next in
             let target = try SourceURL(next.url)
             try allowed.check(target)
             return RedirectTerms.noting(head, in: next, now: Date())

@@ -8,7 +8,7 @@ import Testing
 /// Servers that do what they must not.
 @Suite(.timeLimit(.minutes(10)))
 struct FaultTests {
-    private func answer(
+    private func receive(
         _ reply: OriginReply, idle: Duration = .seconds(120), firstByte: Duration? = nil, total: Duration? = nil
     ) async throws -> Data {
         let origin = try LoopbackOrigin { _ in reply }
@@ -30,20 +30,20 @@ struct FaultTests {
         OriginReply(body: Data("hello".utf8), framing: .chunked(size: 2)).stalling(at: .afterBody(3)),
     ])
     func `silence ends the transfer, wherever it begins`(reply: OriginReply) async {
-        let error = await code { try await answer(reply, idle: .milliseconds(200)) }
+        let error = await code { try await receive(reply, idle: .milliseconds(200)) }
         #expect(error?.code == .timedOut)
         #expect(error?.message == "the server was silent for 0.2 seconds")
     }
 
     @Test func `the first byte has a time of its own`() async throws {
         let late = await code {
-            try await answer(.text("x").stalling(at: .beforeHead), firstByte: .milliseconds(100))
+            try await receive(.text("x").stalling(at: .beforeHead), firstByte: .milliseconds(100))
         }
         #expect(late?.code == .timedOut)
         #expect(late?.message == "no answer began within 0.1 seconds")
         // It is over with the first byte: only the total ends this one.
         let slow = await code {
-            try await answer(
+            try await receive(
                 .text("hello").stalling(at: .afterBody(2)), firstByte: .seconds(60), total: .milliseconds(500))
         }
         #expect(slow?.message == "the transfer took more than 0.5 seconds")
@@ -53,7 +53,7 @@ struct FaultTests {
         let hints = "HTTP/1.1 103 Early Hints\r\n\r\n"
         let drip = OriginReply.raw(Data(String(repeating: hints, count: 3).utf8)).stalling(
             at: .afterBody(hints.utf8.count))
-        let error = await code { try await answer(drip, firstByte: .milliseconds(100), total: .seconds(3)) }
+        let error = await code { try await receive(drip, firstByte: .milliseconds(100), total: .seconds(3)) }
         #expect(error?.message == "no answer began within 0.1 seconds")
     }
 
@@ -62,7 +62,7 @@ struct FaultTests {
         "HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n",
     ])
     func `a connection that ends in the head is lost`(head: String) async {
-        let error = await code { try await answer(.raw(Data(head.utf8))) }
+        let error = await code { try await receive(.raw(Data(head.utf8))) }
         #expect(error?.code == .connectionLost)
     }
 
@@ -122,7 +122,7 @@ struct FaultTests {
 
     @Test func `a chunk without a number is no end`() async {
         let reply = OriginReply(body: Data("hello".utf8), framing: .chunked(size: 2, badAfter: 4))
-        let error = await code { try await answer(reply) }
+        let error = await code { try await receive(reply) }
         #expect(error?.code == .invalidResponse)
     }
 
@@ -139,19 +139,19 @@ struct FaultTests {
     @Test(arguments: [1, 10_000]) func `a head without end is no answer`(lineLength: Int) async {
         let line = "X-A: \(String(repeating: "a", count: lineLength))\r\n"
         let lines = String(repeating: line, count: (400 << 10) / line.utf8.count)
-        let error = await code { try await answer(.raw(Data("HTTP/1.1 200 OK\r\n\(lines)\r\n".utf8))) }
+        let error = await code { try await receive(.raw(Data("HTTP/1.1 200 OK\r\n\(lines)\r\n".utf8))) }
         #expect(error?.code == .invalidResponse)
     }
 
     @Test func `a line of the head without end is no answer`() async {
         let line = String(repeating: "a", count: 400 << 10)
-        let error = await code { try await answer(.raw(Data("HTTP/1.1 200 OK\r\nX-A: \(line)\r\n\r\n".utf8))) }
+        let error = await code { try await receive(.raw(Data("HTTP/1.1 200 OK\r\nX-A: \(line)\r\n\r\n".utf8))) }
         #expect(error?.code == .invalidResponse)
     }
 
     @Test func `a reset is a lost connection`() async {
         let reply = OriginReply(body: Data(repeating: 1, count: 100_000))
-        let error = await code { try await answer(reply.cutting(at: .afterBody(50_000), .reset)) }
+        let error = await code { try await receive(reply.cutting(at: .afterBody(50_000), .reset)) }
         #expect(error?.code == .connectionLost)
     }
 

@@ -34,7 +34,7 @@ struct SendingTests {
     @Test(
         arguments: [("POST", 1), ("PATCH", 1), ("MOVE", 1), ("GET", 2), ("PUT", 2), ("DELETE", 2)], ["", "order=1"])
     func `a request without an answer is sent once, or twice if that does no more`(
-        method: (name: String, most: Int), body: String
+        method: (name: String, maximumCount: Int), body: String
     ) async throws {
         let origin = try origin()
         defer { origin.stop() }
@@ -47,7 +47,7 @@ struct SendingTests {
         let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }
 
         #expect(error?.code == .connectionLost)
-        #expect(origin.requests.count { $0.path == "/p" } == method.most)
+        #expect(origin.requests.count { $0.path == "/p" } == method.maximumCount)
         // The handle that was refused does no harm to the next.
         try await warm(transport, origin, 1)
     }

@@ -9,7 +9,7 @@ import Testing
     .spawnsProcesses, .timeLimit(.minutes(10)),
     .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
 struct HTTP2Tests {
-    private func answer(_ url: URL, _ transport: CURLTransport) async throws -> HTTPResponse {
+    private func get(_ url: URL, _ transport: CURLTransport) async throws -> HTTPResponse {
         let response = try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
         _ = try await response.body.collect(limit: 1 << 20)
         return response
@@ -19,7 +19,7 @@ struct HTTP2Tests {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)
 
-        let first = try #require(try await answer(server.url("/small"), transport).metrics)
+        let first = try #require(try await get(server.url("/small"), transport).metrics)
         #expect(first.protocolName == "h2")
         #expect(first.isReusedConnection == false)
         let connect = try #require(first.connect)
@@ -27,7 +27,7 @@ struct HTTP2Tests {
         #expect(connect + secure <= (try #require(first.firstByte)))
         #expect(try #require(first.bytesReceived) > 4096)
 
-        let second = try #require(try await answer(server.url("/small"), transport).metrics)
+        let second = try #require(try await get(server.url("/small"), transport).metrics)
         #expect(second.isReusedConnection == true)
         #expect(second.nameLookup == nil && second.connect == nil && second.secureConnect == nil)
     }
@@ -37,9 +37,9 @@ struct HTTP2Tests {
         var options = server.options
         options.version = .http1
         #expect(
-            try await answer(server.url("/small"), CURLTransport(options: options)).metrics?.protocolName == "http/1.1")
+            try await get(server.url("/small"), CURLTransport(options: options)).metrics?.protocolName == "http/1.1")
         options.version = .http2
-        let plain = try await answer(server.plainURL("/small"), CURLTransport(options: options))
+        let plain = try await get(server.plainURL("/small"), CURLTransport(options: options))
         #expect(plain.metrics?.protocolName == "h2")
         #expect(plain.metrics?.secureConnect == nil)
     }
@@ -49,7 +49,7 @@ struct HTTP2Tests {
         let transport = CURLTransport(options: server.options)
         let url = try server.url("/small")
         let connections = try await withThrowingTaskGroup(of: String?.self) { group in
-            for _ in 0..<40 { group.addTask { try await answer(url, transport).head.fields["X-Connection"] } }
+            for _ in 0..<40 { group.addTask { try await get(url, transport).head.fields["X-Connection"] } }
             return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
         }
         #expect(connections.count == 1)
@@ -77,7 +77,7 @@ struct HTTP2Tests {
         let first = try await transport.send(HTTPRequest(url: slow, idleTimeout: .seconds(120)))
 
         for _ in 0..<10 {
-            let response = try await answer(small, transport)
+            let response = try await get(small, transport)
             #expect(response.head.fields["X-Connection"] == first.head.fields["X-Connection"])
         }
         // The slow one is not over, though it was asked for first.
@@ -91,7 +91,7 @@ struct HTTP2Tests {
         let (big, small) = (try server.url("/big"), try server.url("/small"))
         let lagging = try await transport.send(HTTPRequest(url: big, idleTimeout: .seconds(120)))
 
-        for _ in 0..<50 { _ = try await answer(small, transport) }
+        for _ in 0..<50 { _ = try await get(small, transport) }
 
         #expect(try await lagging.body.collect(limit: 64 << 20).count == 64 << 20)
     }
@@ -100,14 +100,14 @@ struct HTTP2Tests {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)
         let (slow, small) = (try server.url("/slow"), try server.url("/small"))
-        let kept = try await transport.send(HTTPRequest(url: slow, idleTimeout: .seconds(120)))
+        let open = try await transport.send(HTTPRequest(url: slow, idleTimeout: .seconds(120)))
         for _ in 0..<10 {
             let response = try await transport.send(HTTPRequest(url: slow, idleTimeout: .seconds(120)))
             response.body.cancel()
-            let other = try await answer(small, transport)
-            #expect(other.head.fields["X-Connection"] == kept.head.fields["X-Connection"])
+            let other = try await get(small, transport)
+            #expect(other.head.fields["X-Connection"] == open.head.fields["X-Connection"])
         }
-        #expect(try await kept.body.collect(limit: 1 << 20).count == 65536)
+        #expect(try await open.body.collect(limit: 1 << 20).count == 65536)
     }
 
     @Test func `after a connection has fallen silent the next try makes another`() async throws {
@@ -116,14 +116,14 @@ struct HTTP2Tests {
         let relay = try SilentRelay(to: #require(url.port))
         let relayed = try #require(URL(string: "https://localhost:\(relay.port)/small"))
         let transport = CURLTransport(options: server.options)
-        let first = try await answer(relayed, transport)
+        let first = try await get(relayed, transport)
         relay.silence()
 
         let silent = await #expect(throws: HTTPTransportError.self) {
             _ = try await transport.send(HTTPRequest(url: relayed, idleTimeout: .milliseconds(500)))
         }
         #expect(silent?.code == .timedOut)
-        let second = try await answer(relayed, transport)
+        let second = try await get(relayed, transport)
 
         #expect(first.metrics?.protocolName == "h2")
         #expect(second.metrics?.isReusedConnection == false)

@@ -28,22 +28,22 @@ final class SecureServer: Sendable {
     private let port: Int
     private let plainPort: Int
     private let oldPort: Int
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let process: ChildProcess
 
     init() async throws {
-        folder = try TemporaryDirectory()
-        try await Self.run("/bin/bash", ["-c", Self.preparation], in: folder)
-        authorityFile = folder.url.appending(path: "ca.pem")
+        directory = try TemporaryDirectory()
+        try await Self.run("/bin/bash", ["-c", Self.preparation], in: directory)
+        authorityFile = directory.url.appending(path: "ca.pem")
         authority = try Data(contentsOf: authorityFile)
-        let pin = try String(contentsOf: folder.url.appending(path: "pin"), encoding: .utf8)
+        let pin = try String(contentsOf: directory.url.appending(path: "pin"), encoding: .utf8)
         self.pin = String(pin.prefix { $0 != "\n" })
         // The system chooses the ports. Another may take one before nginx has it; that is another try.
         for _ in 0..<5 {
             let origins = try (0..<3).map { _ in try LoopbackOrigin { _ in .status(204) } }
             for origin in origins { origin.stop() }
             let ports = origins.map(\.port)
-            if let process = try await Self.start(ports, in: folder) {
+            if let process = try await Self.start(ports, in: directory) {
                 (self.process, port, plainPort, oldPort) = (process, ports[0], ports[1], ports[2])
                 return
             }
@@ -69,10 +69,10 @@ final class SecureServer: Sendable {
         return options
     }
 
-    private static func run(_ name: String, _ arguments: [String], in folder: TemporaryDirectory) async throws {
-        let problems = folder.url.appending(path: "problems").path
+    private static func run(_ name: String, _ arguments: [String], in directory: TemporaryDirectory) async throws {
+        let problems = directory.url.appending(path: "problems").path
         let process = try ChildProcess(
-            name, arguments, folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
+            name, arguments, folder: directory.path, input: .file("/dev/null"), output: .file("/dev/null"),
             problems: .file(problems))
         let status = try await process.wait()
         guard status == 0 else {
@@ -81,9 +81,9 @@ final class SecureServer: Sendable {
     }
 
     /// Returns nil when nginx does not get its ports.
-    private static func start(_ ports: [Int], in folder: TemporaryDirectory) async throws -> ChildProcess? {
-        let configuration = configuration(ports, folder.path)
-        try Data(configuration.utf8).write(to: folder.url.appending(path: "nginx.conf"))
+    private static func start(_ ports: [Int], in directory: TemporaryDirectory) async throws -> ChildProcess? {
+        let configuration = configuration(ports, directory.path)
+        try Data(configuration.utf8).write(to: directory.url.appending(path: "nginx.conf"))
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw HTTPTransportError(.failed, "there is no pipe") }
         // A test in a process of its own has no standard streams, whose numbers these ends would have.
@@ -94,7 +94,7 @@ final class SecureServer: Sendable {
         do {
             defer { close(writer) }
             process = try ChildProcess(
-                programs[0], ["-p", folder.path, "-e", "stderr", "-c", "nginx.conf"], folder: folder.path,
+                programs[0], ["-p", directory.path, "-e", "stderr", "-c", "nginx.conf"], folder: directory.path,
                 input: .file("/dev/null"), output: .file("/dev/null"), problems: .descriptor(writer))
         }
         let isReady = try await BlockingExecutor(name: "nginx", width: 1).run {
@@ -134,7 +134,7 @@ final class SecureServer: Sendable {
         truncate -s 512M files/huge
         """
 
-    private static func configuration(_ ports: [Int], _ folder: String) -> String {
+    private static func configuration(_ ports: [Int], _ directory: String) -> String {
         let servers = [("good", "default_server"), ("wrong", ""), ("expired", "")].map { name, mark in
             """
             server {
@@ -159,7 +159,7 @@ final class SecureServer: Sendable {
                 fastcgi_temp_path fastcgi;
                 uwsgi_temp_path uwsgi;
                 scgi_temp_path scgi;
-                root \(folder)/files;
+                root \(directory)/files;
                 add_header X-Connection $connection;
                 map $uri $rate { default 0; /slow 32k; /slowest 100; }
                 limit_rate $rate;

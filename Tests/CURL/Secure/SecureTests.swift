@@ -16,7 +16,7 @@ struct SecureTests {
         return response
     }
 
-    private func expectRefusal(
+    private func expectRejection(
         _ url: URL, _ options: CURLOptions, saying words: String,
         at location: SourceLocation = #_sourceLocation
     ) async {
@@ -38,13 +38,13 @@ struct SecureTests {
 
     @Test func `an authority that is not the system's is not believed`() async throws {
         let server = try await SecureServer()
-        await expectRefusal(try server.url("/small"), CURLOptions(), saying: "certificate")
+        await expectRejection(try server.url("/small"), CURLOptions(), saying: "certificate")
     }
 
     @Test func `a certificate for another name, or out of date, is refused with the reason`() async throws {
         let server = try await SecureServer()
-        await expectRefusal(try server.url("/small", host: "wrong.localhost"), server.options, saying: "name")
-        await expectRefusal(try server.url("/small", host: "expired.localhost"), server.options, saying: "expired")
+        await expectRejection(try server.url("/small", host: "wrong.localhost"), server.options, saying: "name")
+        await expectRejection(try server.url("/small", host: "expired.localhost"), server.options, saying: "expired")
     }
 
     @Test func `authorities that cannot be read believe nobody`() async throws {
@@ -52,10 +52,10 @@ struct SecureTests {
         var options = CURLOptions()
         for data in [Data(), Data("no certificate".utf8)] {
             options.authorities = .pem(data)
-            await expectRefusal(try server.url("/small"), options, saying: "certificate")
+            await expectRejection(try server.url("/small"), options, saying: "certificate")
         }
         options.authorities = .file(server.authorityFile.appending(path: "missing"))
-        await expectRefusal(try server.url("/small"), options, saying: "certificate")
+        await expectRejection(try server.url("/small"), options, saying: "certificate")
     }
 
     @Test func `a pinned key is wanted of its host, and of no other`() async throws {
@@ -68,10 +68,10 @@ struct SecureTests {
         #expect(try await send(server.url("/small"), options).head.status == 200)
 
         options.pinnedKeys = ["localhost": [wrong]]
-        await expectRefusal(try server.url("/small"), options, saying: "pinned")
+        await expectRejection(try server.url("/small"), options, saying: "pinned")
         // Other ways to write the name are no way round.
         for host in ["LocalHost", "loc%61lhost"] {
-            await expectRefusal(try server.url("/small", host: host), options, saying: "pinned")
+            await expectRejection(try server.url("/small", host: host), options, saying: "pinned")
         }
         #expect(try await send(server.url("/small", host: "also.localhost"), options).head.status == 200)
     }
@@ -85,7 +85,7 @@ struct SecureTests {
 
         options.pinnedKeys[name] = [wrong]
         #expect(options.pinnedKeys == ["localhost": [wrong]])
-        await expectRefusal(try server.url("/small"), options, saying: "pinned")
+        await expectRejection(try server.url("/small"), options, saying: "pinned")
 
         options.pinnedKeys[name] = [right]
         #expect(options.pinnedKeys == ["localhost": [wrong, right]])
@@ -108,13 +108,13 @@ struct SecureTests {
         for host in ["localhost", "expired.localhost", "wrong.localhost"] {
             #expect(try await send(server.url("/small", host: host), options).head.status == 200)
         }
-        await expectRefusal(try server.url("/small", host: "also.localhost"), options, saying: "certificate")
+        await expectRejection(try server.url("/small", host: "also.localhost"), options, saying: "certificate")
 
         options.pinnedKeys = [
             "expired.localhost": [try #require(PublicKeyPin(server.pin))],
             "localhost": [try #require(PublicKeyPin(server.pin))],
         ]
-        await expectRefusal(try server.url("/small", host: "expired.localhost"), options, saying: "pinned")
+        await expectRejection(try server.url("/small", host: "expired.localhost"), options, saying: "pinned")
         #expect(try await send(server.url("/small"), options).head.status == 200)
     }
 

@@ -13,7 +13,7 @@ final class SilentRelay: Sendable {
         var open: Set<Int32> = []
     }
 
-    struct Trouble: Error {}
+    struct SystemError: Error {}
 
     let port: Int
     private let listener: Int32
@@ -28,7 +28,7 @@ final class SilentRelay: Sendable {
         let isListening = Self.with(&address) {
             bind(listener, $0, length) == 0 && listen(listener, 16) == 0 && getsockname(listener, $0, &length) == 0
         }
-        guard isListening else { throw Trouble() }
+        guard isListening else { throw SystemError() }
         self.listener = listener
         port = Int(UInt16(bigEndian: address.sin_port))
         target = Self.address(UInt16(truncatingIfNeeded: server))

@@ -14,12 +14,12 @@ struct AuthenticatingTransportTests {
     private static let wrong = HTTPCredential.password(user: "alcedo", password: "crab")
     private static let basic = "Basic YWxjZWRvOmZpc2g="
 
-    /// An origin that wants these words in `Authorization`, and asks by this challenge.
-    private func origin(wanting words: String, asking challenge: String) throws -> LoopbackOrigin {
-        let refusal = OriginReply(
+    /// An origin that accepts this in `Authorization`, and else sends this challenge.
+    private func origin(accepting credential: String, challenge: String) throws -> LoopbackOrigin {
+        let rejection = OriginReply(
             status: 401, fields: ["WWW-Authenticate": challenge], body: Data("who?".utf8))
         return try LoopbackOrigin { request in
-            request.fields["Authorization"]?.contains(words) == true ? .text("yours") : refusal
+            request.fields["Authorization"]?.contains(credential) == true ? .text("yours") : rejection
         }
     }
 
@@ -30,28 +30,28 @@ struct AuthenticatingTransportTests {
         return (response.head.status, String(decoding: try await response.body.collect(limit: 1000), as: UTF8.self))
     }
 
-    @Test func `a server that asks is answered, and not asked again`() async throws {
-        let origin = try origin(wanting: Self.basic, asking: "Basic realm=\"birds\"")
+    @Test func `a server that sends a challenge receives a credential, and sends no other challenge`() async throws {
+        let origin = try origin(accepting: Self.basic, challenge: "Basic realm=\"birds\"")
         defer { origin.stop() }
-        let asked = Guarded<[AuthenticationChallenge]>([])
+        let challenges = Guarded<[AuthenticationChallenge]>([])
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { challenge in
-            asked.change { $0.append(challenge) }
+            challenges.change { $0.append(challenge) }
             return Self.right
         }
         for _ in 0..<3 {
-            let answer = try await send(origin.url(for: "/a"), transport)
-            #expect(answer == (200, "yours"))
+            let response = try await send(origin.url(for: "/a"), transport)
+            #expect(response == (200, "yours"))
         }
         #expect(origin.requests.count == 4)
         #expect(Set(origin.requests.map(\.connection)).count == 1)
-        #expect(asked.value.count == 1)
-        #expect(asked.value.first?.challenges.first?.realm == "birds")
-        #expect(asked.value.first?.url == origin.url(for: "/a"))
+        #expect(challenges.value.count == 1)
+        #expect(challenges.value.first?.schemes.first?.realm == "birds")
+        #expect(challenges.value.first?.url == origin.url(for: "/a"))
     }
 
     @Test func `an error of the app's own is a download's, with its cause`() async throws {
         struct Locked: Error {}
-        let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
+        let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
         let downloader = Downloader(
             transport: AuthenticatingTransport(wrapping: CURLTransport()) { _ in throw Locked() })
@@ -65,7 +65,7 @@ struct AuthenticatingTransportTests {
     }
 
     @Test func `a token is shown where tokens are taken`() async throws {
-        let origin = try origin(wanting: "Bearer t0ken", asking: "Basic realm=x, Bearer realm=y")
+        let origin = try origin(accepting: "Bearer t0ken", challenge: "Basic realm=x, Bearer realm=y")
         defer { origin.stop() }
         let transport = AuthenticatingTransport(
             wrapping: CURLTransport(), credentials: [origin.url: .bearer("t0ken")])
@@ -76,19 +76,19 @@ struct AuthenticatingTransportTests {
         let challenge = """
             Basic realm=x, Digest realm=x, nonce=n1, qop="auth", Digest realm=x, nonce=n2, qop="auth", algorithm=SHA-256
             """
-        let origin = try origin(wanting: "algorithm=SHA-256", asking: challenge)
+        let origin = try origin(accepting: "algorithm=SHA-256", challenge: challenge)
         defer { origin.stop() }
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in Self.right }
         #expect(try await send(origin.url(for: "/"), transport) == (200, "yours"))
     }
 
-    @Test func `what is refused is asked for again, and then given up`() async throws {
-        let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
+    @Test func `what is rejected is requested again, and then given up`() async throws {
+        let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
         let counts = Guarded<[Int]>([])
         let learning = AuthenticatingTransport(wrapping: CURLTransport()) { challenge in
-            counts.change { $0.append(challenge.refusalCount) }
-            return challenge.refusalCount == 0 ? Self.wrong : Self.right
+            counts.change { $0.append(challenge.previousFailureCount) }
+            return challenge.previousFailureCount == 0 ? Self.wrong : Self.right
         }
         #expect(try await send(origin.url(for: "/"), learning) == (200, "yours"))
         #expect(counts.value == [0, 1])
@@ -98,7 +98,7 @@ struct AuthenticatingTransportTests {
         let declining = AuthenticatingTransport(wrapping: CURLTransport()) { _ in nil }
         #expect(try await send(origin.url(for: "/"), declining) == (401, "who?"))
         let endless = AuthenticatingTransport(wrapping: CURLTransport()) {
-            .password(user: "alcedo", password: "\($0.refusalCount)")
+            .password(user: "alcedo", password: "\($0.previousFailureCount)")
         }
         let before = origin.requests.count
         #expect(try await send(origin.url(for: "/"), endless) == (401, "who?"))
@@ -106,17 +106,17 @@ struct AuthenticatingTransportTests {
     }
 
     @Test func `a request that shows something of its own is left alone`() async throws {
-        let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
+        let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in Self.right }
         #expect(try await send(origin.url(for: "/"), transport).status == 200)
-        let answer = try await send(origin.url(for: "/"), transport, fields: ["Authorization": "Own thing"])
-        #expect(answer.status == 401)
+        let response = try await send(origin.url(for: "/"), transport, fields: ["Authorization": "Own thing"])
+        #expect(response.status == 401)
         #expect(origin.requests.last?.fields["Authorization"] == "Own thing")
     }
 
     @Test func `another origin is shown nothing`() async throws {
-        let first = try origin(wanting: Self.basic, asking: "Basic realm=x")
+        let first = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         let other = try LoopbackOrigin { _ in .text("public") }
         defer {
             first.stop()
@@ -141,15 +141,15 @@ struct AuthenticatingTransportTests {
         #expect(transport.requests.last?.fields["Authorization"] == Self.basic)
     }
 
-    @Test func `a refusal's body that stalls is not waited for`() async throws {
+    @Test func `a rejection's body that stalls is not waited for`() async throws {
         let clock = ManualClock()
         let transport = FakeTransport { request in
-            let isRefused = request.fields["Authorization"] == nil
-            let fields: HTTPFields = isRefused ? ["WWW-Authenticate": "Basic realm=x"] : HTTPFields()
-            let head = HTTPResponseHead(url: request.url, status: isRefused ? 401 : 200, fields: fields)
+            let isRejected = request.fields["Authorization"] == nil
+            let fields: HTTPFields = isRejected ? ["WWW-Authenticate": "Basic realm=x"] : HTTPFields()
+            let head = HTTPResponseHead(url: request.url, status: isRejected ? 401 : 200, fields: fields)
             return HTTPResponse(
                 head: head,
-                body: isRefused ? HTTPBody(HTTPBodyPipe(onSpace: {}, onCancel: {})) : HTTPBody(Data("yours".utf8)))
+                body: isRejected ? HTTPBody(HTTPBodyPipe(onSpace: {}, onCancel: {})) : HTTPBody(Data("yours".utf8)))
         }
         let signing = AuthenticatingTransport(wrapping: transport, clock: clock) { _ in Self.right }
         let url = try #require(URL(string: "https://h/"))
@@ -159,8 +159,8 @@ struct AuthenticatingTransportTests {
         #expect(try await task.value == "yours")
     }
 
-    @Test func `many that are refused at once share one challenge`() async throws {
-        let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
+    @Test func `many that are rejected at once share one challenge`() async throws {
+        let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
         let count = Guarded(0)
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
@@ -176,7 +176,7 @@ struct AuthenticatingTransportTests {
         #expect(count.value == 1)
     }
 
-    @Test func `a nonce that has grown old is no refusal, and each use is counted`() async throws {
+    @Test func `a nonce that has grown old is no rejection, and each use is counted`() async throws {
         // A nonce serves two requests.
         let origin = try LoopbackOrigin { request in
             let shown = request.fields["Authorization"] ?? ""
@@ -200,8 +200,75 @@ struct AuthenticatingTransportTests {
         #expect(shown.allSatisfy { $0.contains("uri=\"/a?b=c\"") })
     }
 
+    @Test func `requests that are rejected with one nonce count its uses together`() async throws {
+        let transport = FakeTransport { request in
+            let isSigned = request.fields["Authorization"] != nil
+            let fields: HTTPFields =
+                isSigned ? HTTPFields() : ["WWW-Authenticate": "Digest realm=x, qop=\"auth\", nonce=n"]
+            let head = HTTPResponseHead(url: request.url, status: isSigned ? 200 : 401, fields: fields)
+            return HTTPResponse(head: head, body: HTTPBody(Data("yours".utf8)))
+        }
+        let clock = ManualClock()
+        let signing = AuthenticatingTransport(wrapping: transport) { _ in
+            try await clock.sleep(for: .seconds(1))
+            return Self.right
+        }
+        let url = try #require(URL(string: "https://h/"))
+        let tasks = (0..<3).map { _ in Task { try await send(url, signing).status } }
+        try await eventually { transport.requests.count == 3 }
+        try await clock.waitForSleepers(count: 1)
+
+        clock.advance(by: .seconds(1))
+        for task in tasks { #expect(try await task.value == 200) }
+        #expect(try await send(url, signing).status == 200)
+
+        let sent = transport.requests.compactMap { $0.fields["Authorization"] }
+        #expect(sent.count == 4)
+        for number in 1...4 { #expect(sent.count { $0.contains("nc=0000000\(number)") } == 1) }
+    }
+
+    @Test func `each realm of an origin has its own credential`() async throws {
+        let transport = FakeTransport { request in
+            let realm = request.url.lastPathComponent
+            let credential = "Basic \(Data("alcedo:\(realm)".utf8).base64EncodedString())"
+            let isAccepted = request.fields["Authorization"] == credential
+            let fields: HTTPFields = isAccepted ? HTTPFields() : ["WWW-Authenticate": "Basic realm=\(realm)"]
+            let head = HTTPResponseHead(url: request.url, status: isAccepted ? 200 : 401, fields: fields)
+            return HTTPResponse(head: head, body: HTTPBody(Data("yours".utf8)))
+        }
+        let challenges = Guarded<[AuthenticationChallenge]>([])
+        let signing = AuthenticatingTransport(wrapping: transport) { challenge in
+            challenges.change { $0.append(challenge) }
+            return .password(user: "alcedo", password: challenge.schemes.first?.realm ?? "")
+        }
+
+        for path in ["one", "two", "one", "two", "two"] {
+            #expect(try await send(try #require(URL(string: "https://h/\(path)")), signing).status == 200)
+        }
+
+        #expect(challenges.value.map { $0.schemes.map(\.realm) } == [["one"], ["two"]])
+        #expect(challenges.value.allSatisfy { $0.previousFailureCount == 0 })
+    }
+
+    @Test func `the responder is called for servers without a known credential, and when the known one is rejected`()
+        async throws
+    {
+        let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
+        defer { origin.stop() }
+        let counts = Guarded<[Int]>([])
+        let known: [[URL: HTTPCredential]] = [[:], [origin.url: Self.wrong], [origin.url: Self.right]]
+        for credentials in known {
+            let transport = AuthenticatingTransport(wrapping: CURLTransport(), credentials: credentials) { challenge in
+                counts.change { $0.append(challenge.previousFailureCount) }
+                return Self.right
+            }
+            #expect(try await send(origin.url(for: "/"), transport) == (200, "yours"))
+        }
+        #expect(counts.value == [0, 1])
+    }
+
     @Test func `cancelling reaches a responder that thinks`() async throws {
-        let origin = try origin(wanting: Self.basic, asking: "Basic realm=x")
+        let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
         let clock = ManualClock()
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
@@ -215,7 +282,7 @@ struct AuthenticatingTransportTests {
     }
 
     @Test func `a name with a colon is not told by Basic`() async throws {
-        let origin = try origin(wanting: "Basic", asking: "Basic realm=x")
+        let origin = try origin(accepting: "Basic", challenge: "Basic realm=x")
         defer { origin.stop() }
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
             .password(user: "a:b", password: "c")

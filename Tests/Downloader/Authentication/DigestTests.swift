@@ -32,7 +32,7 @@ struct DigestTests {
     ]
 
     private func field(_ parameters: [String: String], user: String = "Mufasa") -> String? {
-        DigestAnswer(HTTPChallenge(scheme: "digest", parameters: parameters))?.field(
+        DigestResponse(AuthenticationChallenge.Scheme(name: "digest", parameters: parameters))?.field(
             user: user, password: "Circle of Life", method: "GET", target: "/dir/index.html", count: 1,
             clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ")
     }
@@ -41,7 +41,7 @@ struct DigestTests {
         ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
         ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
     ])
-    func `the answers are those of RFC 7616`(algorithm: String, response: String) throws {
+    func `the responses are those of RFC 7616`(algorithm: String, response: String) throws {
         let parameters = Self.parameters.merging(["algorithm": algorithm]) { $1 }
         let shown = try #require(field(parameters))
         #expect(
@@ -54,7 +54,7 @@ struct DigestTests {
                 """)
     }
 
-    @Test func `a challenge of old has an answer without counts`() throws {
+    @Test func `a challenge of old has a response without counts`() throws {
         let shown = try #require(field(["realm": "r", "nonce": "n"]))
         #expect(["nc=", "qop", "algorithm"].allSatisfy { !shown.contains($0) })
     }
@@ -71,11 +71,11 @@ struct DigestTests {
     @Test(arguments: [
         ["algorithm": "SHA-512-256"], ["qop": "auth-int"], ["algorithm": "MD5-sess", "qop": ""],
     ])
-    func `what is not known is not answered`(parameters: [String: String]) {
+    func `what is not known has no response`(parameters: [String: String]) {
         #expect(field(Self.parameters.merging(parameters) { $1 }) == nil)
     }
 
-    @Test func `a session's answer depends on the client's nonce`() throws {
+    @Test func `a session's response depends on the client's nonce`() throws {
         let parameters = Self.parameters.merging(["algorithm": "MD5-sess"]) { $1 }
         let plain = Self.parameters.merging(["algorithm": "MD5"]) { $1 }
         #expect(try #require(field(parameters)).contains("response=\"e783283f46242139c486a698fec7211d\""))

@@ -22,13 +22,13 @@ struct FileDownloadTests {
 
     private func fetch(
         _ transport: any HTTPTransport, url: String = "http://h/a", to path: String? = nil,
-        _ change: (inout DownloadRules) -> Void = { _ in }
+        _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) async throws -> DownloadedFile {
         let request = HTTPRequest(url: try #require(URL(string: url)), idleTimeout: .seconds(120))
         let path = path ?? self.path
-        let delivery = try await HTTPFetcher.make(transport, clock: ManualClock(now: Date()), change).fetch(
+        let result = try await HTTPFetcher.make(transport, clock: ManualClock(now: Date()), change).fetch(
             request, to: path, pause: { _ in }, report: { _ in })
-        return DownloadedFile(delivery, path: path)
+        return DownloadedFile(result, path: path)
     }
 
     private var names: [String] {
@@ -60,10 +60,10 @@ struct FileDownloadTests {
     }
 
     @Test(arguments: [
-        Script.Answer.head(404, [:]), .head(200, [:]), .cancellation, .head(200, [:], Data(count: 20_000)),
+        Script.Response.head(404, [:]), .head(200, [:]), .cancellation, .head(200, [:], Data(count: 20_000)),
     ])
-    func `a download that fails leaves no file`(answer: Script.Answer) async throws {
-        await #expect(throws: (any Error).self) { try await fetch(Script([answer])) { $0.maximumByteCount = 15_000 } }
+    func `a download that fails leaves no file`(response: Script.Response) async throws {
+        await #expect(throws: (any Error).self) { try await fetch(Script([response])) { $0.maximumByteCount = 15_000 } }
         #expect(try names == [])
     }
 
@@ -91,7 +91,7 @@ struct FileDownloadTests {
 
     @Test func `what an earlier download has left goes to the file`() async throws {
         let storage = DataMemoryCache(sizeLimit: 1 << 20)
-        let broken = Script.Answer.head(200, ["ETag": "\"a\""], body.prefix(4_000), failing: .timedOut)
+        let broken = Script.Response.head(200, ["ETag": "\"a\""], body.prefix(4_000), failing: .timedOut)
         var policy = ResumePolicy(storage: storage)
         policy.minimumByteCount = 1
         _ = try await failure { try await fetch(Script([broken])) { $0.resume = policy } }
@@ -103,13 +103,13 @@ struct FileDownloadTests {
         #expect(try content == body)
     }
 
-    @Test func `the beginning is checked, the transform is heeded`() async throws {
+    @Test func `the beginning is checked, the transform is applied`() async throws {
         let page = Script([.head(200, [:], Data("<html>".utf8) + Data(count: 500))])
-        let check = ContentCheck { !$0.starts(with: Data("<html>".utf8)) }
-        let error = try await failure { try await fetch(page) { $0.contentCheck = check } }
+        let isNoPage: @Sendable (Data) -> Bool = { !$0.starts(with: Data("<html>".utf8)) }
+        let error = try await failure { try await fetch(page) { $0.acceptsContent = isNoPage } }
         #expect(error.code == .unexpectedContent)
         _ = try await fetch(Script([.head(200, [:], body)])) {
-            $0.contentCheck = check
+            $0.acceptsContent = isNoPage
             $0.transform = { data, _ in Data(data.reversed()) }
         }
         #expect(try content == Data(body.reversed()))

@@ -36,7 +36,7 @@ struct FileWaiterTests {
         as title: String
     ) -> DownloadReceipt {
         downloader.start(DownloadRequest(source, priority: priority), to: path(name)) { [outcomes] in
-            outcomes.note(title, $0.map(\.byteCount))
+            outcomes.record(title, $0.map(\.byteCount))
         }
     }
 
@@ -51,7 +51,7 @@ struct FileWaiterTests {
             downloader.start(DownloadRequest(source), to: path("one")) { step in
                 steps.change { $0[number].append(step) }
             } completion: { [outcomes] in
-                outcomes.note("one", $0.map(\.byteCount))
+                outcomes.record("one", $0.map(\.byteCount))
             }
         }
         start(source, on: downloader, to: "two", as: "two")
@@ -174,7 +174,7 @@ struct FileWaiterTests {
         let large = sample((3 << 20) + 5)
         try large.write(to: URL(filePath: path("source")))
         var configuration = Downloader.Configuration(maximumByteCount: large.count)
-        configuration.rules.progressInterval = .zero
+        configuration.progressInterval = .zero
         let steps = Guarded<[Int]>([])
         let source = DownloadRequest(.file(path("source")))
         let downloader = Downloader(transport: FakeTransport(body: Data()), configuration: configuration, clock: clock)

@@ -16,17 +16,17 @@ struct DefaultFieldsTests {
     /// Downloads from a transport that gives one byte. Returns the request as the transport received it.
     private func sent(
         _ fields: HTTPFields = HTTPFields(), idleTimeout: Duration = .zero,
-        _ change: (inout DownloadRules) -> Void = { _ in }
+        _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) async throws -> HTTPRequest {
         let transport = FakeTransport(body: Data("x".utf8))
         var configuration = Downloader.Configuration()
-        change(&configuration.rules)
+        change(&configuration)
         let downloader = Downloader(transport: transport, configuration: configuration)
         let url = try #require(URL(string: "http://h/a"))
         let request = HTTPRequest(url: url, fields: fields, idleTimeout: idleTimeout)
         _ = try await downloader.download(.http(request))
         let sent = try #require(transport.requests.first)
-        if configuration.rules.modifyRequest == nil { #expect(downloader.completed(request) == sent) }
+        if configuration.modifyRequest == nil { #expect(downloader.completed(request) == sent) }
         return sent
     }
 
@@ -87,13 +87,13 @@ struct DefaultFieldsTests {
         let transport = FakeTransport(body: Data(), status: 404)
         let failed = FailureCache()
         var configuration = Downloader.Configuration()
-        configuration.rules.failureCache = failed
+        configuration.failureCache = failed
         let downloader = Downloader(transport: transport, configuration: configuration)
         let url = try #require(URL(string: "http://h/a"))
         for _ in 0..<2 { _ = try await failure { try await downloader.download(.http(HTTPRequest(url: url))) } }
         #expect(transport.requests.count == 1)
 
-        failed.forget(url)
+        failed.remove(HTTPRequest(url: url))
         _ = try await failure { try await downloader.download(.http(HTTPRequest(url: url))) }
 
         #expect(transport.requests.count == 2)

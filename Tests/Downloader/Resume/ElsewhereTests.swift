@@ -61,10 +61,10 @@ struct ElsewhereTests {
     private func fetch(
         _ transport: any HTTPTransport, _ url: String, storage: DataMemoryCache? = nil, attempts: Int = 3
     ) async throws -> Data {
-        let fetcher = HTTPFetcher.make(transport, clock: ManualClock(now: Date())) { rules in
-            rules.retries(attempts)
-            rules.resume = ResumePolicy(storage: storage)
-            rules.resume?.minimumByteCount = 1
+        let fetcher = HTTPFetcher.make(transport, clock: ManualClock(now: Date())) { configuration in
+            configuration.retries(attempts)
+            configuration.resume = ResumePolicy(storage: storage)
+            configuration.resume?.minimumByteCount = 1
         }
         return try await fetcher.fetch(url).data
     }

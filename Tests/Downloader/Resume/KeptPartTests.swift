@@ -27,26 +27,28 @@ struct KeptPartTests {
         return policy
     }
 
-    private static func broken(_ count: Int, _ fields: HTTPFields? = nil) -> Script.Answer {
+    private static func broken(_ count: Int, _ fields: HTTPFields? = nil) -> Script.Response {
         .head(200, fields ?? whole, body.prefix(count), failing: .connectionLost)
     }
 
-    private static func rest(_ offset: Int) -> Script.Answer {
+    private static func rest(_ offset: Int) -> Script.Response {
         .head(206, ["ETag": "\"a\"", "Content-Range": "bytes \(offset)-9999/10000"], body.dropFirst(offset))
     }
 
     /// One process: its downloader, and one download.
     private func download(
-        _ script: Script, _ change: (inout DownloadRules) -> Void = { _ in }
+        _ script: Script, _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) async throws -> Download {
-        try await HTTPFetcher.make(script, clock: Self.today) { rules in
-            rules.resume = Self.policy(storage)
-            change(&rules)
+        try await HTTPFetcher.make(script, clock: Self.today) { configuration in
+            configuration.resume = Self.policy(storage)
+            change(&configuration)
         }.fetch("http://h/a")
     }
 
-    private func breakOff(_ answer: Script.Answer, _ change: (inout DownloadRules) -> Void = { _ in }) async throws {
-        _ = try await failure { try await download(Script([answer]), change) }
+    private func breakOff(_ response: Script.Response, _ change: (inout DownloaderConfiguration) -> Void = { _ in })
+        async throws
+    {
+        _ = try await failure { try await download(Script([response]), change) }
     }
 
     @Test func `the next download goes on, and nothing is left when it is whole`() async throws {

@@ -24,8 +24,8 @@ struct MixedContentTests {
             let number = version.value
             let (body, tag) = (contents[number], "\"\(number)\"")
             if roll(8) == 0 { return response(request, 503, [:], Data()) }
-            let asked = request.fields["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
-            guard let asked else { return response(request, 200, whole(tag, body), body) }
+            let offset = request.fields["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
+            guard let offset else { return response(request, 200, whole(tag, body), body) }
             ranges.change { $0 += 1 }
             switch roll(5) {
             case 0: return response(request, 416, ["Content-Range": "bytes */\(body.count)"], Data())
@@ -35,10 +35,10 @@ struct MixedContentTests {
                 let start = roll(body.count)
                 return response(request, 206, part(tag, start, body.count), body.dropFirst(start))
             default:
-                guard asked < body.count, request.fields["If-Range"] == tag || roll(2) == 0 else {
+                guard offset < body.count, request.fields["If-Range"] == tag || roll(2) == 0 else {
                     return response(request, 200, whole(tag, body), body)
                 }
-                return response(request, 206, part(tag, asked, body.count), body.dropFirst(asked))
+                return response(request, 206, part(tag, offset, body.count), body.dropFirst(offset))
             }
         }
 
@@ -83,11 +83,11 @@ struct MixedContentTests {
                 isCached ? CachingTransport(wrapping: server, store: MemoryResponseStore(), clock: clock) : server
             // Each round is a process of its own.
             for _ in 0..<4 {
-                let fetcher = HTTPFetcher.make(transport, clock: clock) { rules in
-                    rules.retries(4)
-                    rules.resume = ResumePolicy(storage: storage)
-                    rules.resume?.pieceByteCount = 600
-                    rules.resume?.minimumByteCount = 1
+                let fetcher = HTTPFetcher.make(transport, clock: clock) { configuration in
+                    configuration.retries(4)
+                    configuration.resume = ResumePolicy(storage: storage)
+                    configuration.resume?.pieceByteCount = 600
+                    configuration.resume?.minimumByteCount = 1
                 }
                 guard let download = try? await fetcher.fetch("http://h/a") else { continue }
                 #expect(contents.contains(download.data), "seed \(seed)")

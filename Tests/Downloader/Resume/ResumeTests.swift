@@ -14,11 +14,11 @@ struct ResumeTests {
     private let whole: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000"]
 
     /// The answer that breaks off after so many bytes.
-    private func broken(_ count: Int, _ fields: HTTPFields? = nil) -> Script.Answer {
+    private func broken(_ count: Int, _ fields: HTTPFields? = nil) -> Script.Response {
         .head(200, fields ?? whole, body.prefix(count), failing: .connectionLost)
     }
 
-    private func rest(_ offset: Int, tag: String = "\"a\"") -> Script.Answer {
+    private func rest(_ offset: Int, tag: String = "\"a\"") -> Script.Response {
         .head(206, ["ETag": tag, "Content-Range": "bytes \(offset)-9999/10000"], body.dropFirst(offset))
     }
 
@@ -37,7 +37,7 @@ struct ResumeTests {
     }
 
     @Test func `it may break off again`() async throws {
-        let again = Script.Answer.head(
+        let again = Script.Response.head(
             206, ["ETag": "\"a\"", "Content-Range": "bytes 4000-9999/10000"], body[4_000..<7_000],
             failing: .timedOut)
         let script = Script([broken(4_000), again, rest(7_000)])
@@ -129,7 +129,7 @@ struct ResumeTests {
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")), fields: ["Range": "bytes=4000-"])
         let download = try await HTTPFetcher.make(script).fetch(request) { _ in }
         #expect(download.data == body.dropFirst(4_000))
-        #expect(download.end.head?.status == 206)
+        #expect(download.summary.head?.status == 206)
     }
 
     @Test func `progress counts what was there`() async throws {

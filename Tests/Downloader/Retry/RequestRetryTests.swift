@@ -15,7 +15,7 @@ struct RequestRetryTests {
             HTTPResponse(head: HTTPResponseHead(url: request.url, status: 503), body: HTTPBody(Data()))
         }
         var configuration = Downloader.Configuration()
-        configuration.rules.retry = policy
+        configuration.retry = policy
         return (Downloader(transport: transport, configuration: configuration), transport)
     }
 
@@ -31,9 +31,9 @@ struct RequestRetryTests {
         (RetryPolicy(maximumAttempts: 3, baseDelay: .zero), nil, 3),
     ])
     func `a request's own policy counts, and the downloader's without one`(
-        rules: RetryPolicy, own: RetryPolicy?, attempts: Int
+        common: RetryPolicy, own: RetryPolicy?, attempts: Int
     ) async throws {
-        let (downloader, transport) = downloader(rules)
+        let (downloader, transport) = downloader(common)
         let error = try #require(
             await #expect(throws: DownloadError.self) { try await downloader.download(try request(own)) })
         #expect(error.code == .status(503) && transport.requests.count == attempts)

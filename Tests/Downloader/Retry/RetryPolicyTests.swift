@@ -78,12 +78,12 @@ import Testing
 
     @Test(arguments: [(0.0, 0.0), (7, 7), (60, 60), (61, 60), (1_000_000, 60)])
     func `a server's wish is respected, up to a cap, and what is added is less than a backoff`(
-        wish: Double, wait: Double
+        delay: Double, wait: Double
     ) {
         let policy = RetryPolicy(maximumAttempts: 9)
         for (random, extra) in [(0.0, 0.0), (1.0, 0.5)] {
             let decision = policy.decide(
-                after: .status(503, retryAfter: .seconds(wish)), method: .get, attempts: 5, random: random)
+                after: .status(503, retryAfter: .seconds(delay)), method: .get, attempts: 5, random: random)
             #expect(decision == .retry(after: .seconds(wait + extra)))
         }
     }

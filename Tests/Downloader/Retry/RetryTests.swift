@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct RetryTests {
     private let pauses = Guarded<[Duration]>([])
-    private let ok = Script.Answer.head(200, [:], Data("x".utf8))
+    private let ok = Script.Response.head(200, [:], Data("x".utf8))
 
     @Test func `a server in trouble is asked again, after what it says`() async throws {
         let script = Script([.head(503, ["Retry-After": "7"]), .failure(.connectionLost), ok])
@@ -36,11 +36,11 @@ struct RetryTests {
     }
 
     @Test(arguments: [
-        Script.Answer.head(404, [:]), .head(501, [:]), .head(304, [:]), .head(302, [:]), .head(200, [:]),
+        Script.Response.head(404, [:]), .head(501, [:]), .head(304, [:]), .head(302, [:]), .head(200, [:]),
         .head(200, ["Content-Length": "999999999999"]), .failure(.invalidResponse), .failure(.secureConnectionFailed),
     ])
-    func `what would come again is not asked for again`(answer: Script.Answer) async throws {
-        let script = Script([answer, ok])
+    func `what would come again is not asked for again`(response: Script.Response) async throws {
+        let script = Script([response, ok])
         let fetcher = HTTPFetcher.make(script) { $0.retries() }
         _ = try await failure { try await fetcher.fetch("http://h/a", pauses: pauses) }
         #expect(script.requests.value.count == 1)

@@ -16,7 +16,7 @@ struct SlotTests {
     /// The first answer to `/flaky…` is 503 and asks for ten seconds; all others come when the clock has gone on one
     /// second.
     private func downloader(
-        limit: Int = 1, rate: DownloadRate? = nil, _ change: (inout DownloadRules) -> Void = { _ in }
+        limit: Int = 1, rate: DownloadRate? = nil, _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) -> (Downloader, FakeTransport) {
         let transport = FakeTransport { [clock, counts] request in
             let path = request.url.path
@@ -33,8 +33,8 @@ struct SlotTests {
                 head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data("x".utf8)))
         }
         var configuration = Downloader.Configuration(maxConcurrentDownloads: limit, rate: rate)
-        configuration.rules.retry = RetryPolicy(baseDelay: .zero)
-        change(&configuration.rules)
+        configuration.retry = RetryPolicy(baseDelay: .zero)
+        change(&configuration)
         return (Downloader(transport: transport, configuration: configuration, clock: clock), transport)
     }
 
@@ -43,7 +43,7 @@ struct SlotTests {
         _ path: String, on downloader: Downloader, _ priority: LoadPriority = .normal
     ) throws -> DownloadReceipt {
         downloader.start(DownloadRequest(try web("http://h/\(path)"), priority: priority)) { [outcomes] in
-            outcomes.note(path, $0.map(\.data.count))
+            outcomes.record(path, $0.map(\.data.count))
         }
     }
 
@@ -51,7 +51,7 @@ struct SlotTests {
 
     /// Returns once the transfer whose pause is over waits for a slot, or has one if one is free.
     private func waitForReturn(_ downloader: Downloader) async throws {
-        try await eventually { downloader.restingCount == 0 }
+        try await eventually { downloader.backingOffCount == 0 }
         // To set it is to look for transfers that may begin: afterwards none is about to.
         downloader.isPaused = downloader.isPaused
     }

@@ -61,7 +61,7 @@ struct DownloadScheduleTests {
         #expect(begun(&schedule).isEmpty && schedule.waitingCount == 1)
         schedule.end(1)
         #expect(begun(&schedule) == [3])
-        schedule.rest(3)
+        schedule.backOff(3)
         schedule.abandon(3)
         #expect(schedule.runningCount == 0 && schedule.waitingCount == 0)
     }
@@ -81,7 +81,7 @@ struct DownloadScheduleTests {
         var schedule = schedule(limit: 3, hostLimit: 1)
         for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
         #expect(begun(&schedule) == [1])
-        schedule.move(3, to: .veryHigh)
+        schedule.setPriority(.veryHigh, of: 3)
         schedule.end(1)
         #expect(begun(&schedule) == [3])
     }
@@ -115,9 +115,9 @@ struct DownloadScheduleTests {
         var schedule = schedule(limit: 2, hostLimit: 1)
         for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
         #expect(begun(&schedule) == [1])
-        schedule.rest(1)
+        schedule.backOff(1)
         #expect(begun(&schedule) == [2])
-        schedule.comeBack(1, priority: .normal)
+        schedule.requeue(1, priority: .normal)
         schedule.end(2)
         #expect(begun(&schedule) == [3])
         schedule.end(3)
@@ -128,14 +128,14 @@ struct DownloadScheduleTests {
     @Test func `only who runs can rest, and only who rests can come back`() {
         var schedule = schedule(limit: 1)
         for id in 1...2 { schedule.add(id, host: "a", priority: .normal) }
-        schedule.comeBack(1, priority: .high)
+        schedule.requeue(1, priority: .high)
         #expect(begun(&schedule) == [1])
-        schedule.comeBack(1, priority: .high)
-        schedule.rest(2)
-        schedule.rest(3)
+        schedule.requeue(1, priority: .high)
+        schedule.backOff(2)
+        schedule.backOff(3)
         #expect(begun(&schedule).isEmpty)
-        schedule.rest(1)
-        schedule.rest(1)
+        schedule.backOff(1)
+        schedule.backOff(1)
         #expect(begun(&schedule) == [2])
         schedule.end(1)
         #expect(schedule.runningCount == 1 && begun(&schedule).isEmpty)
@@ -167,7 +167,8 @@ struct DownloadScheduleTests {
                     id, host: hosts[id] ?? "", priority: LoadPriority.allCases.randomElement(using: &generator) ?? .low)
             case 2:
                 guard let known = hosts.keys.sorted().randomElement(using: &generator) else { continue }
-                schedule.move(known, to: LoadPriority.allCases.randomElement(using: &generator) ?? .low)
+                let priority = LoadPriority.allCases.randomElement(using: &generator) ?? .low
+                schedule.setPriority(priority, of: known)
             default:
                 guard let known = hosts.keys.sorted().randomElement(using: &generator) else { continue }
                 schedule.end(known)

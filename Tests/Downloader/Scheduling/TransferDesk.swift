@@ -20,8 +20,8 @@ final class TransferDesk {
 
     func join(_ key: String, _ priority: LoadPriority, host: String?) -> Int {
         let id = makeID()
-        let line: TransferLine = host.map { .server($0) } ?? .nowhere
-        table.join(key, "get \(key)", line, id: id, priority: priority, "waiter \(id) of \(key)")
+        let queue: TransferQueue = host.map { .server($0) } ?? .unlimited
+        table.join(key, "get \(key)", queue, id: id, priority: priority, "waiter \(id) of \(key)")
         return id
     }
 
@@ -37,11 +37,11 @@ final class TransferDesk {
     }
 
     func begin(at now: Duration) -> (beginnings: [Table.Beginning], delay: Duration?) { table.begin(at: now) }
-    func leave(_ id: Int) -> Table.Departure? { table.leave(id) }
+    func leave(_ id: Int) -> Table.RemovedWaiter? { table.leave(id) }
     func setPriority(_ priority: LoadPriority, of id: Int) -> Bool { table.setPriority(priority, of: id) }
     func attach(_ task: Task<Void, Never>, to id: Int) -> Bool { table.attach(task, to: id) }
-    func rest(_ id: Int) { table.rest(id) }
-    func comeBack(_ id: Int) { table.comeBack(id) }
+    func backOff(_ id: Int) { table.backOff(id) }
+    func requeue(_ id: Int) { table.requeue(id) }
     func waiters(of id: Int) -> [String] { table.waiters(of: id) }
     func finish(_ id: Int) -> [String] { table.finish(id) }
     func removeAll() -> (waiters: [String], tasks: [Task<Void, Never>]) { table.removeAll() }

@@ -30,7 +30,7 @@ struct TransferTableTests {
 
     /// What begins, as the first of its waiters asked for it.
     private func begun(_ table: Desk, at now: Duration = .zero) -> [String] {
-        table.begin(at: now).beginnings.map(\.order)
+        table.begin(at: now).beginnings.map(\.request)
     }
 
     private func beginning(_ table: Desk) throws -> Table.Beginning {
@@ -52,7 +52,7 @@ struct TransferTableTests {
         let table = table()
         for _ in 0..<3 { join(table, "a") }
         let transfer = try beginning(table)
-        #expect(transfer.order == "get a" && transfer.isFirst)
+        #expect(transfer.request == "get a" && transfer.isFirst)
         let late = join(table, "a")
         #expect(begun(table).isEmpty)
         #expect(table.waiters(of: transfer.id).count == 4)
@@ -69,7 +69,7 @@ struct TransferTableTests {
         table.pause(true)
         for number in 1...6 { _ = table.joinFile("\(number)", .normal) }
         let first = table.begin(at: .zero).beginnings
-        #expect(first.map(\.order) == ["1", "2", "3", "4"])
+        #expect(first.map(\.request) == ["1", "2", "3", "4"])
         let raised = table.joinFile("7", .low)
         _ = table.joinFile("8", .high)
         #expect(table.setPriority(.veryHigh, of: raised))
@@ -107,11 +107,11 @@ struct TransferTableTests {
         _ = table.finish(plug.id)
 
         let first = try beginning(table)
-        #expect(first.order == "get a")
+        #expect(first.request == "get a")
         _ = table.leave(urgent)
         _ = table.finish(first.id)
         let second = try beginning(table)
-        #expect(second.order == "get c")
+        #expect(second.request == "get c")
         _ = table.finish(second.id)
         #expect(begun(table) == ["get b"])
     }
@@ -134,7 +134,7 @@ struct TransferTableTests {
         // All are low: in the order they came.
         var order: [String] = []
         while let next = table.begin(at: .zero).beginnings.first {
-            order.append(next.order)
+            order.append(next.request)
             _ = table.finish(next.id)
         }
         #expect(order == ["get a", "get b", "get c"])
@@ -146,8 +146,8 @@ struct TransferTableTests {
         let transfer = try beginning(table)
         let task = work()
         #expect(!table.attach(task, to: transfer.id))
-        let departure = try #require(table.leave(one))
-        #expect(departure.waiter == "waiter 1 of a" && departure.abandonedTask == nil)
+        let removed = try #require(table.leave(one))
+        #expect(removed.waiter == "waiter 1 of a" && removed.abandonedTask == nil)
         #expect(table.leave(one) == nil)
         #expect(table.waiters(of: transfer.id) == ["waiter \(two) of a"])
         let last = try #require(table.leave(two))
@@ -225,19 +225,19 @@ struct TransferTableTests {
     @Test func `who rests has no slot, and comes back as urgent as its waiters are then`() throws {
         let table = table()
         let waiter = join(table, "a", .veryLow)
-        let resting = try beginning(table)
+        let backingOff = try beginning(table)
         join(table, "b")
         join(table, "c")
-        table.rest(resting.id)
+        table.backOff(backingOff.id)
         let second = try beginning(table)
-        #expect(second.order == "get b" && table.runningCount == 1 && table.waitingCount == 2)
+        #expect(second.request == "get b" && table.runningCount == 1 && table.waitingCount == 2)
         #expect(table.setPriority(.veryHigh, of: waiter))
-        table.comeBack(resting.id)
+        table.requeue(backingOff.id)
         #expect(begun(table).isEmpty)
         _ = table.finish(second.id)
         let again = try beginning(table)
-        #expect(again.id == resting.id && !again.isFirst)
-        _ = table.finish(resting.id)
+        #expect(again.id == backingOff.id && !again.isFirst)
+        _ = table.finish(backingOff.id)
         #expect(begun(table) == ["get c"])
     }
 
@@ -245,14 +245,14 @@ struct TransferTableTests {
         for isLeft in [true, false] {
             let table = table()
             let waiter = join(table, "a")
-            let resting = try beginning(table)
-            table.rest(resting.id)
+            let backingOff = try beginning(table)
+            table.backOff(backingOff.id)
             join(table, "b")
             #expect(begun(table) == ["get b"])
-            if isLeft { _ = table.leave(waiter) } else { _ = table.finish(resting.id) }
+            if isLeft { _ = table.leave(waiter) } else { _ = table.finish(backingOff.id) }
             join(table, "c")
             #expect(begun(table).isEmpty && table.runningCount == 1)
-            table.comeBack(resting.id)
+            table.requeue(backingOff.id)
             #expect(begun(table).isEmpty && table.waitingCount == 1)
         }
     }
@@ -261,8 +261,8 @@ struct TransferTableTests {
         let table = table(limit: 9, rate: DownloadRate(perSecond: 1, burst: 1))
         join(table, "a")
         let transfer = try beginning(table)
-        table.rest(transfer.id)
-        table.comeBack(transfer.id)
+        table.backOff(transfer.id)
+        table.requeue(transfer.id)
         let (none, delay) = table.begin(at: .zero)
         #expect(none.isEmpty)
         let wait = try #require(delay)
@@ -324,7 +324,7 @@ struct TransferTableTests {
         let table = table(limit: 3, hostLimit: 2)
         var waiting: Set<Int> = []
         var running: [Int] = []
-        var resting: [Int] = []
+        var backingOff: [Int] = []
         func ended(_ names: [String]) throws {
             for name in names {
                 let id = try #require(name.split(separator: " ").dropFirst().first.flatMap { Int($0) })
@@ -338,33 +338,33 @@ struct TransferTableTests {
                 waiting.insert(join(table, key, LoadPriority.allCases.randomElement(using: &generator) ?? .low))
             case 4, 5:
                 guard let id = waiting.sorted().randomElement(using: &generator) else { continue }
-                let departure = try #require(table.leave(id))
-                try ended([departure.waiter])
+                let removed = try #require(table.leave(id))
+                try ended([removed.waiter])
             case 6:
                 guard let id = running.randomElement(using: &generator) else { continue }
-                table.rest(id)
+                table.backOff(id)
                 running.removeAll { $0 == id }
-                resting.append(id)
+                backingOff.append(id)
             case 7:
-                guard let id = resting.randomElement(using: &generator) else { continue }
-                table.comeBack(id)
+                guard let id = backingOff.randomElement(using: &generator) else { continue }
+                table.requeue(id)
                 // What was abandoned meanwhile stays away, and ends.
-                if !table.waiters(of: id).isEmpty { resting.removeAll { $0 == id } }
+                if !table.waiters(of: id).isEmpty { backingOff.removeAll { $0 == id } }
             case 8:
                 guard let id = waiting.sorted().randomElement(using: &generator) else { continue }
                 #expect(table.setPriority(LoadPriority.allCases.randomElement(using: &generator) ?? .low, of: id))
             default:
-                guard let id = (running + resting).randomElement(using: &generator) else { continue }
+                guard let id = (running + backingOff).randomElement(using: &generator) else { continue }
                 try ended(table.finish(id))
                 running.removeAll { $0 == id }
-                resting.removeAll { $0 == id }
+                backingOff.removeAll { $0 == id }
             }
             for beginning in table.begin(at: .zero).beginnings { running.append(beginning.id) }
             #expect(running.count == table.runningCount && running.count <= 2)
         }
         try ended(table.removeAll().waiters)
         #expect(waiting.isEmpty && table.isEmpty)
-        for id in running + resting { #expect(table.finish(id).isEmpty) }
+        for id in running + backingOff { #expect(table.finish(id).isEmpty) }
         #expect(table.runningCount == 0 && table.waitingCount == 0)
     }
 }

@@ -8,8 +8,8 @@ struct MeasuredTransport: HTTPTransport {
     struct Counts: Sendable {
         var running: [String: Int] = [:]
         var requests = 0
-        var most = 0
-        var mostOfHost = 0
+        var maximum = 0
+        var maximumPerHost = 0
     }
 
     private let transport: any HTTPTransport
@@ -37,8 +37,8 @@ struct MeasuredTransport: HTTPTransport {
             counts.change { counts in
                 counts.requests += 1
                 counts.running[host, default: 0] += 1
-                counts.most = max(counts.most, counts.running.values.reduce(0, +))
-                counts.mostOfHost = max(counts.mostOfHost, counts.running[host] ?? 0)
+                counts.maximum = max(counts.maximum, counts.running.values.reduce(0, +))
+                counts.maximumPerHost = max(counts.maximumPerHost, counts.running[host] ?? 0)
             }
         }
 

@@ -22,18 +22,18 @@ struct Storm: Sendable {
     let seed: UInt64
     let count: Int
     /// Where those that go to files go.
-    let folder: String
+    let directory: String
     /// The servers, without a slash at the end.
     let origins: [String]
     let ends: Guarded<Ends>
     private let bell = AsyncStream<Void>.makeStream()
 
     init(
-        _ downloader: Downloader, seed: UInt64, count: Int = 10_000, folder: String,
+        _ downloader: Downloader, seed: UInt64, count: Int = 10_000, directory: String,
         origins: [String]
     ) {
         (self.downloader, self.seed, self.count) = (downloader, seed, count)
-        (self.folder, self.origins) = (folder, origins)
+        (self.directory, self.origins) = (directory, origins)
         ends = Guarded(Ends(counts: Array(repeating: 0, count: count)))
     }
 
@@ -42,10 +42,10 @@ struct Storm: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<4 { group.addTask { try await work(worker) } }
             group.addTask {
-                var told = 0
+                var reported = 0
                 for await _ in bell.stream {
-                    told += 1
-                    if told == count { return }
+                    reported += 1
+                    if reported == count { return }
                 }
             }
             try await group.waitForAll()
@@ -62,10 +62,10 @@ struct Storm: Sendable {
         // It was a storm, and it was about something.
         #expect(
             ends.successes > count / 10 && ends.cancellations > count / 20 && ends.failures.count > 2, "\(story)")
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory)
         #expect(!names.isEmpty, "no file")
         for name in names {
-            let content = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
+            let content = try Data(contentsOf: URL(filePath: "\(directory)/\(name)"))
             #expect(content == StormContent.body(of: Int(name) ?? 0), "\(name)")
         }
     }
@@ -83,7 +83,7 @@ struct Storm: Sendable {
             case 0, 1:
                 tasks.append((waiter, Task { await download(request, number, waiter) }))
             case 2:
-                let receipt = downloader.start(request, to: "\(folder)/\(number)") {
+                let receipt = downloader.start(request, to: "\(directory)/\(number)") {
                     end(waiter, $0.map { $0.byteCount == StormContent.body(of: number).count })
                 }
                 receipts.append((waiter, receipt))

@@ -6,7 +6,7 @@ import FoundationEssentials
 enum StormContent {
     /// How an answer goes.
     enum Fate: CaseIterable {
-        case whole, chunked, breaking, resetting, busy, missing, redirect, silent, stalling, refused
+        case whole, chunked, breaking, resetting, busy, missing, redirect, silent, stalling, rejected
     }
 
     static let pathCount = 300
@@ -30,7 +30,7 @@ enum StormContent {
     static func number(_ path: String) -> Int { Int(path.drop { $0 == "/" }) ?? 0 }
 
     /// The head's fields, the status and the bytes that answer a request, which may be for the rest.
-    static func answer(_ number: Int, range: String?) -> (status: Int, fields: HTTPFields, body: Data) {
+    static func response(_ number: Int, range: String?) -> (status: Int, fields: HTTPFields, body: Data) {
         let body = body(of: number)
         var fields: HTTPFields = ["ETag": tag(of: number)]
         guard let start = range.flatMap({ Int($0.drop { !$0.isNumber }.prefix { $0.isNumber }) }), start < body.count

@@ -13,9 +13,9 @@ struct StormTests {
     private static func configuration(hostLimit: Int) -> Downloader.Configuration {
         var configuration = Downloader.Configuration(
             maxConcurrentDownloads: 6, maxConcurrentDownloadsPerHost: hostLimit, order: .lastInFirstOut)
-        configuration.rules.retry = RetryPolicy(maximumAttempts: 3, baseDelay: .zero, maximumRetryAfter: .zero)
-        configuration.rules.retryBudget = RetryBudget(share: 1, perSecond: 0, burst: 1_000)
-        configuration.rules.maximumRedirectCount = 2
+        configuration.retry = RetryPolicy(maximumAttempts: 3, baseDelay: .zero, maximumRetryAfter: .zero)
+        configuration.retryBudget = RetryBudget(share: 1, perSecond: 0, burst: 1_000)
+        configuration.maximumRedirectCount = 2
         return configuration
     }
 
@@ -26,7 +26,7 @@ struct StormTests {
         let downloader = Downloader(
             transport: transport, configuration: Self.configuration(hostLimit: 2), clock: ManualClock())
         let storm = Storm(
-            downloader, seed: seed, folder: directory.path,
+            downloader, seed: seed, directory: directory.path,
             origins: ["http://a", "http://b", "https://a", "http://c:81"])
 
         try await storm.run()
@@ -34,7 +34,7 @@ struct StormTests {
 
         try storm.check()
         let counts = transport.counts.value
-        #expect(counts.most == 6 && counts.mostOfHost == 2)
+        #expect(counts.maximum == 6 && counts.maximumPerHost == 2)
         #expect(transport.runningCount == 0)
         #expect(downloader.transferCounts == (0, 0))
     }
@@ -44,7 +44,7 @@ struct StormTests {
         let transport = MeasuredTransport(StormTransport())
         let downloader = Downloader(
             transport: transport, configuration: Self.configuration(hostLimit: .max), clock: ManualClock())
-        let storm = Storm(downloader, seed: 3, folder: directory.path, origins: ["http://a"])
+        let storm = Storm(downloader, seed: 3, directory: directory.path, origins: ["http://a"])
         async let end: Void = storm.run()
         try await storm.ends.wait { $0.successes >= 500 }
 
@@ -82,13 +82,13 @@ struct StormTests {
                 let downloader = Downloader(
                     transport: transport, configuration: Self.configuration(hostLimit: 4))
                 let storm = Storm(
-                    downloader, seed: seed, count: count, folder: directory.path,
+                    downloader, seed: seed, count: count, directory: directory.path,
                     origins: ["http://127.0.0.1:\(origin.port)", "http://localhost:\(origin.port)"])
                 try await storm.run()
                 await downloader.shutDown()
                 try storm.check()
                 let counts = transport.counts.value
-                #expect(counts.most == 6 && counts.mostOfHost <= 4, "\(counts)")
+                #expect(counts.maximum == 6 && counts.maximumPerHost <= 4, "\(counts)")
                 #expect(
                     transport.runningCount == 0 && downloader.transferCounts == (0, 0),
                     "\(counts) \(downloader.transferCounts)")
@@ -118,7 +118,7 @@ struct StormTests {
 
     private static func reply(to request: OriginRequest) -> OriginReply {
         let number = StormContent.number(request.path)
-        let (status, fields, body) = StormContent.answer(number, range: request.fields["Range"])
+        let (status, fields, body) = StormContent.response(number, range: request.fields["Range"])
         var reply = OriginReply(status: status, fields: fields, body: body)
         let middle = OriginReply.Position.afterBody(body.count / 2)
         switch StormContent.fate(of: number, attempt: request.attempt) {
@@ -133,7 +133,7 @@ struct StormTests {
         case .redirect: return .redirect(to: "/\(number)")
         case .silent: return reply.cutting(at: .beforeHead)
         case .stalling: return reply.stalling(at: middle)
-        case .refused: return .raw(Data("what?".utf8))
+        case .rejected: return .raw(Data("what?".utf8))
         }
     }
 }

@@ -15,7 +15,7 @@ struct StormTransport: HTTPTransport {
         }
         await Interleaving.giveWay(times: (number + attempt) % 7)
         try Task.checkCancellation()
-        let (status, fields, body) = StormContent.answer(number, range: request.fields["Range"])
+        let (status, fields, body) = StormContent.response(number, range: request.fields["Range"])
         func response(_ status: Int, _ fields: HTTPFields, _ body: Data, end: (any Error)? = nil) -> HTTPResponse {
             let pieces = stride(from: 0, to: body.count, by: 5_000).map {
                 Data(body[$0..<min($0 + 5_000, body.count)])
@@ -33,7 +33,7 @@ struct StormTransport: HTTPTransport {
         case .missing: return response(404, HTTPFields(), Data("no".utf8))
         case .redirect: return response(302, ["Location": "/\(number)"], Data())
         case .silent: throw HTTPTransportError(.timedOut, "nothing came")
-        case .refused: throw HTTPTransportError(.cannotConnect, "nobody is there")
+        case .rejected: throw HTTPTransportError(.cannotConnect, "nobody is there")
         }
     }
 

@@ -5,8 +5,8 @@ import AlcedoRuntime
 /// neither threads nor clocks.
 ///
 /// A transfer is added once, begins when ``next(at:)`` names it, and ends with ``end(_:)``; a slot belongs to one that
-/// has begun, so one that is taken out before that gives none back. Between the two it may ``rest(_:)``, without a slot,
-/// and ``comeBack(_:priority:)`` to the line, to be named again. All operations are O(log *n*), amortised.
+/// has begun, so one that is taken out before that gives none back. Between the two it may ``backOff(_:)``, without a slot,
+/// and ``requeue(_:priority:)``, to be named again. All operations are O(log *n*), amortised.
 struct DownloadSchedule: Sendable {
     enum Step: Equatable, Sendable {
         case begin(Int)
@@ -15,13 +15,13 @@ struct DownloadSchedule: Sendable {
         case nothing
     }
 
-    private enum Place {
-        case ready, blocked, running, resting
+    private enum State {
+        case ready, blocked, running, backingOff
     }
 
     private struct Transfer {
         var host: String
-        var place: Place
+        var state: State
     }
 
     private let limit: Int
@@ -30,7 +30,7 @@ struct DownloadSchedule: Sendable {
     private var bucket: TokenBucket?
     private var transfers: [Int: Transfer] = [:]
     private var ready: WaiterQueue<String>
-    /// Those whose host had no slot when they were first in the line.
+    /// Those whose host had no slot when they were first in the queue.
     private var blocked: [String: WaiterQueue<String>] = [:]
     private var runningOfHost: [String: Int] = [:]
     private(set) var runningCount = 0
@@ -45,26 +45,26 @@ struct DownloadSchedule: Sendable {
         bucket = rate.map { TokenBucket($0) }
     }
 
-    /// Those that rest included.
+    /// Those that back off included.
     var waitingCount: Int { transfers.count - runningCount }
 
     /// Complexity: O(*n*).
-    var restingCount: Int { transfers.values.count { $0.place == .resting } }
+    var backingOffCount: Int { transfers.values.count { $0.state == .backingOff } }
 
     mutating func add(_ id: Int, host: String, priority: LoadPriority) {
-        transfers[id] = Transfer(host: host, place: .ready)
+        transfers[id] = Transfer(host: host, state: .ready)
         ready.add(id, host, priority: priority)
     }
 
     /// Changes the priority of one that waits.
-    mutating func move(_ id: Int, to priority: LoadPriority) {
+    mutating func setPriority(_ priority: LoadPriority, of id: Int) {
         guard let transfer = transfers[id] else { return }
-        switch transfer.place {
+        switch transfer.state {
         case .ready: ready.move(id, to: priority)
         case .blocked:
             blocked[transfer.host]?.move(id, to: priority)
             unblock(transfer.host)
-        case .running, .resting: break
+        case .running, .backingOff: break
         }
     }
 
@@ -75,7 +75,7 @@ struct DownloadSchedule: Sendable {
         while !isPaused, runningCount < limit, let first = ready.popFirst() {
             let host = first.element
             guard runningOfHost[host] ?? 0 < hostLimit else {
-                transfers[first.id]?.place = .blocked
+                transfers[first.id]?.state = .blocked
                 blocked[host, default: WaiterQueue(order: order)].put(back: first)
                 continue
             }
@@ -84,7 +84,7 @@ struct DownloadSchedule: Sendable {
                 ready.put(back: first)
                 return .wait(delay)
             }
-            transfers[first.id] = Transfer(host: host, place: .running)
+            transfers[first.id] = Transfer(host: host, state: .running)
             runningOfHost[host] = (runningOfHost[host] ?? 0) + 1
             runningCount += 1
             return .begin(first.id)
@@ -92,49 +92,49 @@ struct DownloadSchedule: Sendable {
         return .nothing
     }
 
-    /// To be told when a transfer is not wanted any more. One that runs keeps its slot until it has ended.
+    /// Call this when a transfer has no waiters any more. One that runs keeps its slot until it has ended.
     mutating func abandon(_ id: Int) {
-        if transfers[id]?.place != .running { end(id) }
+        if transfers[id]?.state != .running { end(id) }
     }
 
-    /// To be told when a transfer has ended.
+    /// Call this when a transfer has ended.
     mutating func end(_ id: Int) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
-        switch transfer.place {
+        switch transfer.state {
         case .ready: _ = ready.remove(id)
         case .blocked: _ = blocked[transfer.host]?.remove(id)
-        case .running: giveSlotBack(transfer.host)
-        case .resting: break
+        case .running: releaseSlot(transfer.host)
+        case .backingOff: break
         }
         unblock(transfer.host)
     }
 
     /// Gives the slot of one that runs back, until it needs one again.
-    mutating func rest(_ id: Int) {
-        guard let transfer = transfers[id], transfer.place == .running else { return }
-        transfers[id]?.place = .resting
-        giveSlotBack(transfer.host)
+    mutating func backOff(_ id: Int) {
+        guard let transfer = transfers[id], transfer.state == .running else { return }
+        transfers[id]?.state = .backingOff
+        releaseSlot(transfer.host)
         unblock(transfer.host)
     }
 
-    /// Puts one that rests back into the line, behind its equals.
-    mutating func comeBack(_ id: Int, priority: LoadPriority) {
-        guard let transfer = transfers[id], transfer.place == .resting else { return }
-        transfers[id]?.place = .ready
+    /// Puts one that backs off back into the queue, behind those with the same priority.
+    mutating func requeue(_ id: Int, priority: LoadPriority) {
+        guard let transfer = transfers[id], transfer.state == .backingOff else { return }
+        transfers[id]?.state = .ready
         ready.add(id, transfer.host, priority: priority)
     }
 
-    private mutating func giveSlotBack(_ host: String) {
+    private mutating func releaseSlot(_ host: String) {
         runningCount -= 1
         let left = (runningOfHost[host] ?? 1) - 1
         runningOfHost[host] = left == 0 ? nil : left
     }
 
-    /// Lets the first of those who wait for a slot of the host back into the line, when there is one.
+    /// Lets the first of those that wait for a slot of the host back into the queue, when there is one.
     private mutating func unblock(_ host: String) {
         guard !blocked.isEmpty, runningOfHost[host] ?? 0 < hostLimit else { return }
         if let first = blocked[host]?.popFirst() {
-            transfers[first.id]?.place = .ready
+            transfers[first.id]?.state = .ready
             ready.put(back: first)
         }
         if blocked[host]?.isEmpty == true { blocked[host] = nil }

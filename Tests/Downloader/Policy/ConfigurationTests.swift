@@ -9,7 +9,7 @@ import Testing
 @testable import AlcedoDownloader
 
 @Suite(.timeLimit(.minutes(10)))
-struct RulesTests {
+struct ConfigurationTests {
     private struct Oops: Error {}
 
     private let png = Data([0x89, 0x50, 0x4E, 0x47]) + Data(count: 5_000)
@@ -53,7 +53,7 @@ struct RulesTests {
         defer { origin.stop() }
         let seen = Guarded<[Int]>([])
         let fetcher = HTTPFetcher.make(CURLTransport()) {
-            $0.contentCheck = ContentCheck { beginning in
+            $0.acceptsContent = { beginning in
                 seen.change { $0.append(beginning.count) }
                 return beginning.starts(with: [0x89, 0x50])
             }
@@ -61,14 +61,14 @@ struct RulesTests {
         let error = try await failure { try await fetcher.fetch(origin.url(for: "/a").absoluteString) }
         #expect(error.code == .unexpectedContent)
         #expect(error.message.contains("text/html"))
-        #expect(seen.value == [ContentCheck.byteCount])
+        #expect(seen.value == [CodecRegistry.sniffedByteCount])
         try await origin.waitForDisconnects()
     }
 
     @Test func `a short content is checked at its end, a right one once`() async throws {
         let seen = Guarded<[Data]>([])
         let fetcher = HTTPFetcher.make(Script([.head(200, [:], Data([1, 2])), .head(200, [:], png)])) {
-            $0.contentCheck = ContentCheck { beginning in
+            $0.acceptsContent = { beginning in
                 seen.change { $0.append(beginning) }
                 return beginning.count > 2
             }
@@ -82,16 +82,19 @@ struct RulesTests {
         let signature: [UInt8?] = [0x89, 0x50, nil, 0x47]
         let entry = CodecRegistry.Entry(
             format: ImageFormat(rawValue: "test"), decoder: NoDecoder(), signatures: [signature])
-        let check = ContentCheck(CodecRegistry([entry]))
+        var configuration = DownloaderConfiguration()
+        configuration.acceptsContent = CodecRegistry([entry]).recognizes
         let head = HTTPResponseHead(url: url, status: 200)
-        try check.verify(png, head: head)
-        #expect(throws: DownloadError.self) { try check.verify(Data("<html>".utf8), head: head) }
+        try configuration.checkContent(png, head: head)
+        #expect(throws: DownloadError.self) { [configuration] in
+            try configuration.checkContent(Data("<html>".utf8), head: head)
+        }
     }
 
     @Test func `a transform makes the content, which is then checked`() async throws {
         let secret = Data(png.map { $0 ^ 0x55 })
         let fetcher = HTTPFetcher.make(Script([.head(200, ["A": "b"], secret), .head(200, [:], png)])) {
-            $0.contentCheck = ContentCheck { $0.starts(with: [0x89, 0x50]) }
+            $0.acceptsContent = { $0.starts(with: [0x89, 0x50]) }
             $0.transform = { data, head in Data(data.map { $0 ^ 0x55 }) }
         }
         #expect(try await fetcher.fetch("http://h/a").data == png)
@@ -113,8 +116,8 @@ struct RulesTests {
     // MARK: Requests and answers
 
     @Test func `a request is changed before it is sent`() async throws {
-        let fetcher = HTTPFetcher.make(Script([])) { rules in
-            rules.modifyRequest = { request in
+        let fetcher = HTTPFetcher.make(Script([])) { configuration in
+            configuration.modifyRequest = { request in
                 if request.url.path == "/no" { return nil }
                 if request.url.path == "/oops" { throw Oops() }
                 if request.url.path == "/gone" { throw CancellationError() }
@@ -173,9 +176,9 @@ struct RulesTests {
     }
 
     @Test func `a redirect that the hook refuses, or sends out of the web, is an error`() async throws {
-        let redirect = Script.Answer.head(302, ["Location": "/b"])
-        let refusing = HTTPFetcher.make(Script([redirect])) { $0.redirectHook = { _, _ in nil } }
-        #expect(try await failure { try await refusing.fetch("http://h/a") }.code == .badRedirect)
+        let redirect = Script.Response.head(302, ["Location": "/b"])
+        let declining = HTTPFetcher.make(Script([redirect])) { $0.redirectHook = { _, _ in nil } }
+        #expect(try await failure { try await declining.fetch("http://h/a") }.code == .badRedirect)
         let leaving = HTTPFetcher.make(Script([redirect])) {
             $0.redirectHook = { _, _ in URL(string: "file:///etc/hostname").map { HTTPRequest(url: $0) } }
         }
@@ -223,10 +226,10 @@ struct RulesTests {
     {
         let failed = FailureCache()
         let script = Script([.failure(.dataNotAllowed), .failure(.dataNotAllowed), .head(200, [:], png)])
-        let fetcher = HTTPFetcher.make(script) { rules in
-            rules.retries()
-            rules.failureCache = failed
-            rules.alternatives = { request in
+        let fetcher = HTTPFetcher.make(script) { configuration in
+            configuration.retries()
+            configuration.failureCache = failed
+            configuration.alternatives = { request in
                 request.url.path == "/large" ? [HTTPRequest(url: request.url.appending(path: "small"))] : []
             }
         }

@@ -2,50 +2,48 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// Sends requests and takes answers as the rules say.
+/// Sends requests and checks responses as the configuration says.
 final class PolicyTransport: Sendable {
-    let rules: DownloadRules
+    let configuration: DownloaderConfiguration
     let clock: any TimeSource
-    /// Runs tasks that go with a transfer; nil is Swift's own executor.
-    let taskExecutor: (any TaskExecutor)?
     private let follower: RedirectFollower
 
-    init(
-        _ transport: any HTTPTransport, rules: DownloadRules, clock: any TimeSource, taskExecutor: (any TaskExecutor)?
-    ) {
-        (self.rules, self.clock, self.taskExecutor) = (rules, clock, taskExecutor)
-        let hook = rules.redirectHook.map { hook -> RedirectFollower.Hook in
-            { head, next in try await AppClosure.run("the redirect hook") { try await hook(head, next) } }
+    init(_ transport: any HTTPTransport, configuration: DownloaderConfiguration, clock: any TimeSource) {
+        (self.configuration, self.clock) = (configuration, clock)
+        let hook = configuration.redirectHook.map { hook -> RedirectFollower.Hook in
+            { head, next in try await ConfigurationHook.run("the redirect hook") { try await hook(head, next) } }
         }
-        follower = RedirectFollower(transport, limit: rules.maximumRedirectCount, hook: hook, sleep: clock.sleep)
+        follower = RedirectFollower(
+            transport, limit: configuration.maximumRedirectCount, hook: hook, sleep: clock.sleep)
     }
 
-    /// The request as the rules change it.
+    /// The request as the configuration changes it.
     ///
     /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
     func prepare(_ request: HTTPRequest) async throws -> HTTPRequest {
-        guard let modify = rules.modifyRequest else { return request }
-        guard let modified = try await AppClosure.run("the request modifier", { try await modify(request) }) else {
-            throw DownloadError(.declined, "the app does not want \(request.url.shown) sent")
+        guard let modify = configuration.modifyRequest else { return request }
+        guard let modified = try await ConfigurationHook.run("the request modifier", { try await modify(request) })
+        else {
+            throw DownloadError(.declined, "the app declined the request for \(request.url.shown)")
         }
         return modified
     }
 
-    /// Sends a request, and returns when the head of its last answer has arrived.
+    /// Sends a request, and returns when the head of its last response has arrived.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let request = rules.completed(request)
-        guard let limit = rules.firstByteTimeout else { return try await follower.send(request) }
+        let request = configuration.completed(request)
+        guard let limit = configuration.firstByteTimeout else { return try await follower.send(request) }
         return try await send(request, within: limit)
     }
 
     private func send(_ request: HTTPRequest, within limit: Duration) async throws -> HTTPResponse {
-        let deadline = Deadline(limit: limit, clock: clock, subject: "no answer")
+        let deadline = Deadline(limit: limit, clock: clock, subject: "no response")
         return try await deadline.run { [follower] in try await follower.send(request) }
     }
 
-    /// The head as the rules change it, if its status is one that brings a content.
+    /// The head as the configuration changes it, if its status is one that brings a content.
     func accepted(_ head: HTTPResponseHead) async throws -> HTTPResponseHead {
-        guard let modify = rules.modifyResponse else {
+        guard let modify = configuration.modifyResponse else {
             try check(head)
             return head
         }
@@ -60,7 +58,7 @@ final class PolicyTransport: Sendable {
             throw DownloadError(
                 .badRedirect, "the server redirects without saying where: \(head.url.shown)", head: head)
         }
-        guard rules.acceptsStatus(head.status) else {
+        guard configuration.acceptsStatus(head.status) else {
             throw DownloadError(
                 .status(head.status), "the server answered \(head.status) for \(head.url.shown)", head: head)
         }
@@ -69,22 +67,22 @@ final class PolicyTransport: Sendable {
     private func modified(
         _ head: HTTPResponseHead, _ modify: @Sendable (HTTPResponseHead) async throws -> HTTPResponseHead?
     ) async throws -> HTTPResponseHead {
-        guard let modified = try await AppClosure.run("the response modifier", { try await modify(head) }) else {
+        guard let modified = try await ConfigurationHook.run("the response modifier", { try await modify(head) }) else {
             throw DownloadError(
-                .declined, "the app does not want the answer of \(head.url.shown)", head: head)
+                .declined, "the app declined the response of \(head.url.shown)", head: head)
         }
         return modified
     }
 }
 
-/// A closure of the app's, of those in the rules.
-enum AppClosure {
-    /// Runs one, and names what it is where it fails.
+/// A closure of the configuration, which belongs to the app.
+enum ConfigurationHook {
+    /// Runs a hook; an error gets its name.
     ///
     /// - Throws: ``DownloadError``, `hook` for errors that are none, or `CancellationError`.
-    static func run<Value: Sendable>(_ name: String, _ work: () async throws -> Value) async throws -> Value {
+    static func run<Value: Sendable>(_ name: String, _ body: () async throws -> Value) async throws -> Value {
         do {
-            return try await work()
+            return try await body()
         } catch let error as CancellationError {
             throw error
         } catch let error as DownloadError {
@@ -100,7 +98,7 @@ struct Deadline: Sendable {
     /// Zero or less is no limit.
     let limit: Duration?
     let clock: any TimeSource
-    /// What was to be done by then, as in "no answer within 5 seconds".
+    /// What was to be done by then, as in "no response within 5 seconds".
     let subject: String
 
     /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `timedOut` after the limit, when the cancelled work has ended; or what `work`

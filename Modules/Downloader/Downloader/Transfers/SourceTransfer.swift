@@ -12,47 +12,47 @@ typealias TransferPause = @Sendable (Duration) async throws -> Void
 /// frame, and frames that are small enough cost nothing.
 struct SourceTransfer<Sink: ContentSink> {
     private let http: PolicyTransport
-    private let parts: PartStore?
+    private let partialContents: PartialContentStore?
     /// Gives numbers from 0 to 1.
     private let random: @Sendable () -> Double
     private let request: HTTPRequest
-    /// Has the retry policy, where that is not the rules'.
-    private let order: TransferRequest?
+    /// Has the retry policy, where that is not the configuration's.
+    private let transferRequest: TransferRequest?
     private let pause: TransferPause
     private var meter: ProgressMeter
     private(set) var sink: Sink
     /// What the bytes in the sink are the beginning of; nil when they are of no use.
-    private var content: UnfinishedContent?
-    private var recorder: PartRecorder?
+    private var content: PartialContent?
+    private var recorder: PartialContentRecorder?
     private var isChecked = false
     /// Whether a part was of no use; a cache on the way might make parts of the next request too.
-    private var avoidsParts = false
+    private var avoidsPartialResponses = false
 
     init(
-        _ http: PolicyTransport, _ request: HTTPRequest, _ order: TransferRequest?, parts: PartStore?,
-        random: @escaping @Sendable () -> Double, sink: Sink, pause: TransferPause?,
-        report: @escaping @Sendable (DownloadProgress) -> Void
+        _ http: PolicyTransport, _ request: HTTPRequest, _ transferRequest: TransferRequest?,
+        partialContents: PartialContentStore?, random: @escaping @Sendable () -> Double, sink: Sink,
+        pause: TransferPause?, report: @escaping @Sendable (DownloadProgress) -> Void
     ) {
-        self.order = order
-        (self.http, self.request, self.parts, self.random, self.sink) = (http, request, parts, random, sink)
+        (self.transferRequest, self.partialContents) = (transferRequest, partialContents)
+        (self.http, self.request, self.random, self.sink) = (http, request, random, sink)
         self.pause = pause ?? { [clock = http.clock] in try await clock.sleep(for: $0) }
-        meter = ProgressMeter(interval: http.rules.progressInterval, clock: http.clock, report: report)
+        meter = ProgressMeter(interval: http.configuration.progressInterval, clock: http.clock, report: report)
     }
 
-    private var rules: DownloadRules { http.rules }
-
-    private var mayRetry: Bool { (order?.retry?.maximumAttempts ?? rules.retry.maximumAttempts) > 1 }
+    private var mayRetry: Bool {
+        (transferRequest?.retry?.maximumAttempts ?? http.configuration.retry.maximumAttempts) > 1
+    }
 
     /// - Throws: ``DownloadError``, or `CancellationError`.
-    mutating func run() async throws -> SourceEnd {
-        if mayRetry { rules.retryBudget.deposit(at: http.clock.uptime) }
-        if parts != nil { try await restore() }
+    mutating func run() async throws -> TransferSummary {
+        if mayRetry { http.configuration.retryBudget.deposit(at: http.clock.uptime) }
+        if partialContents != nil { try await restore() }
         var attempts = 0
         while true {
             do {
-                let end = try await attempt()
-                if recorder != nil { await recorder?.forget() }
-                return end
+                let summary = try await attempt()
+                if recorder != nil { await recorder?.removeAll() }
+                return summary
             } catch {
                 attempts += 1
                 try await recover(from: error, attempts: attempts)
@@ -64,33 +64,33 @@ struct SourceTransfer<Sink: ContentSink> {
     ///
     /// - Throws: Why there is none.
     private mutating func recover(from error: any Error, attempts: Int) async throws {
-        let failure = Self.named(error)
-        await settle(after: failure)
+        let failure = Self.downloadError(error)
+        await keepPartialContent(after: failure)
         guard let wait = waitingTime(after: failure, attempts: attempts) else { throw failure }
         try await pause(wait)
     }
 
     // MARK: Attempts
 
-    private mutating func attempt() async throws -> SourceEnd {
-        if content != nil, sink.count > 0, let end = try await goOn() { return end }
-        return try await readAll(try await http.send(avoidsParts ? wholeRequest : request))
+    private mutating func attempt() async throws -> TransferSummary {
+        if content != nil, sink.count > 0, let summary = try await resume() { return summary }
+        return try await readAll(try await http.send(avoidsPartialResponses ? wholeRequest : request))
     }
 
-    /// Asks for what is missing. Nil when the whole has to be asked for.
-    private mutating func goOn() async throws -> SourceEnd? {
+    /// Requests the missing bytes. Nil when all have to be requested.
+    private mutating func resume() async throws -> TransferSummary? {
         guard let content else { return nil }
         let response = try await http.send(content.request(like: request, from: sink.count))
         switch content.continuation(from: sink.count, response.head) {
-        case .rest(let total):
-            recorder?.heed(response)
+        case .remainder(let total):
+            recorder?.apply(response)
             let whole = content.head(completedBy: response.head, total: total)
             return try await read(response, head: try await http.accepted(whole), expected: total)
-        case .another: return try await readAll(response)
-        case .useless:
+        case .newResponse: return try await readAll(response)
+        case .unusable:
             response.body.cancel()
-            await forgetContent()
-            avoidsParts = true
+            await removePartialContent()
+            avoidsPartialResponses = true
             return nil
         }
     }
@@ -107,36 +107,36 @@ struct SourceTransfer<Sink: ContentSink> {
         return whole
     }
 
-    /// Takes an answer that has the content from its beginning.
-    private mutating func readAll(_ response: HTTPResponse) async throws -> SourceEnd {
+    /// Reads a response that has the content from its beginning.
+    private mutating func readAll(_ response: HTTPResponse) async throws -> TransferSummary {
         let head = try await http.accepted(response.head)
         guard response.head.status != 206 || request.fields["Range"] != nil else { throw TransferFailure.part(head) }
         isChecked = false
-        if content != nil || recorder != nil { await forgetContent() }
+        if content != nil || recorder != nil { await removePartialContent() }
         if sink.count > 0 { try await sink.removeAll() }
-        if rules.resume != nil, mayRetry || parts != nil { remember(response) }
+        if http.configuration.resume != nil, mayRetry || partialContents != nil { prepareResuming(response) }
         let expected = request.method == .head ? nil : response.head.declaredBodyLength
         return try await read(response, head: head, expected: expected)
     }
 
-    private mutating func remember(_ response: HTTPResponse) {
-        content = UnfinishedContent(of: request, head: response.head, now: http.clock.now)
-        guard let content, let parts else { return }
-        recorder = PartRecorder(parts, request: request, content: content)
-        recorder?.heed(response)
+    private mutating func prepareResuming(_ response: HTTPResponse) {
+        content = PartialContent(of: request, head: response.head, now: http.clock.now)
+        guard let content, let partialContents else { return }
+        recorder = PartialContentRecorder(partialContents, request: request, content: content)
+        recorder?.apply(response)
     }
 
-    private mutating func forgetContent() async {
+    private mutating func removePartialContent() async {
         content = nil
-        await recorder?.forget()
+        await recorder?.removeAll()
         recorder = nil
     }
 
     /// - Parameter expected: Bytes in all, those before included.
     private mutating func read(_ response: HTTPResponse, head: HTTPResponseHead, expected: Int?) async throws
-        -> SourceEnd
+        -> TransferSummary
     {
-        let limit = rules.maximumByteCount
+        let limit = http.configuration.maximumByteCount
         if let expected, expected > limit { throw TransferFailure.declaredTooLarge(expected, limit, head) }
         meter.mark(DownloadProgress(received: sink.count, expected: expected))
         sink.reserve(expected ?? 0)
@@ -144,7 +144,7 @@ struct SourceTransfer<Sink: ContentSink> {
             guard piece.count <= limit - sink.count else { throw TransferFailure.tooLarge(limit, head) }
             try await sink.append(piece)
             if let expected, sink.count > expected { throw TransferFailure.tooMany(expected) }
-            if !isChecked, sink.count >= ContentCheck.byteCount { try check(head) }
+            if !isChecked, sink.count >= CodecRegistry.sniffedByteCount { try check(head) }
             if recorder != nil { await recorder?.append(piece) }
             meter.update(DownloadProgress(received: sink.count, expected: expected))
         }
@@ -152,19 +152,19 @@ struct SourceTransfer<Sink: ContentSink> {
         guard sink.count > 0 else { throw TransferFailure.empty(head) }
         if !isChecked { try check(head) }
         meter.mark(DownloadProgress(received: sink.count, expected: expected))
-        return SourceEnd(head: head, caching: response.caching, transfer: response.transfer)
+        return TransferSummary(head: head, caching: response.caching, transfer: response.transfer)
     }
 
     private mutating func check(_ head: HTTPResponseHead) throws(DownloadError) {
         isChecked = true
         // What is yet to be transformed does not look like anything.
-        guard rules.transform == nil else { return }
-        try rules.contentCheck?.verify(sink.beginning, head: head)
+        guard http.configuration.transform == nil else { return }
+        try http.configuration.checkContent(sink.beginning, head: head)
     }
 
     // MARK: After an attempt
 
-    private static func named(_ error: any Error) -> any Error {
+    private static func downloadError(_ error: any Error) -> any Error {
         switch error {
         case let error as HTTPTransportError where error.code == .badRedirect:
             DownloadError(.badRedirect, error.message, cause: error)
@@ -185,35 +185,38 @@ struct SourceTransfer<Sink: ContentSink> {
         case .transport(let code)?: cause = .transport(code)
         default: return nil
         }
-        let decision = (order?.retry ?? rules.retry).decide(
+        let decision = (transferRequest?.retry ?? http.configuration.retry).decide(
             after: cause, method: request.method, attempts: attempts, random: random())
-        guard case .retry(let wait) = decision, rules.retryBudget.withdraw(at: http.clock.uptime) else { return nil }
+        guard case .retry(let wait) = decision, http.configuration.retryBudget.withdraw(at: http.clock.uptime) else {
+            return nil
+        }
         return wait
     }
 
-    // MARK: Parts
+    // MARK: Partial contents
 
     /// Fills the sink with what an earlier download has left.
     private mutating func restore() async throws {
-        guard let parts, request.method == .get,
-            let found = try await parts.restore(request, limit: rules.maximumByteCount, into: &sink)
+        guard let partialContents, request.method == .get,
+            let found = try await partialContents.restore(
+                request, limit: http.configuration.maximumByteCount, into: &sink)
         else { return }
         content = found.content
-        recorder = PartRecorder(
-            parts, request: request, content: found.content, pieceCount: found.pieceCount,
+        recorder = PartialContentRecorder(
+            partialContents, request: request, content: found.content, pieceCount: found.pieceCount,
             offset: sink.count)
     }
 
     /// Keeps what has arrived, or drops it when it is no good.
-    private mutating func settle(after failure: any Error) async {
+    private mutating func keepPartialContent(after failure: any Error) async {
         let isLasting = (failure as? DownloadError).map { FailureCache.isLasting($0.code) } ?? false
         if isLasting || sink.count > content?.total ?? .max { content = nil }
         guard let recorder else { return }
         let isUseful = content != nil
         // The task may be cancelled, and nothing would be kept then.
-        self.recorder = await Task(executorPreference: http.taskExecutor) { [recorder] in
+        self.recorder = await Task(executorPreference: http.configuration.taskExecutor) { [recorder] in
             var recorder = recorder
-            if isUseful { await recorder.keepRest() } else { await recorder.forget() }
+            if isUseful { await recorder.flush() } else { await recorder.removeAll() }
             return recorder
         }.value
     }

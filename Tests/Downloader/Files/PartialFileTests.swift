@@ -10,7 +10,7 @@ import Testing
 @testable import AlcedoDownloader
 
 @Suite(.timeLimit(.minutes(10)))
-struct UnfinishedFileTests {
+struct PartialFileTests {
     private let directory: TemporaryDirectory
     private let target: String
 
@@ -43,7 +43,7 @@ struct UnfinishedFileTests {
                 }
                 let first = Downloader(transport: transport)
                 // A second one to the same target, so that there is a second leftover.
-                let other = try UnfinishedFile(for: path)
+                let other = try PartialFile(for: path)
                 try other.append(Data("other".utf8))
                 _ = try await first.download(DownloadRequest(try web("http://h/a")), to: path)
             }
@@ -59,15 +59,15 @@ struct UnfinishedFileTests {
     #endif
 
     @Test func `a file that somebody writes is left to him, and he finds it as it was`() throws {
-        let first = try UnfinishedFile(for: target)
+        let first = try PartialFile(for: target)
         try first.append(Data("first".utf8))
-        let second = try UnfinishedFile(for: target)
+        let second = try PartialFile(for: target)
         try second.append(Data("second".utf8))
         #expect(try names == [".picture.alcedo-part", ".picture.alcedo-part1"])
         try first.moveIntoPlace()
         #expect(try content() == "first")
         // Its name is free, and the one that has it now is not the first's.
-        let third = try UnfinishedFile(for: target)
+        let third = try PartialFile(for: target)
         try third.append(Data("third".utf8))
         first.discard()
         #expect(try names == [".picture.alcedo-part", ".picture.alcedo-part1", "picture"])
@@ -84,7 +84,7 @@ struct UnfinishedFileTests {
         #expect(link("\(directory.path)/mine", "\(directory.path)/.picture.alcedo-part1") == 0)
         #expect(mkfifo("\(directory.path)/.picture.alcedo-part2", 0o600) == 0)
         #expect(mkdir("\(directory.path)/.picture.alcedo-part3", 0o700) == 0)
-        let file = try UnfinishedFile(for: target)
+        let file = try PartialFile(for: target)
         try file.append(Data("new".utf8))
         #expect(try names.contains(".picture.alcedo-part4"))
         try file.moveIntoPlace()
@@ -94,7 +94,7 @@ struct UnfinishedFileTests {
 
     @Test func `a name that is too long for more is hashed`() throws {
         let name = String(repeating: "ü", count: 127)
-        let file = try UnfinishedFile(for: "\(directory.path)/\(name)")
+        let file = try PartialFile(for: "\(directory.path)/\(name)")
         try file.append(Data("x".utf8))
         #expect(try names.first?.hasSuffix(".alcedo-part") == true)
         try file.moveIntoPlace()
@@ -103,7 +103,7 @@ struct UnfinishedFileTests {
 
     @Test func `a value that goes takes its file along`() throws {
         do {
-            let file = try UnfinishedFile(for: target)
+            let file = try PartialFile(for: target)
             try file.append(Data("x".utf8))
         }
         #expect(try names == [])
@@ -115,7 +115,7 @@ struct UnfinishedFileTests {
             for number in 0..<200 {
                 group.addTask { [target] in
                     try await threads.run {
-                        let file = try UnfinishedFile(for: target)
+                        let file = try PartialFile(for: target)
                         let text = String(repeating: "\(number),", count: 100)
                         try file.append(Data(text.utf8))
                         if number % 3 == 0 { file.discard() } else { try file.moveIntoPlace() }

@@ -1,25 +1,25 @@
 import AlcedoCore
 public import AlcedoHTTP
 
-/// Why a source gave no bytes.
+/// An error of a download.
 public struct DownloadError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is.
     public enum Code: Sendable, Hashable {
-        /// The server answered with a status that is not accepted; ``DownloadError/head`` is the answer's.
+        /// The server responded with a status that is not accepted; ``DownloadError/head`` is the response's.
         case status(Int)
         /// The content has not changed since the one that the request's own condition names (status 304).
         case notModified
-        /// There is nothing in the answer.
+        /// The content is empty.
         case empty
         /// The content is larger than the limit.
         case tooLarge
-        /// What has arrived is not what was asked for, such as a web page instead of a picture.
+        /// The content is not what was requested, such as a web page instead of an image.
         case unexpectedContent
         /// More redirects than allowed, a redirect without a target, one that leaves the web or that the app refuses.
         case badRedirect
-        /// A closure of the app's did not want the request sent, or the answer read.
+        /// A closure of the configuration declined the request or the response.
         case declined
-        /// A closure of the app's that looks after requests and answers failed; ``DownloadError/cause`` is its error.
+        /// A closure of the configuration failed; ``DownloadError/cause`` is its error.
         case hook
         /// The `data:` URL or the path makes no sense, or the source has no bytes.
         case invalidSource
@@ -40,10 +40,10 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
     /// What callers branch on.
     public var code: Code
     /// One sentence, for logs.
-    public var message: String
+    package var message: String
     /// The error of a transport or of a closure, where one is why.
     public var cause: (any Error)?
-    /// The head of the answer, where the answer is why.
+    /// The head of the response, where the response is why.
     public var head: HTTPResponseHead?
 
     /// An error; by default without a cause below it.

@@ -8,11 +8,11 @@ import Testing
 
 /// With a server that answers at once, and wrongly. Should nothing stop what it is asked, it does so in the end.
 @Suite(.timeLimit(.minutes(10)))
-struct RedisSweepTests {
-    private static let patience = 2_000
+struct RedisBulkOperationTests {
+    private static let maximumRounds = 2_000
 
     private let key = ImageKey(ResourceKey("a"))
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let options: RedisOptions
     private let path: String
     private let clock = ManualClock()
@@ -20,8 +20,8 @@ struct RedisSweepTests {
     private let rounds = Guarded(0)
 
     init() throws {
-        folder = try TemporaryDirectory()
-        path = folder.url.appending(path: "s").path
+        directory = try TemporaryDirectory()
+        path = directory.url.appending(path: "s").path
         options = RedisOptions(
             address: .socket(path), prefix: "p:", connectTimeout: .seconds(120), responseTimeout: .seconds(120),
             callTimeout: .seconds(120), bulkOperationTimeout: .seconds(10))
@@ -45,12 +45,12 @@ struct RedisSweepTests {
                 return rounds
             }
             let (cursor, names) = page(round)
-            return Self.list([Self.bulk(round < Self.patience ? cursor : "0"), Self.list(names.map(Self.bulk))])
+            return Self.list([Self.bulk(round < Self.maximumRounds ? cursor : "0"), Self.list(names.map(Self.bulk))])
         }
     }
 
-    /// Answers ZRANGE with the round's notes, and ZREM with a number.
-    private func noting(_ removed: Int, _ notes: @escaping @Sendable (Int) -> [String]) throws -> FakeServer {
+    /// Answers ZRANGE with the round's records, and ZREM with a number.
+    private func recording(_ removed: Int, _ records: @escaping @Sendable (Int) -> [String]) throws -> FakeServer {
         try FakeServer(path: path) { [rounds] words in
             switch words[0] {
             case "ZRANGE":
@@ -58,7 +58,7 @@ struct RedisSweepTests {
                     rounds += 1
                     return rounds
                 }
-                return Self.list(round < Self.patience ? notes(round).map(Self.bulk) : [])
+                return Self.list(round < Self.maximumRounds ? records(round).map(Self.bulk) : [])
             case "ZREM": return ":\(removed)\r\n"
             default: return ":\(words.count - 1)\r\n"
             }
@@ -79,7 +79,9 @@ struct RedisSweepTests {
         #expect(!cache.isServerFailing)
     }
 
-    @Test func `a server that has ever more names is asked for them no longer than a sweep may take`() async throws {
+    @Test func `a server that has ever more names is asked for them no longer than a bulk operation may take`()
+        async throws
+    {
         let server = try scanning { [clock] round in
             clock.advance(by: .seconds(1))
             return ("\(round)", ["p:e:\(Self.name(round))"])
@@ -97,13 +99,13 @@ struct RedisSweepTests {
     }
 
     @Test func `names that are not the cache's are neither counted nor removed`() async throws {
-        let (own, note) = ("p:e:\(Self.name(1))", "p:v:\(Self.name(2))")
+        let (own, record) = ("p:e:\(Self.name(1))", "p:v:\(Self.name(2))")
         let foreign = [
             "p:e:e:\(Self.name(3))", "p:e:\(Self.name(3))0", "p:e:\(Self.name(3).dropLast())", "q:e:\(Self.name(3))",
             "",
             "p:e:\(Self.name(3).dropLast())g", "p:e:\(Self.name(0xA).uppercased())", "p:e:", "else",
         ]
-        let server = try scanning { _ in ("0", foreign + [own, own, note]) }
+        let server = try scanning { _ in ("0", foreign + [own, own, record]) }
         let cache = RedisDataCache(options, clock: clock)
 
         #expect(await cache.count == 1)
@@ -113,13 +115,13 @@ struct RedisSweepTests {
 
         #expect(server.words(of: "UNLINK").flatMap { $0 } == [own, own])
         // The records of a set go with their entries; this one has none.
-        #expect(server.words(of: "ZRANGE").map(\.first) == [note])
+        #expect(server.words(of: "ZRANGE").map(\.first) == [record])
         #expect(server.words(of: "STRLEN") == [[own]])
         for words in server.words(of: "SCAN") { #expect(words[2].hasSuffix(String(repeating: "?", count: 64))) }
     }
 
-    @Test func `notes that stay are no work without end`() async throws {
-        let server = try noting(0) { _ in [Self.name(1)] }
+    @Test func `records that stay are no work without end`() async throws {
+        let server = try recording(0) { _ in [Self.name(1)] }
         let cache = RedisDataCache(options, clock: clock)
 
         #expect(await cache.removeAll(of: key.resource) == 0)
@@ -149,8 +151,8 @@ struct RedisSweepTests {
     }
 
     @Test(arguments: [0, 1])
-    func `a resource with ever more notes takes no longer than a sweep may`(removed: Int) async throws {
-        let server = try noting(removed) { [clock] round in
+    func `a resource with ever more records takes no longer than a bulk operation may`(removed: Int) async throws {
+        let server = try recording(removed) { [clock] round in
             clock.advance(by: .seconds(1))
             return [Self.name(round)]
         }
@@ -161,8 +163,8 @@ struct RedisSweepTests {
         #expect(server.words(of: "ZRANGE").count == 10)
     }
 
-    @Test func `notes that another removes at the same time are no failure`() async throws {
-        let server = try noting(0) { $0 <= 3 ? [Self.name($0)] : [] }
+    @Test func `records that another removes at the same time are no failure`() async throws {
+        let server = try recording(0) { $0 <= 3 ? [Self.name($0)] : [] }
         let cache = RedisDataCache(options, clock: clock)
 
         #expect(await cache.removeAll(of: key.resource) == 3)
@@ -170,9 +172,9 @@ struct RedisSweepTests {
         #expect(server.words(of: "ZREM").count == 3)
     }
 
-    @Test func `a note of another form is forgotten, and no name made of it`() async throws {
+    @Test func `a record of another form is forgotten, and no name made of it`() async throws {
         let foreign = "e:\(Self.name(1))"
-        let server = try noting(1) { [[foreign], [foreign, Self.name(2)], []][$0 - 1] }
+        let server = try recording(1) { [[foreign], [foreign, Self.name(2)], []][$0 - 1] }
         let cache = RedisDataCache(options, clock: clock)
 
         #expect(await cache.removeAll(of: key.resource) == 1)

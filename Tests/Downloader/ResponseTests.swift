@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
-struct AnswerTests {
+struct ResponseTests {
     private func downloader(limit: Int = 1000) -> Downloader {
         Downloader(transport: CURLTransport(), configuration: .init(maximumByteCount: limit))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoDownloader
 
-@Suite struct UnfinishedContentTests {
+@Suite struct PartialContentTests {
     private let now = Date(timeIntervalSince1970: 1_700_000_000)
     private let url: URL
     private let first: HTTPFields = ["ETag": "\"a\"", "Content-Length": "100", "Content-Type": "image/png"]
@@ -14,14 +14,14 @@ import Testing
 
     private func content(
         _ change: (inout HTTPRequest, inout HTTPResponseHead) -> Void = { _, _ in }
-    ) -> UnfinishedContent? {
+    ) -> PartialContent? {
         var request = HTTPRequest(url: url)
         var head = HTTPResponseHead(url: url, status: 200, fields: first)
         change(&request, &head)
-        return UnfinishedContent(of: request, head: head, now: now)
+        return PartialContent(of: request, head: head, now: now)
     }
 
-    private func continuation(_ status: Int, _ fields: HTTPFields) throws -> UnfinishedContent.Continuation {
+    private func continuation(_ status: Int, _ fields: HTTPFields) throws -> PartialContent.Continuation {
         try #require(content()).continuation(
             from: 40, HTTPResponseHead(url: url, status: status, fields: fields))
     }
@@ -58,7 +58,7 @@ import Testing
             ["Content-Range": "Bytes 40-99/100", "ETag": "\"a\"", "Transfer-Encoding": "chunked"],
         ] as [HTTPFields])
     func `the rest of the same content is the rest`(fields: HTTPFields) throws {
-        #expect(try continuation(206, fields) == .rest(total: 100))
+        #expect(try continuation(206, fields) == .remainder(total: 100))
     }
 
     @Test(
@@ -81,46 +81,46 @@ import Testing
             ["Content-Type": "multipart/byteranges; boundary=x", "ETag": "\"a\""],
         ] as [HTTPFields])
     func `a part of anything else is useless`(fields: HTTPFields) throws {
-        #expect(try continuation(206, fields) == .useless)
+        #expect(try continuation(206, fields) == .unusable)
     }
 
     @Test func `a part that says so twice, or comes from another place, is useless`() throws {
         var fields: HTTPFields = ["Content-Range": "bytes 40-99/100", "ETag": "\"a\""]
         let other = HTTPResponseHead(url: try #require(URL(string: "http://h/b")), status: 206, fields: fields)
-        #expect(try #require(content()).continuation(from: 40, other) == .useless)
+        #expect(try #require(content()).continuation(from: 40, other) == .unusable)
         fields.append("Content-Range", "bytes 40-99/100")
-        #expect(try continuation(206, fields) == .useless)
+        #expect(try continuation(206, fields) == .unusable)
     }
 
     @Test func `a content of unknown length goes on when its end is known now`() throws {
         let content = try #require(self.content { _, head in head.fields["Content-Length"] = nil })
-        func continuation(_ range: String) -> UnfinishedContent.Continuation {
+        func continuation(_ range: String) -> PartialContent.Continuation {
             content.continuation(
                 from: 40, HTTPResponseHead(url: url, status: 206, fields: ["Content-Range": range, "ETag": "\"a\""]))
         }
-        #expect(continuation("bytes 40-77/78") == .rest(total: 78))
-        #expect(continuation("bytes 40-77/79") == .useless)
-        #expect(continuation("bytes 40-77/*") == .useless)
-        #expect(continuation("bytes 0-9/10") == .useless)
+        #expect(continuation("bytes 40-77/78") == .remainder(total: 78))
+        #expect(continuation("bytes 40-77/79") == .unusable)
+        #expect(continuation("bytes 40-77/*") == .unusable)
+        #expect(continuation("bytes 0-9/10") == .unusable)
     }
 
     @Test(arguments: [
-        (200, UnfinishedContent.Continuation.another), (416, .useless), (404, .another), (503, .another),
-        (304, .another),
+        (200, PartialContent.Continuation.newResponse), (416, .unusable), (404, .newResponse), (503, .newResponse),
+        (304, .newResponse),
     ])
-    func `another status is another answer`(status: Int, continuation: UnfinishedContent.Continuation) throws {
+    func `another status is another answer`(status: Int, continuation: PartialContent.Continuation) throws {
         let fields: HTTPFields = ["ETag": "\"a\"", "Content-Range": "bytes */100"]
         #expect(try self.continuation(status, fields) == continuation)
     }
 
     @Test func `the head of the whole has what is new, and its own length`() throws {
-        var answer: HTTPFields = [
+        var response: HTTPFields = [
             "Content-Range": "bytes 40-99/100", "Content-Length": "60", "ETag": "\"a\"", "Date": "later",
         ]
-        answer.append("Set-Cookie", "a=b")
-        answer.append("Set-Cookie", "c=d")
+        response.append("Set-Cookie", "a=b")
+        response.append("Set-Cookie", "c=d")
         let whole = try #require(content()).head(
-            completedBy: HTTPResponseHead(url: url, status: 206, fields: answer), total: 100)
+            completedBy: HTTPResponseHead(url: url, status: 206, fields: response), total: 100)
         #expect(whole.status == 200)
         #expect(whole.url == url)
         #expect(whole.fields["Content-Length"] == "100")

@@ -3,23 +3,23 @@ import AlcedoHTTP
 import FoundationEssentials
 
 /// A content of which the first bytes have arrived, and that can be asked for the others.
-struct UnfinishedContent: Sendable, Equatable {
-    /// What the answer to a request for the other bytes is.
+struct PartialContent: Sendable, Equatable {
+    /// The kinds of response to a request for the other bytes.
     enum Continuation: Equatable {
         /// The other bytes, so that there will be so many in all.
-        case rest(total: Int)
-        /// The content from its beginning, or an error: to be taken as any answer.
-        case another
-        /// Nothing that is of use: to be asked again for all bytes.
-        case useless
+        case remainder(total: Int)
+        /// The content from its beginning, or an error: to be read like any response.
+        case newResponse
+        /// Of no use: all bytes are to be requested again.
+        case unusable
     }
 
-    /// Fields of a request that make its answer more, or less, than the content.
+    /// Fields of a request that make its response more, or less, than the content.
     private static let conditions = [
         "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
     ]
 
-    /// The head of the first answer.
+    /// The head of the first response.
     let head: HTTPResponseHead
     let validator: StrongValidator
 
@@ -55,34 +55,34 @@ struct UnfinishedContent: Sendable, Equatable {
     }
 
     /// - Parameters:
-    ///   - offset: What was asked for; above zero.
-    ///   - answer: As the transport gave it.
-    func continuation(from offset: Int, _ answer: HTTPResponseHead) -> Continuation {
-        switch answer.status {
-        case 206: rest(from: offset, answer).map { .rest(total: $0) } ?? .useless
-        case 416: .useless
-        default: .another
+    ///   - offset: The first requested byte; above zero.
+    ///   - response: As the transport gave it.
+    func continuation(from offset: Int, _ response: HTTPResponseHead) -> Continuation {
+        switch response.status {
+        case 206: total(from: offset, response).map { .remainder(total: $0) } ?? .unusable
+        case 416: .unusable
+        default: .newResponse
         }
     }
 
-    private func rest(from offset: Int, _ answer: HTTPResponseHead) -> Int? {
-        let ranges = answer.fields.values(of: "Content-Range")
+    private func total(from offset: Int, _ response: HTTPResponseHead) -> Int? {
+        let ranges = response.fields.values(of: "Content-Range")
         guard ranges.count == 1, let range = ContentRange(ranges[0]), let total = range.completeCount,
             // Up to the end: of less, nobody would know whether more is to come.
             range.bytes.lowerBound == offset, range.bytes.upperBound == total, self.total == nil || self.total == total,
-            answer.declaredBodyLength ?? range.bytes.count == range.bytes.count,
-            answer.fields.values(of: "Content-Encoding").isEmpty,
+            response.declaredBodyLength ?? range.bytes.count == range.bytes.count,
+            response.fields.values(of: "Content-Encoding").isEmpty,
             // A tag is a resource's own: another place may use the same one for something else.
-            answer.url == head.url, validator.isSame(in: answer.fields)
+            response.url == head.url, validator.isSame(in: response.fields)
         else { return nil }
         return total
     }
 
-    /// The head of the whole content, when its last bytes came with `answer`. Source: RFC 9110 section 15.3.7.3.
-    func head(completedBy answer: HTTPResponseHead, total: Int) -> HTTPResponseHead {
+    /// The head of the whole content, when its last bytes came with `response`. Source: RFC 9110 section 15.3.7.3.
+    func head(completedBy response: HTTPResponseHead, total: Int) -> HTTPResponseHead {
         var whole = head
-        let ofThePart = ["content-range", "content-length", "transfer-encoding"]
-        let newer = answer.fields.filter { !ofThePart.contains($0.name.lowercased()) }
+        let partFields = ["content-range", "content-length", "transfer-encoding"]
+        let newer = response.fields.filter { !partFields.contains($0.name.lowercased()) }
         for field in newer { whole.fields[field.name] = nil }
         for field in newer { whole.fields.append(field.name, field.value) }
         whole.fields["Transfer-Encoding"] = nil
@@ -101,7 +101,7 @@ enum StrongValidator: Sendable, Hashable {
     /// that differ a little do no harm. RFC 9110 section 8.8.2.2 leaves the number open; RFC 7232 had this one.
     static let dateDistance: TimeInterval = 60
 
-    /// Nil when the fields of an answer have none.
+    /// Nil when the fields of a response have none.
     init?(_ fields: HTTPFields, now: Date) {
         let tags = fields.values(of: "ETag")
         guard tags.isEmpty else {
@@ -126,7 +126,7 @@ enum StrongValidator: Sendable, Hashable {
         }
     }
 
-    /// Whether an answer is of the same content. One that does not say is not.
+    /// Whether a response is of the same content. One that does not say is not.
     func isSame(in fields: HTTPFields) -> Bool {
         switch self {
         case .entityTag(let text): fields.values(of: "ETag") == [text]

@@ -1,13 +1,13 @@
 import AlcedoCore
 public import AlcedoHTTP
 import AlcedoRuntime
-public import FoundationEssentials
+import FoundationEssentials
 
-/// Remembers what failed for good, so that it is not asked for again and again while a list is scrolled.
+/// Remembers permanent failures, so that a request is not sent again and again while a list is scrolled.
 ///
-/// Only failures that would come again are remembered: that the server has no such thing, or sends what is no picture.
-/// Never a cancellation, a timeout, or trouble with the network. What is remembered is forgotten after a time, or when
-/// there is more of it than the limit, the oldest first. Calls may come from any thread.
+/// Only failures that would come again are remembered: that the server does not have the resource, or that the content is
+/// not an image. Never a cancellation, a timeout, or a failure of the network. A failure is removed after its lifetime, or
+/// when there are more than the maximum, the oldest first. Calls may come from any thread.
 public final class FailureCache: Sendable {
     private struct Failure: Sendable {
         var id: Int
@@ -23,31 +23,28 @@ public final class FailureCache: Sendable {
     }
 
     private let lifetime: Duration
-    private let limit: Int
+    private let maximumCount: Int
     private let state = Locked(State())
 
     /// - Parameters:
     ///   - lifetime: How long a failure is remembered. Default: 5 minutes.
-    ///   - limit: Most failures that are remembered. Default: 1,000.
-    public init(lifetime: Duration = .seconds(300), limit: Int = 1_000) {
+    ///   - maximumCount: The maximum number of failures that are remembered. Default: 1,000.
+    public init(lifetime: Duration = .seconds(300), maximumCount: Int = 1_000) {
         self.lifetime = lifetime
-        self.limit = max(0, limit)
+        self.maximumCount = max(0, maximumCount)
     }
 
-    /// How many failures are remembered, expired ones that nobody has asked for included.
+    /// The number of remembered failures, expired ones that no request has looked up included.
     package var count: Int { state.withLock { $0.failures.count } }
 
-    /// Forgets what is remembered of a request, of just these fields; the next one is sent.
-    public func forget(_ request: HTTPRequest) {
+    /// Removes the failure of a request with just these fields; the next one is sent.
+    public func remove(_ request: HTTPRequest) {
         let key = Self.key(request)
-        state.withLock { Self.remove(key, from: &$0) }
+        state.withLock { Self.removeFailure(key, from: &$0) }
     }
 
-    /// Forgets what is remembered of plain requests for a URL.
-    public func forget(_ url: URL) { forget(HTTPRequest(url: url)) }
-
-    /// Forgets all failures.
-    public func forgetAll() { state.withLock { $0 = State() } }
+    /// Removes all failures.
+    public func removeAll() { state.withLock { $0 = State() } }
 
     /// Why the request failed the last time; nil when that is not remembered.
     ///
@@ -57,7 +54,7 @@ public final class FailureCache: Sendable {
         return state.withLock { state in
             guard let failure = state.failures[key] else { return nil }
             guard failure.expiry > now else {
-                Self.remove(key, from: &state)
+                Self.removeFailure(key, from: &state)
                 return nil
             }
             return failure.error
@@ -67,12 +64,12 @@ public final class FailureCache: Sendable {
     /// Remembers that the request failed, if it would again.
     ///
     /// - Parameter now: Uptime.
-    func note(_ error: DownloadError, of request: HTTPRequest, at now: Duration) {
-        guard limit > 0, Self.isLasting(error.code) else { return }
+    func record(_ error: DownloadError, of request: HTTPRequest, at now: Duration) {
+        guard maximumCount > 0, Self.isLasting(error.code) else { return }
         let key = Self.key(request)
         state.withLock { state in
-            Self.remove(key, from: &state)
-            if state.failures.count >= limit, let oldest = state.byAge.popFirst() {
+            Self.removeFailure(key, from: &state)
+            if state.failures.count >= maximumCount, let oldest = state.byAge.popFirst() {
                 state.failures[oldest.element] = nil
             }
             state.lastID += 1
@@ -81,7 +78,7 @@ public final class FailureCache: Sendable {
         }
     }
 
-    /// Whether a failure would come again if the same were asked for at once.
+    /// Whether a failure would come again if the request were sent again at once.
     static func isLasting(_ code: DownloadError.Code) -> Bool {
         switch code {
         // What the client did wrong, or what is not there; not what a retry may change, or what a sign-in would.
@@ -104,7 +101,7 @@ public final class FailureCache: Sendable {
         return ResourceKey("\(resource) \(digest.finalizedHexadecimal())")
     }
 
-    private static func remove(_ key: ResourceKey, from state: inout State) {
+    private static func removeFailure(_ key: ResourceKey, from state: inout State) {
         guard let failure = state.failures.removeValue(forKey: key) else { return }
         _ = state.byAge.remove(failure.id)
     }

@@ -6,7 +6,7 @@ import FoundationEssentials
 
 /// Reads sources that are not servers.
 struct LocalReader: Sendable {
-    /// Most bytes of a file that are held at once on their way.
+    /// The maximum number of bytes of a file in one piece.
     private static let pieceByteCount = 1 << 20
 
     let maximumByteCount: Int
@@ -14,9 +14,9 @@ struct LocalReader: Sendable {
     private let clock: any TimeSource
     private let files: BlockingExecutor
 
-    init(rules: DownloadRules, clock: any TimeSource, taskExecutor: (any TaskExecutor)?) {
-        files = BlockingExecutor(name: "alcedo.files", width: 2, taskExecutor: taskExecutor)
-        (maximumByteCount, progressInterval) = (rules.maximumByteCount, rules.progressInterval)
+    init(configuration: DownloaderConfiguration, clock: any TimeSource) {
+        files = BlockingExecutor(name: "alcedo.files", width: 2, taskExecutor: configuration.taskExecutor)
+        (maximumByteCount, progressInterval) = (configuration.maximumByteCount, configuration.progressInterval)
         self.clock = clock
     }
 
@@ -68,7 +68,7 @@ struct LocalReader: Sendable {
         // One byte more than expected finds the end.
         let (file, first, firstLimit) = try await files.run { [maximumByteCount] in
             let file = try LocalFile(path)
-            guard file.size <= maximumByteCount else { throw Self.excess(of: path, file.size, maximumByteCount) }
+            guard file.size <= maximumByteCount else { throw Self.tooLarge(path, file.size, maximumByteCount) }
             let limit = min(max(file.size + 1, 64 << 10), Self.pieceByteCount)
             return (file, try file.read(upTo: limit), limit)
         }
@@ -78,7 +78,7 @@ struct LocalReader: Sendable {
         sink.reserve(expected ?? 0)
         while !piece.isEmpty {
             guard piece.count <= maximumByteCount - sink.count else {
-                throw Self.excess(of: path, sink.count + piece.count, maximumByteCount)
+                throw Self.tooLarge(path, sink.count + piece.count, maximumByteCount)
             }
             try await sink.append(piece)
             if piece.count < limit { break }
@@ -101,7 +101,7 @@ struct LocalReader: Sendable {
             .unsupportedURL, "cannot load \(url.shown): \(reason); http, https, file and data URLs can be loaded")
     }
 
-    private static func excess(of path: String, _ count: Int, _ limit: Int) -> DownloadError {
+    private static func tooLarge(_ path: String, _ count: Int, _ limit: Int) -> DownloadError {
         DownloadError(.tooLarge, "\(path) has \(count) bytes or more; the limit is \(limit)")
     }
 }
@@ -122,11 +122,11 @@ private final class LocalFile: Sendable {
         // The system would take the path to end there, and read another file than the one that was named.
         guard !path.utf8.contains(0) else { throw DownloadError(.invalidSource, "the path has a zero byte in it") }
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard file >= 0 else { throw Self.refusal(of: path, errno) }
+        guard file >= 0 else { throw Self.unreadable(path, errno) }
         var status = stat()
         let isThere = fstat(file, &status) == 0
         (self.path, self.file, size) = (path, file, Int(status.st_size))
-        guard isThere else { throw Self.refusal(of: path, errno) }
+        guard isThere else { throw Self.unreadable(path, errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw DownloadError(.unreadableFile, "cannot read \(path): not a regular file")
         }
@@ -145,7 +145,7 @@ private final class LocalFile: Sendable {
                 AlcedoLibc.read(file, $0.baseAddress.map { $0 + count }, limit - count)
             }
             if received < 0 {
-                guard errno == EINTR else { throw Self.refusal(of: path, errno) }
+                guard errno == EINTR else { throw Self.unreadable(path, errno) }
                 continue
             }
             guard received > 0 else { break }
@@ -155,7 +155,7 @@ private final class LocalFile: Sendable {
         return data
     }
 
-    private static func refusal(of path: String, _ number: Int32) -> DownloadError {
+    private static func unreadable(_ path: String, _ number: Int32) -> DownloadError {
         DownloadError(.unreadableFile, "cannot read \(path): \(String(cString: strerror(number)))")
     }
 }

@@ -2,28 +2,28 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// The answer to a Digest challenge. Source: RFC 7616 section 3.4; without `qop`, RFC 2069.
-struct DigestAnswer {
-    private let challenge: HTTPChallenge
+/// The response to a Digest challenge. Source: RFC 7616 section 3.4; without `qop`, RFC 2069.
+struct DigestResponse {
+    private let scheme: AuthenticationChallenge.Scheme
     let algorithm: DigestAlgorithm
     private let realm: String
     private let nonce: String
     private let hasQuality: Bool
 
     /// Nil when the challenge asks for what is not known here: another algorithm, or `auth-int` alone.
-    init?(_ challenge: HTTPChallenge) {
-        guard challenge.scheme == "digest", let realm = challenge.parameters["realm"],
-            let nonce = challenge.parameters["nonce"],
-            let algorithm = DigestAlgorithm(rawValue: challenge.parameters["algorithm"]?.lowercased() ?? "md5")
+    init?(_ scheme: AuthenticationChallenge.Scheme) {
+        guard scheme.name == "digest", let realm = scheme.parameters["realm"],
+            let nonce = scheme.parameters["nonce"],
+            let algorithm = DigestAlgorithm(rawValue: scheme.parameters["algorithm"]?.lowercased() ?? "md5")
         else { return nil }
-        if let quality = challenge.parameters["qop"] {
+        if let quality = scheme.parameters["qop"] {
             let fields: HTTPFields = ["qop": quality]
             guard fields.list("qop", contains: "auth") else { return nil }
         }
         // A session's hash has the client's nonce in it, which is sent with a quality only.
-        guard challenge.parameters["qop"] != nil || !algorithm.isSession else { return nil }
-        (self.challenge, self.algorithm, self.realm, self.nonce) = (challenge, algorithm, realm, nonce)
-        hasQuality = challenge.parameters["qop"] != nil
+        guard scheme.parameters["qop"] != nil || !algorithm.isSession else { return nil }
+        (self.scheme, self.algorithm, self.realm, self.nonce) = (scheme, algorithm, realm, nonce)
+        hasQuality = scheme.parameters["qop"] != nil
     }
 
     /// The value of `Authorization`.
@@ -48,14 +48,14 @@ struct DigestAnswer {
             userPart(name), "realm=\(quoted(realm))", "nonce=\(quoted(nonce))", "uri=\(quoted(target))",
             "response=\"\(String(decoding: proof, as: UTF8.self))\"",
         ]
-        if let named = challenge.parameters["algorithm"] { parts.append("algorithm=\(named)") }
+        if let named = scheme.parameters["algorithm"] { parts.append("algorithm=\(named)") }
         if hasQuality { parts += ["qop=auth", "nc=\(number)", "cnonce=\(quoted(clientNonce))"] }
-        if let opaque = challenge.parameters["opaque"] { parts.append("opaque=\(quoted(opaque))") }
+        if let opaque = scheme.parameters["opaque"] { parts.append("opaque=\(quoted(opaque))") }
         return "Digest " + parts.joined(separator: ", ")
     }
 
     private func userPart(_ name: [UInt8]) -> String {
-        if challenge.parameters["userhash"]?.lowercased() == "true" {
+        if scheme.parameters["userhash"]?.lowercased() == "true" {
             let hash = String(decoding: algorithm.hash(name, wire(realm)), as: UTF8.self)
             return "username=\"\(hash)\", userhash=true"
         }

@@ -6,26 +6,26 @@ import FoundationEssentials
 /// Writes a content to a file, which appears whole and at once, or not at all.
 struct FileSink: ContentSink {
     private let threads: BlockingExecutor
-    private let file: UnfinishedFile
+    private let file: PartialFile
     private(set) var count = 0
     private(set) var beginning = Data()
 
     private init(path: String, threads: BlockingExecutor) async throws {
         self.threads = threads
-        file = try await threads.run { try UnfinishedFile(for: path) }
+        file = try await threads.run { try PartialFile(for: path) }
     }
 
     /// Makes a file of what `fill` puts into the sink, or none at all.
     ///
     /// - Throws: ``DownloadError`` `unwritableFile`, `CancellationError`, or what `fill` throws.
     static func write(
-        _ path: String, threads: BlockingExecutor, _ fill: (inout FileSink) async throws -> SourceEnd
-    ) async throws -> Delivery {
+        _ path: String, threads: BlockingExecutor, _ fill: (inout FileSink) async throws -> TransferSummary
+    ) async throws -> TransferResult {
         var sink = try await FileSink(path: path, threads: threads)
         do {
-            let end = try await fill(&sink)
+            let summary = try await fill(&sink)
             try await threads.run { [file = sink.file] in try file.moveIntoPlace() }
-            return Delivery(byteCount: sink.count, end: end)
+            return TransferResult(byteCount: sink.count, summary: summary)
         } catch {
             await sink.discard()
             throw error
@@ -60,32 +60,32 @@ struct FileSink: ContentSink {
 ///
 /// Its name is made of the target's, and who writes it holds a lock on it (`flock`), which the system gives back
 /// whatever becomes of the process. So what a killed process has left is known by being free: the next download to the
-/// same target takes it over, and no folder has to be searched for leftovers.
+/// same target takes it over, and no directory has to be searched for leftovers.
 ///
 /// The descriptor and the paths never change; the file may be used from any thread, by one at a time.
-final class UnfinishedFile: Sendable {
-    /// Most downloads to one target at once.
-    private static let nameCount = 100
+final class PartialFile: Sendable {
+    /// The maximum number of concurrent downloads to one target.
+    private static let maximumNameCount = 100
 
     private let target: String
     private let path: String
     private let file: Int32
-    private let isGone = Locked(false)
+    private let isMovedOrRemoved = Locked(false)
 
     /// - Throws: ``DownloadError`` `unwritableFile`.
     init(for target: String) throws(DownloadError) {
         guard !target.isEmpty, !target.utf8.contains(0) else {
-            throw DownloadError(.unwritableFile, "\(target.debugDescription) is no path")
+            throw DownloadError(.unwritableFile, "\(target.debugDescription) is not a path")
         }
-        for number in 0..<Self.nameCount {
+        for number in 0..<Self.maximumNameCount {
             let path = Self.name(for: target, number)
             guard let file = try Self.claim(path, for: target) else { continue }
             (self.target, self.path, self.file) = (target, path, file)
-            guard ftruncate(file, 0) == 0 else { throw Self.refusal(of: target, errno) }
+            guard ftruncate(file, 0) == 0 else { throw Self.unwritable(target, errno) }
             Self.sweep(target, after: number)
             return
         }
-        throw DownloadError(.unwritableFile, "\(Self.nameCount) others write \(target)")
+        throw DownloadError(.unwritableFile, "\(Self.maximumNameCount) others write \(target)")
     }
 
     deinit {
@@ -95,11 +95,11 @@ final class UnfinishedFile: Sendable {
 
     /// Removes the file. Does nothing when it was moved: the name may be another's by now.
     func discard() {
-        let isHere = isGone.withLock { isGone in
-            defer { isGone = true }
-            return !isGone
+        let isPresent = isMovedOrRemoved.withLock { isMovedOrRemoved in
+            defer { isMovedOrRemoved = true }
+            return !isMovedOrRemoved
         }
-        if isHere { unlink(path) }
+        if isPresent { unlink(path) }
     }
 
     func append(_ piece: Data) throws(DownloadError) {
@@ -107,7 +107,7 @@ final class UnfinishedFile: Sendable {
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
             if written < 0 {
-                guard errno == EINTR else { throw Self.refusal(of: target, errno) }
+                guard errno == EINTR else { throw Self.unwritable(target, errno) }
                 continue
             }
             rest = rest.dropFirst(written)
@@ -115,13 +115,13 @@ final class UnfinishedFile: Sendable {
     }
 
     func removeAll() throws(DownloadError) {
-        guard ftruncate(file, 0) == 0, lseek(file, 0, SEEK_SET) == 0 else { throw Self.refusal(of: target, errno) }
+        guard ftruncate(file, 0) == 0, lseek(file, 0, SEEK_SET) == 0 else { throw Self.unwritable(target, errno) }
     }
 
     /// Gives the file its place, replacing what is there, when its bytes are on the disk.
     func moveIntoPlace() throws(DownloadError) {
-        guard fdatasync(file) == 0, rename(path, target) == 0 else { throw Self.refusal(of: target, errno) }
-        isGone.withLock { $0 = true }
+        guard fdatasync(file) == 0, rename(path, target) == 0 else { throw Self.unwritable(target, errno) }
+        isMovedOrRemoved.withLock { $0 = true }
     }
 
     // MARK: Names
@@ -145,33 +145,33 @@ final class UnfinishedFile: Sendable {
     /// - Throws: ``DownloadError`` `unwritableFile`.
     private static func claim(_ path: String, for target: String) throws(DownloadError) -> Int32? {
         // Each time round another has moved or removed the file between the two calls.
-        for _ in 0..<nameCount {
+        for _ in 0..<maximumNameCount {
             let file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o666)
             guard file >= 0 else {
                 let number = errno
                 // A link, a directory, a pipe, another user's.
                 var status = stat()
                 if [ELOOP, EISDIR, ENXIO, EACCES].contains(number), lstat(path, &status) == 0 { return nil }
-                throw refusal(of: target, number)
+                throw unwritable(target, number)
             }
-            let (hold, number) = (hold(file, named: path), errno)
-            if hold == .ours { return file }
+            let (state, number) = (lockState(of: file, named: path), errno)
+            if state == .ours { return file }
             close(file)
-            switch hold {
+            switch state {
             case .ours, .moved: continue
             case .others: return nil
             // A file system without locks.
-            case .unknown: throw refusal(of: target, number)
+            case .unknown: throw unwritable(target, number)
             }
         }
         return nil
     }
 
-    private enum Hold {
+    private enum LockState {
         case ours, others, moved, unknown
     }
 
-    private static func hold(_ file: Int32, named path: String) -> Hold {
+    private static func lockState(of file: Int32, named path: String) -> LockState {
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return errno == EWOULDBLOCK ? .others : .unknown }
         var opened = stat()
         guard fstat(file, &opened) == 0,
@@ -187,16 +187,16 @@ final class UnfinishedFile: Sendable {
 
     /// Removes what dead processes have left under the names that follow.
     private static func sweep(_ target: String, after number: Int) {
-        for next in (number + 1)..<max(number + 1, nameCount) {
+        for next in (number + 1)..<max(number + 1, maximumNameCount) {
             let path = name(for: target, next)
             let file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
             guard file >= 0 else { return }
-            if hold(file, named: path) == .ours { unlink(path) }
+            if lockState(of: file, named: path) == .ours { unlink(path) }
             close(file)
         }
     }
 
-    private static func refusal(of target: String, _ number: Int32) -> DownloadError {
+    private static func unwritable(_ target: String, _ number: Int32) -> DownloadError {
         DownloadError(.unwritableFile, "cannot write \(target): \(String(cString: strerror(number)))")
     }
 }

@@ -6,28 +6,28 @@ import FoundationEssentials
 ///
 /// Each piece says what it is of and where it begins, so whatever other processes do at the same time, and whatever the
 /// cache has dropped, what is read fits together or ends there.
-struct PartStore: Sendable {
+struct PartialContentStore: Sendable {
     let policy: ResumePolicy
     let storage: any DataCaching
     let clock: any TimeSource
 
-    /// Nil when nothing is to be kept.
+    /// Nil when nothing is to be stored.
     init?(_ policy: ResumePolicy?, clock: any TimeSource) {
         guard let policy, let storage = policy.storage else { return nil }
         (self.policy, self.storage, self.clock) = (policy, storage, clock)
     }
 
-    /// Reads what is kept of the answer to a request into an empty sink.
+    /// Reads what is stored of the response to a request into an empty sink.
     ///
-    /// - Parameter limit: Most bytes that the content may have.
+    /// - Parameter limit: The maximum number of bytes of the content.
     /// - Returns: The content, and how many pieces were found; nil when there is nothing to go on with.
     /// - Throws: What the sink throws.
     func restore(
         _ request: HTTPRequest, limit: Int, into sink: inout some ContentSink
-    ) async throws -> (content: UnfinishedContent, pieceCount: Int)? {
-        var found: (content: UnfinishedContent, pieceCount: Int)?
+    ) async throws -> (content: PartialContent, pieceCount: Int)? {
+        var found: (content: PartialContent, pieceCount: Int)?
         while let entry = await storage.entry(for: key(request, found?.pieceCount ?? 0)) {
-            guard let piece = PartPiece(entry.metadata), piece.offset == sink.count, !entry.data.isEmpty,
+            guard let piece = PartialContentPiece(entry.metadata), piece.offset == sink.count, !entry.data.isEmpty,
                 let content = piece.content(of: request, now: clock.now), found?.content.isSame(as: content) != false,
                 entry.data.count <= min(limit, content.total ?? .max) - sink.count
             else { break }
@@ -36,16 +36,16 @@ struct PartStore: Sendable {
         }
         // Of a whole there is no rest to ask for.
         if let found, sink.count < found.content.total ?? .max { return found }
-        if found != nil { await forget(request) }
+        if found != nil { await removeAll(of: request) }
         try await sink.removeAll()
         return nil
     }
 
-    /// Whether the piece is kept now. Throws `CancellationError`.
-    func keep(_ data: Data, of content: UnfinishedContent, request: HTTPRequest, number: Int, offset: Int)
+    /// Returns whether the piece is stored now. Throws `CancellationError`.
+    func store(_ data: Data, of content: PartialContent, request: HTTPRequest, number: Int, offset: Int)
         async throws -> Bool
     {
-        guard let metadata = PartPiece(of: content, offset: offset).metadata else { return false }
+        guard let metadata = PartialContentPiece(of: content, offset: offset).metadata else { return false }
         let expiry = clock.now.addingTimeInterval(policy.lifetime / .seconds(1))
         do {
             try await storage.store(CachedData(data, metadata: metadata, expiry: expiry), for: key(request, number))
@@ -58,7 +58,7 @@ struct PartStore: Sendable {
         }
     }
 
-    func forget(_ request: HTTPRequest) async { await storage.removeAll(of: Self.resource(request)) }
+    func removeAll(of request: HTTPRequest) async { await storage.removeAll(of: Self.resource(request)) }
 
     private func key(_ request: HTTPRequest, _ number: Int) -> ImageKey {
         ImageKey(Self.resource(request), variant: "piece \(number)")
@@ -71,10 +71,10 @@ struct PartStore: Sendable {
 }
 
 /// Keeps the bytes of one content while they arrive.
-struct PartRecorder: Sendable {
-    private let store: PartStore
+struct PartialContentRecorder: Sendable {
+    private let store: PartialContentStore
     private let request: HTTPRequest
-    private let content: UnfinishedContent
+    private let content: PartialContent
     /// The response cache's, which may become stricter.
     private var decision: StorageDecision?
     /// Pieces that are kept, from earlier downloads too.
@@ -82,54 +82,55 @@ struct PartRecorder: Sendable {
     /// Where the next one begins.
     private var offset: Int
     private var pending = Data()
-    private var isRefused = false
+    private var isStopped = false
 
     /// - Parameters:
     ///   - pieceCount: Pieces that are kept already.
     ///   - offset: Bytes that they have.
     init(
-        _ store: PartStore, request: HTTPRequest, content: UnfinishedContent, pieceCount: Int = 0, offset: Int = 0
+        _ store: PartialContentStore, request: HTTPRequest, content: PartialContent, pieceCount: Int = 0,
+        offset: Int = 0
     ) {
         (self.store, self.request, self.content) = (store, request, content)
         (self.pieceCount, self.offset) = (pieceCount, offset)
         // RFC 9111 section 5.2.1.5 for the field.
-        isRefused = !request.allowsStoring || request.fields.list("Cache-Control", contains: "no-store")
+        isStopped = !request.allowsStoring || request.fields.list("Cache-Control", contains: "no-store")
     }
 
-    /// Obeys what an answer says about keeping its bytes, which are the next to come.
-    mutating func heed(_ response: HTTPResponse) {
+    /// Obeys what a response says about storing its bytes, which are the next to come.
+    mutating func apply(_ response: HTTPResponse) {
         decision = response.caching?.decision
         // RFC 9111 section 5.2.2.5.
-        if response.head.fields.list("Cache-Control", contains: "no-store") { refuse() }
+        if response.head.fields.list("Cache-Control", contains: "no-store") { stop() }
     }
 
     /// Takes bytes, and keeps those that make a piece.
     mutating func append(_ bytes: Data) async {
-        guard !isRefused else { return }
+        guard !isStopped else { return }
         pending.append(bytes)
-        if pending.count >= max(1, store.policy.pieceByteCount) { await keep() }
+        if pending.count >= max(1, store.policy.pieceByteCount) { await storePending() }
     }
 
     /// Keeps the bytes that have arrived since the last piece, when the transfer has ended early. Not to be called from a
     /// cancelled task.
-    mutating func keepRest() async {
-        if pending.count >= max(1, store.policy.minimumByteCount) { await keep() }
+    mutating func flush() async {
+        if pending.count >= max(1, store.policy.minimumByteCount) { await storePending() }
     }
 
     /// Removes everything that is kept of the content.
-    mutating func forget() async {
-        if pieceCount > 0 { await store.forget(request) }
-        (pieceCount, offset, pending, isRefused) = (0, 0, Data(), true)
+    mutating func removeAll() async {
+        if pieceCount > 0 { await store.removeAll(of: request) }
+        (pieceCount, offset, pending, isStopped) = (0, 0, Data(), true)
     }
 
-    private mutating func keep() async {
+    private mutating func storePending() async {
         guard decision?.policy ?? .allowed == .allowed, pending.count <= store.policy.maximumByteCount - offset else {
-            return refuse()
+            return stop()
         }
         do {
-            let isKept = try await store.keep(
+            let isStored = try await store.store(
                 pending, of: content, request: request, number: pieceCount, offset: offset)
-            guard isKept else { return refuse() }
+            guard isStored else { return stop() }
             pieceCount += 1
             offset += pending.count
             pending = Data()
@@ -139,11 +140,11 @@ struct PartRecorder: Sendable {
     }
 
     /// What is kept stays: a beginning is of use.
-    private mutating func refuse() { (pending, isRefused) = (Data(), true) }
+    private mutating func stop() { (pending, isStopped) = (Data(), true) }
 }
 
-/// What a stored piece of a content says about itself, as JSON.
-private struct PartPiece: Codable, Equatable {
+/// The metadata of a stored piece of a content, as JSON.
+private struct PartialContentPiece: Codable, Equatable {
     /// Where in the content it begins.
     var offset: Int
     var url: String
@@ -151,15 +152,15 @@ private struct PartPiece: Codable, Equatable {
     var fields: [String]
 
     /// Speak of somebody, or of one exchange; nothing that a file should have.
-    private static let leftOut = [
+    private static let excludedFields = [
         "set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info",
         "proxy-authentication-info",
     ]
 
-    init(of content: UnfinishedContent, offset: Int) {
+    init(of content: PartialContent, offset: Int) {
         self.offset = offset
         url = content.head.url.absoluteString
-        fields = content.head.fields.filter { !Self.leftOut.contains($0.name.lowercased()) }
+        fields = content.head.fields.filter { !Self.excludedFields.contains($0.name.lowercased()) }
             .flatMap { [$0.name, $0.value] }
     }
 
@@ -173,10 +174,10 @@ private struct PartPiece: Codable, Equatable {
     var metadata: Data? { try? JSONEncoder().encode(self) }
 
     /// The content that it is of; nil when no such content could go on.
-    func content(of request: HTTPRequest, now: Date) -> UnfinishedContent? {
+    func content(of request: HTTPRequest, now: Date) -> PartialContent? {
         guard let url = URL(string: url) else { return nil }
         let lines = stride(from: 0, to: fields.count, by: 2).map { HTTPFields.Field(fields[$0], fields[$0 + 1]) }
         let head = HTTPResponseHead(url: url, status: 200, fields: HTTPFields(lines))
-        return UnfinishedContent(of: request, head: head, now: now)
+        return PartialContent(of: request, head: head, now: now)
     }
 }

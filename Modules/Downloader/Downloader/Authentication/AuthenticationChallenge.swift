@@ -1,0 +1,107 @@
+package import AlcedoHTTP
+public import FoundationEssentials
+
+/// A request of a server for a credential. Source: RFC 9110 section 11.
+public struct AuthenticationChallenge: Sendable, Hashable {
+    /// The URL of the request. A password that is sent by Basic over `http` can be read on the way.
+    public var url: URL
+    /// The schemes that the server accepts, in its order.
+    public var schemes: [Scheme]
+    /// The number of credentials that the server has rejected for this request.
+    public var previousFailureCount: Int
+
+    /// Creates a challenge; by default the first of a request.
+    package init(url: URL, schemes: [Scheme], previousFailureCount: Int = 0) {
+        self.url = url
+        self.schemes = schemes
+        self.previousFailureCount = previousFailureCount
+    }
+
+    /// An authentication scheme with its parameters. Source: RFC 9110 section 11.3.
+    public struct Scheme: Sendable, Hashable {
+        /// The name in lower case, such as `basic`, `digest` and `bearer`.
+        public var name: String
+        /// The parameters by their names in lower case, without quotes: `realm` says in words for people what the
+        /// credential is for.
+        public var parameters: [String: String]
+
+        /// Creates a scheme; by default without parameters.
+        package init(name: String, parameters: [String: String] = [:]) {
+            self.name = name
+            self.parameters = parameters
+        }
+
+        /// With the origin, the protection space. Source: RFC 9110 section 11.5.
+        package var realm: String? { parameters["realm"] }
+
+        /// Returns the schemes of a 401 response, in order, without those that cannot be parsed.
+        package static func all(in fields: HTTPFields) -> [Scheme] {
+            fields.values(of: "WWW-Authenticate").flatMap { line in
+                var parser = ChallengeParser(line)
+                return parser.parse()
+            }
+        }
+    }
+}
+
+/// Parses the list of challenges in one line. Source: RFC 9110 sections 5.6 and 11.6.1.
+///
+/// Commas part challenges and their parameters alike: a name with `=` behind it belongs to the challenge before, one
+/// without begins another.
+private struct ChallengeParser {
+    private var rest: Substring.UnicodeScalarView
+
+    init(_ line: String) { rest = Substring(line).unicodeScalars }
+
+    mutating func parse() -> [AuthenticationChallenge.Scheme] {
+        var schemes: [AuthenticationChallenge.Scheme] = []
+        while true {
+            rest = rest.drop { $0 == "," || Self.isSpace($0) }
+            guard let name = takeToken() else { return schemes }
+            skipSpace()
+            if rest.first == "=" {
+                rest.removeFirst()
+                skipSpace()
+                // A value that is none ends the list: nothing after it is sure.
+                guard let value = takeValue(), let last = schemes.indices.last else { return schemes }
+                schemes[last].parameters[name.lowercased()] = value
+            } else {
+                schemes.append(AuthenticationChallenge.Scheme(name: name.lowercased()))
+                skipToken68()
+            }
+        }
+    }
+
+    private mutating func takeToken() -> String? {
+        let token = rest.prefix { String($0).isToken }
+        rest = rest[token.endIndex...]
+        return token.isEmpty ? nil : String(token)
+    }
+
+    private mutating func takeValue() -> String? {
+        guard rest.first == "\"" else { return takeToken() }
+        rest.removeFirst()
+        var value = String.UnicodeScalarView()
+        while let scalar = rest.popFirst() {
+            if scalar == "\"" { return String(value) }
+            guard scalar != "\\" else {
+                guard let escaped = rest.popFirst() else { return nil }
+                value.append(escaped)
+                continue
+            }
+            value.append(scalar)
+        }
+        return nil
+    }
+
+    /// Leaves out a lump such as Negotiate has in place of parameters.
+    private mutating func skipToken68() {
+        var after = rest.drop { String($0).isToken || $0 == "/" }
+        after = after.drop { $0 == "=" }.drop(while: Self.isSpace)
+        if after.isEmpty || after.first == "," { rest = after }
+    }
+
+    private mutating func skipSpace() { rest = rest.drop(while: Self.isSpace) }
+
+    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
+}

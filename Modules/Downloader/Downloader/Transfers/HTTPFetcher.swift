@@ -1,0 +1,160 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
+import FoundationEssentials
+
+/// Downloads from servers: one call is one download, with all that the configuration says about it.
+final class HTTPFetcher: Sendable {
+    typealias Report = @Sendable (DownloadProgress) -> Void
+
+    let configuration: DownloaderConfiguration
+    private let http: PolicyTransport
+    private let clock: any TimeSource
+    private let random: @Sendable () -> Double
+    private let partialContents: PartialContentStore?
+    private let threads: BlockingExecutor
+
+    /// - Parameters:
+    ///   - random: Gives numbers from 0 to 1.
+    init(
+        transport: any HTTPTransport, configuration: DownloaderConfiguration, clock: any TimeSource = SystemClock(),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
+    ) {
+        (self.configuration, self.clock, self.random) = (configuration, clock, random)
+        http = PolicyTransport(transport, configuration: configuration, clock: clock)
+        threads = BlockingExecutor(name: "alcedo.downloads", width: 2, taskExecutor: configuration.taskExecutor)
+        partialContents = PartialContentStore(configuration.resume, clock: clock)
+    }
+
+    /// The request as the configuration changes it: what is to be compared with others, and given to
+    /// ``fetch(_:for:pause:onBytes:report:)``.
+    ///
+    /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
+    func prepare(_ request: HTTPRequest) async throws -> HTTPRequest { try await http.prepare(request) }
+
+    /// Fetches a content into memory.
+    ///
+    /// - Parameters:
+    ///   - request: As ``prepare(_:)`` gives it.
+    ///   - transferRequest: Has the retry policy, where that is not the configuration's. Default: nil.
+    ///   - pause: Waits before a further attempt; a slot can be given back meanwhile. Nil just waits.
+    ///   - onBytes: Is given the bytes as they come, before the configuration transforms them.
+    ///   - report: Called while bytes arrive, from any thread; must not block. A content that has to begin anew goes back
+    ///     to zero.
+    /// - Throws: ``DownloadError``, or `CancellationError`.
+    func fetch(
+        _ request: HTTPRequest, for transferRequest: TransferRequest? = nil, pause: TransferPause? = nil,
+        onBytes: DownloadRequest.BytesHandler? = nil, report: @escaping Report
+    ) async throws -> TransferResult {
+        guard needsFallbacks else { return try await fetchOnce(request, transferRequest, pause, onBytes, report) }
+        return try await firstSuccess(request) { [self] in
+            try await fetchOnce($0, transferRequest, pause, onBytes, report)
+        }
+    }
+
+    private func fetchOnce(
+        _ request: HTTPRequest, _ transferRequest: TransferRequest?, _ pause: TransferPause?,
+        _ onBytes: DownloadRequest.BytesHandler?, _ report: @escaping Report
+    ) async throws -> TransferResult {
+        var transfer = transfer(of: request, transferRequest, into: MemorySink(onBytes: onBytes), pause, report)
+        let summary = try await transfer.run()
+        var data = transfer.sink.data
+        if let transform = configuration.transform { data = try await transformed(data, summary.head, transform) }
+        return TransferResult(data: data, summary: summary)
+    }
+
+    /// Whether a request may become several, or must end by a time.
+    private var needsFallbacks: Bool {
+        configuration.totalTimeout != nil || configuration.alternatives != nil || configuration.failureCache != nil
+    }
+
+    /// Fetches a content into a file, which is replaced when the content is whole, and else left as it is. Where the
+    /// configuration transforms the content, it goes through memory. As ``fetch(_:for:pause:onBytes:report:)`` otherwise.
+    func fetch(
+        _ request: HTTPRequest, for transferRequest: TransferRequest? = nil, to path: String,
+        pause: TransferPause? = nil,
+        report: @escaping Report
+    ) async throws -> TransferResult {
+        guard configuration.transform == nil else {
+            let result = try await fetch(request, for: transferRequest, pause: pause, report: report)
+            return try await FileSink.write(path, threads: threads) { sink in
+                try await sink.append(result.data)
+                return result.summary
+            }
+        }
+        return try await firstSuccess(request) { [self] source in
+            try await FileSink.write(path, threads: threads) { [self] sink in
+                var transfer = transfer(of: source, transferRequest, into: sink, pause, report)
+                defer { sink = transfer.sink }
+                return try await transfer.run()
+            }
+        }
+    }
+
+    private func transfer<Sink: ContentSink>(
+        of source: HTTPRequest, _ transferRequest: TransferRequest?, into sink: Sink, _ pause: TransferPause?,
+        _ report: @escaping Report
+    ) -> SourceTransfer<Sink> {
+        SourceTransfer(
+            http, source, transferRequest, partialContents: partialContents, random: random, sink: sink, pause: pause,
+            report: report)
+    }
+
+    private func transformed(
+        _ data: Data, _ head: HTTPResponseHead?,
+        _ transform: @escaping @Sendable (Data, HTTPResponseHead) throws -> Data
+    ) async throws -> Data {
+        guard let head else { return data }
+        let content = try await ConfigurationHook.run("the transform") {
+            try await threads.run { try transform(data, head) }
+        }
+        guard content.count <= configuration.maximumByteCount else {
+            throw DownloadError(
+                .tooLarge, "the content becomes \(content.count) bytes, more than \(configuration.maximumByteCount)")
+        }
+        guard !content.isEmpty else { throw DownloadError(.empty, "there are no bytes", head: head) }
+        try configuration.checkContent(content, head: head)
+        return content
+    }
+
+    /// Tries the request, then those that the configuration names instead.
+    ///
+    /// - Throws: The first one's error when none works.
+    private func firstSuccess<Value: Sendable>(
+        _ request: HTTPRequest, _ fetch: @escaping @Sendable (HTTPRequest) async throws -> Value
+    ) async throws -> Value {
+        let deadline = Deadline(limit: configuration.totalTimeout, clock: clock, subject: "not done")
+        do {
+            return try await deadline.run { [self] in
+                do {
+                    return try await consultingFailureCache(request, fetch)
+                } catch let first as DownloadError where first.code != .notModified && first.code != .declined {
+                    for alternative in configuration.alternatives?(request) ?? [] {
+                        do {
+                            return try await consultingFailureCache(try await prepare(alternative), fetch)
+                        } catch is DownloadError {
+                            continue
+                        }
+                    }
+                    throw first
+                }
+            }
+        } catch let error as HTTPTransportError {
+            throw DownloadError(error)
+        }
+    }
+
+    /// Looks the request up in the failure cache before, and records its failure after.
+    private func consultingFailureCache<Value: Sendable>(
+        _ request: HTTPRequest, _ fetch: @Sendable (HTTPRequest) async throws -> Value
+    ) async throws -> Value {
+        guard let failures = configuration.failureCache else { return try await fetch(request) }
+        if let error = failures.failure(of: request, at: clock.uptime) { throw error }
+        do {
+            return try await fetch(request)
+        } catch let error as DownloadError {
+            failures.record(error, of: request, at: clock.uptime)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
+import FoundationEssentials
+
+/// Fetches contents of any source, to memory or to a file.
+struct SourceFetcher: Sendable {
+    let http: HTTPFetcher
+    private let local: LocalReader
+    private let threads: BlockingExecutor
+
+    init(transport: any HTTPTransport, configuration: DownloaderConfiguration, clock: any TimeSource) {
+        http = HTTPFetcher(transport: transport, configuration: configuration, clock: clock)
+        local = LocalReader(configuration: configuration, clock: clock)
+        threads = BlockingExecutor(name: "alcedo.written", width: 2, taskExecutor: configuration.taskExecutor)
+    }
+
+    /// - Parameters:
+    ///   - pause: Waits before a further attempt.
+    ///   - onBytes: Is given what comes to memory.
+    ///   - report: Called while bytes arrive, from any thread; must not block.
+    /// - Throws: ``DownloadError``, or `CancellationError`.
+    func fetch(
+        _ transfer: TransferRequest, pause: @escaping TransferPause, onBytes: DownloadRequest.BytesHandler? = nil,
+        report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> TransferResult {
+        guard transfer.path == nil, case .http(let request) = transfer.source else {
+            return try await fetchUncommon(transfer, pause, onBytes, report)
+        }
+        return try await http.fetch(request, for: transfer, pause: pause, onBytes: onBytes, report: report)
+    }
+
+    /// Fetches what is requested less often. Apart, so that the frames of the common path stay small.
+    private func fetchUncommon(
+        _ transfer: TransferRequest, _ pause: @escaping TransferPause, _ onBytes: DownloadRequest.BytesHandler?,
+        _ report: @escaping @Sendable (DownloadProgress) -> Void
+    ) async throws -> TransferResult {
+        switch (transfer.source, transfer.path) {
+        case (.http(let request), let path?):
+            return try await http.fetch(request, for: transfer, to: path, pause: pause, report: report)
+        case (let source, nil):
+            var sink = MemorySink(onBytes: onBytes)
+            try await local.read(source, into: &sink, report: report)
+            return TransferResult(data: sink.data, summary: TransferSummary())
+        case (let source, let path?):
+            return try await FileSink.write(path, threads: threads) { sink in
+                try await local.read(source, into: &sink, report: report)
+                return TransferSummary()
+            }
+        }
+    }
+}
