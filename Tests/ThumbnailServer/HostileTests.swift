@@ -33,9 +33,10 @@ struct HostileTests {
             let client = try RawClient(port: server.port)
             try await client.send(text)
             client.finish()
-            let answer = try await client.readToEnd()
+            let response = try await client.readToEnd()
             #expect(
-                answer.isEmpty || answer.hasPrefix("HTTP/1.") && !answer.contains(" 200 ") || text.contains("/health"))
+                response.isEmpty || response.hasPrefix("HTTP/1.") && !response.contains(" 200 ")
+                    || text.contains("/health"))
             #expect(try await server.get("/health").status == 200)
         }
     }

@@ -46,7 +46,7 @@ final class RawClient: Sendable {
     func finish() { shutdown(file, Int32(SHUT_WR)) }
 
     /// Ends the connection from both sides.
-    func leave() { shutdown(file, Int32(SHUT_RDWR)) }
+    func disconnect() { shutdown(file, Int32(SHUT_RDWR)) }
 
     /// All there is until the other side ends the connection.
     func readToEnd() async throws -> String {

@@ -16,14 +16,14 @@ struct RunningServer: Sendable {
 
     /// Takes nothing more, lets what runs end, up to the grace, and writes what belongs in stores. To be called once.
     ///
-    /// - Parameter storing: How long that writing may take, because a disk, or Redis, may hang; nil: what is left of the
+    /// - Parameter storeTimeout: How long that writing may take, because a disk, or Redis, may hang; nil: what is left of the
     ///   grace, and a second in any case.
-    func stop(grace: Duration, storing: Duration? = nil) async {
+    func stop(grace: Duration, storeTimeout: Duration? = nil) async {
         let start = ContinuousClock.now
         stack.service.beginStopping()
         await server.stop(grace: grace)
         let rest = max(.seconds(1), grace - (ContinuousClock.now - start))
-        await TimeLimit.wait(for: storing ?? rest) { [stack] in await stack.shutDown() }
+        await TimeLimit.wait(for: storeTimeout ?? rest) { [stack] in await stack.shutDown() }
     }
 }
 

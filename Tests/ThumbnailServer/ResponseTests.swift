@@ -9,7 +9,7 @@ import Testing
 
 /// What is answered to requests for pictures.
 @Suite(.timeLimit(.minutes(10)))
-struct AnswerTests {
+struct ResponseTests {
     private let webp: HTTPFields = ["Accept": "image/avif,image/webp;q=0.9,*/*"]
 
     @Test func `a picture is WebP for who accepts it, else PNG with alpha and JPEG without`() async throws {
@@ -19,13 +19,13 @@ struct AnswerTests {
                 ("/opaque.png", webp, "image/webp"),
                 ("/clear.png", webp, "image/webp"),
             ] as [(String, HTTPFields, String)] {
-                let answer = try await server.get(server.target(path), fields)
-                #expect(answer.status == 200)
-                #expect(answer.fields["Content-Type"] == type)
-                #expect(answer.fields["Vary"] == "Accept")
-                #expect(answer.fields["X-Content-Type-Options"] == "nosniff")
-                #expect(answer.fields["Content-Length"] == String(answer.body.count))
-                #expect(CodecRegistry.standard.entry(for: answer.body)?.format.rawValue == String(type.dropFirst(6)))
+                let response = try await server.get(server.target(path), fields)
+                #expect(response.status == 200)
+                #expect(response.fields["Content-Type"] == type)
+                #expect(response.fields["Vary"] == "Accept")
+                #expect(response.fields["X-Content-Type-Options"] == "nosniff")
+                #expect(response.fields["Content-Length"] == String(response.body.count))
+                #expect(CodecRegistry.standard.entry(for: response.body)?.format.rawValue == String(type.dropFirst(6)))
             }
         }
     }
@@ -33,9 +33,9 @@ struct AnswerTests {
     @Test(arguments: ["jpeg", "png", "webp"])
     func `a format that is named is given, and nothing varies`(format: String) async throws {
         try await TestServer.run { server in
-            let answer = try await server.get(server.target("/clear.png", "w=16&format=\(format)"), webp)
-            #expect(answer.fields["Content-Type"] == "image/\(format)")
-            #expect(answer.fields["Vary"] == nil)
+            let response = try await server.get(server.target("/clear.png", "w=16&format=\(format)"), webp)
+            #expect(response.fields["Content-Type"] == "image/\(format)")
+            #expect(response.fields["Vary"] == nil)
         }
     }
 
@@ -45,7 +45,7 @@ struct AnswerTests {
                 ("w=32", 32, 24), ("h=12", 16, 12), ("w=32&h=12", 16, 12), ("w=1000&h=1000", 64, 48),
                 ("w=20&h=20&fit=fill", 20, 20), ("w=30&h=10&fit=exact", 30, 10), ("w=100&h=90&fit=fill", 100, 90),
             ] {
-                let image = try await server.picture(server.target("/opaque.png", parameters))
+                let image = try await server.image(server.target("/opaque.png", parameters))
                 #expect(image.size == PixelSize(width: width, height: height), "\(parameters)")
             }
         }
@@ -70,12 +70,12 @@ struct AnswerTests {
             let tag = try #require(first.fields["ETag"])
             #expect(tag.hasPrefix("\"") && tag.utf8.count == 34)
             for list in [tag, "W/\(tag)", "\"a\", \(tag)", "*"] {
-                let answer = try await server.get(target, ["If-None-Match": list])
-                #expect(answer.status == 304 && answer.body.isEmpty)
-                #expect(answer.fields["ETag"] == tag && answer.fields["Vary"] == "Accept")
-                #expect(answer.fields["Content-Type"] == nil)
+                let response = try await server.get(target, ["If-None-Match": list])
+                #expect(response.status == 304 && response.body.isEmpty)
+                #expect(response.fields["ETag"] == tag && response.fields["Vary"] == "Accept")
+                #expect(response.fields["Content-Type"] == nil)
                 // A length that is there is that of the picture. RFC 9110 section 8.6.
-                #expect(answer.fields["Content-Length"] == first.fields["Content-Length"])
+                #expect(response.fields["Content-Length"] == first.fields["Content-Length"])
             }
             for list in ["\"other\"", "\"x,*,y\"", "\"x,\(tag.dropFirst().dropLast()),y\""] {
                 #expect(try await server.get(target, ["If-None-Match": list]).status == 200)
@@ -93,8 +93,8 @@ struct AnswerTests {
             #expect((1...60).contains(seconds ?? 0))
             #expect(try await server.get(server.target("/kept/no-cache")).fields["Cache-Control"] == "no-cache")
             for _ in 0..<2 {
-                let answer = try await server.get(server.target("/kept/no-store"))
-                #expect(answer.status == 200 && answer.fields["Cache-Control"] == "no-store")
+                let response = try await server.get(server.target("/kept/no-store"))
+                #expect(response.status == 200 && response.fields["Cache-Control"] == "no-store")
             }
             #expect(server.origin.requestCount(for: "/kept/no-store") == 2)
             _ = try await server.get(server.target("/kept/max-age=60"))
@@ -120,8 +120,8 @@ struct AnswerTests {
     @Test func `what a redirect on the way forbids to keep is not kept`() async throws {
         try await TestServer.run { server in
             for _ in 0..<2 {
-                let answer = try await server.get(server.target("/moved"))
-                #expect(answer.status == 200 && answer.fields["Cache-Control"] == "no-store")
+                let response = try await server.get(server.target("/moved"))
+                #expect(response.status == 200 && response.fields["Cache-Control"] == "no-store")
             }
             #expect(server.origin.requestCount(for: "/moved") == 2)
             // The note of it is for this server alone.
@@ -131,30 +131,30 @@ struct AnswerTests {
 
     @Test func `equal requests at the same time are one for the origin`() async throws {
         try await TestServer.run(handler: { _ in .ok(TestServer.opaque).stalling(at: .beforeHead) }) { server in
-            let answers = try await withThrowingTaskGroup(of: TestServer.Answer.self) { group in
+            let responses = try await withThrowingTaskGroup(of: TestServer.Response.self) { group in
                 for _ in 0..<8 { group.addTask { try await server.get(server.target("/a")) } }
                 try await server.wait(for: "thumbnail_requests_in_flight", toBe: 8)
                 try await server.origin.waitForStalls()
                 server.origin.release()
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            #expect(Set(answers.map(\.body)).count == 1 && answers.allSatisfy { $0.status == 200 })
+            #expect(Set(responses.map(\.body)).count == 1 && responses.allSatisfy { $0.status == 200 })
             #expect(server.origin.requests.count == 1)
         }
     }
 
     @Test func `what is on disk is found by the next server, and originals by another size`() async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         let origin = try LoopbackOrigin { _ in OriginReply.ok(TestServer.opaque).setting("Cache-Control", "max-age=600")
         }
         defer { origin.stop() }
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))"
         var tags: [String?] = []
         for round in 0..<2 {
-            try await TestServer.run(change: { $0.cacheFolder = folder.url }) { server in
+            try await TestServer.run(change: { $0.cacheDirectory = directory.url }) { server in
                 tags.append(try await server.get("\(target)&w=10").fields["ETag"])
                 _ = try await server.get("\(target)&w=\(20 + round)")
-                let stored = try await server.number("thumbnail_answers_total{from=\"store\"}")
+                let stored = try await server.number("thumbnail_responses_total{source=\"store\"}")
                 #expect(stored == Double(round))
             }
         }
@@ -164,12 +164,12 @@ struct AnswerTests {
 
     @Test(arguments: [0, 60])
     func `an original that never changes is asked about again all the same, when it is older than may be`(
-        life: Int
+        maximumAge: Int
     ) async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         try await TestServer.run(change: {
-            $0.cacheFolder = folder.url
-            $0.limits.life = .seconds(life)
+            $0.cacheDirectory = directory.url
+            $0.limits.maximumAge = .seconds(maximumAge)
         }) { _ in
             OriginReply.ok(TestServer.opaque).setting("Cache-Control", "max-age=86400, immutable").setting("Age", "61")
         } _: { (server: TestServer) async throws in
@@ -179,8 +179,8 @@ struct AnswerTests {
     }
 
     @Test func `a picture that a redirect led to is given to none who may not go there`() async throws {
-        let folder = try TemporaryDirectory()
-        let other = try LoopbackOrigin(handler: TestServer.pictures)
+        let directory = try TemporaryDirectory()
+        let other = try LoopbackOrigin(handler: TestServer.images)
         defer { other.stop() }
         let origin = try LoopbackOrigin { _ in
             OriginReply.redirect(to: other.url(for: "/opaque.png").absoluteString)
@@ -191,14 +191,15 @@ struct AnswerTests {
         let near = try #require(OriginPattern("127.0.0.1:\(origin.port)"))
         let far = try #require(OriginPattern("http://127.0.0.1:\(other.port)/"))
         for (patterns, status, layer) in [
-            ([], 200, "made"), ([near], 403, "made"), ([near, far], 200, "made"), ([far, near, far], 200, "store"),
+            ([], 200, "generated"), ([near], 403, "generated"), ([near, far], 200, "generated"),
+            ([far, near, far], 200, "store"),
         ] {
             try await TestServer.run(change: {
-                $0.cacheFolder = folder.url
+                $0.cacheDirectory = directory.url
                 $0.service.allowed.patterns = patterns
             }) { (server: TestServer) async throws in
                 #expect(try await server.get(target).status == status)
-                let count = try await server.number("thumbnail_answers_total{from=\"\(layer)\"}")
+                let count = try await server.number("thumbnail_responses_total{source=\"\(layer)\"}")
                 #expect(count == (status == 200 ? 1 : 0))
             }
         }

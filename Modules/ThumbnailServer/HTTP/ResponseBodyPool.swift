@@ -4,13 +4,13 @@ import FoundationEssentials
 
 /// The bodies that are on their way to clients. Each is in memory once, however many connections take it, until the slowest
 /// has it; all together have a limit.
-final class SentBodies: Sendable {
+final class ResponseBodyPool: Sendable {
     /// A body on its way to one client.
-    final class Hold: Sendable {
+    final class Reference: Sendable {
         let data: Data
-        private let bodies: SentBodies
+        private let bodies: ResponseBodyPool
 
-        fileprivate init(_ data: Data, _ bodies: SentBodies) { (self.data, self.bodies) = (data, bodies) }
+        fileprivate init(_ data: Data, _ bodies: ResponseBodyPool) { (self.data, self.bodies) = (data, bodies) }
 
         deinit { bodies.release(data) }
 
@@ -30,7 +30,7 @@ final class SentBodies: Sendable {
     }
 
     /// Up to so many bytes are copied, which costs less than to share them; so few may also have no place on the heap.
-    static let copied = 1024
+    static let copyLimit = 1024
 
     private let limit: Int
     private let state = Locked(State())
@@ -40,20 +40,20 @@ final class SentBodies: Sendable {
 
     var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// Holds a body of more than ``copied`` bytes; nil when there is no room for it.
+    /// Holds a body of more than ``copyLimit`` bytes; nil when there is no room for it.
     ///
     /// - Parameter isBrief: It is let go at once, and needs no room.
-    func hold(_ data: Data, isBrief: Bool) -> Hold? {
+    func acquire(_ data: Data, isImmediate: Bool) -> Reference? {
         let address = Self.address(of: data)
-        let isHeld = state.withLock { state in
+        let isAdmitted = state.withLock { state in
             if state.bodies[address] == nil {
-                guard isBrief || state.byteCount == 0 || state.byteCount + data.count <= limit else { return false }
+                guard isImmediate || state.byteCount == 0 || state.byteCount + data.count <= limit else { return false }
                 state.byteCount += data.count
             }
             state.bodies[address, default: Body(byteCount: data.count)].clients += 1
             return true
         }
-        return isHeld ? Hold(data, self) : nil
+        return isAdmitted ? Reference(data, self) : nil
     }
 
     private func release(_ data: Data) {

@@ -3,8 +3,8 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// What an origin says of the use of its answer by caches.
-struct OriginTerms: Sendable, Equatable {
+/// The rules of an origin for caches that store its response.
+struct OriginCachePolicy: Sendable, Equatable {
     /// Whether anything made of it may be kept, here or by clients.
     var allowsStoring = true
     /// Until when a shared cache may use the answer; nil: the origin does not say.
@@ -21,7 +21,7 @@ struct OriginTerms: Sendable, Equatable {
         self.age = age
     }
 
-    /// Those of the answer and of all redirects that led to it.
+    /// Combines the policies of the response and of all redirects that led to it.
     init(_ download: Download, now: Date) {
         guard let fields = download.head?.fields else {
             self.init()
@@ -31,7 +31,7 @@ struct OriginTerms: Sendable, Equatable {
         if [.fresh, .stale].contains(download.caching?.source) {
             age = Double(DeltaSeconds(fields["Age"] ?? "").orZero)
         }
-        if let way = RedirectTerms.noted(in: fields) { self = strictest(way) }
+        if let redirects = RedirectPolicyTransport.recorded(in: fields) { self = combined(with: redirects) }
     }
 
     /// Source: RFC 9111 sections 4.1, 4.2.1, 5.2.2 and 5.3.
@@ -57,21 +57,23 @@ struct OriginTerms: Sendable, Equatable {
         }
     }
 
-    /// What both allow.
-    func strictest(_ other: OriginTerms) -> OriginTerms {
-        OriginTerms(
+    /// Returns the stricter of both policies, rule by rule.
+    func combined(with other: OriginCachePolicy) -> OriginCachePolicy {
+        OriginCachePolicy(
             allowsStoring: allowsStoring && other.allowsStoring,
             freshUntil: [freshUntil, other.freshUntil].compactMap { $0 }.min(),
             clientFreshUntil: [clientFreshUntil, other.clientFreshUntil].compactMap { $0 }.min(),
             age: max(age, other.age))
     }
 
-    /// Until when what is made of it may be used, if at most for `longest`; nil: nobody may keep it.
-    func freshness(from now: Date, atMost longest: Duration) -> Freshness? {
+    /// Until when what is made of it may be used, if at most for `limit`; nil: nobody may keep it.
+    func freshness(from now: Date, atMost limit: Duration) -> ThumbnailFreshness? {
         guard allowsStoring else { return nil }
         let shared = freshUntil ?? .distantFuture
-        return Freshness(start: now.addingTimeInterval(-age), shared: shared, client: clientFreshUntil ?? shared)
-            .limited(to: longest)
+        return ThumbnailFreshness(
+            start: now.addingTimeInterval(-age), shared: shared, client: clientFreshUntil ?? shared
+        )
+        .limited(to: limit)
     }
 
     private static func directives(_ fields: HTTPFields) -> [String: String] {
@@ -89,10 +91,10 @@ struct OriginTerms: Sendable, Equatable {
     }
 }
 
-/// Passes on what redirects say of caching, which would be lost with them: the hook of redirects notes it in the next
-/// request, and from there it comes to the answer. No note goes out, and none that an origin sends is taken for one.
-struct RedirectTerms: HTTPTransport {
-    private static let field = "X-Alcedo-Redirect-Terms"
+/// Passes on the cache policy of redirects, which would be lost with them: the redirect hook records it in a field of the next
+/// request, and from there it reaches the response. The field is neither sent to an origin nor accepted from one.
+struct RedirectPolicyTransport: HTTPTransport {
+    private static let field = "X-Alcedo-Redirect-Policy"
 
     private let transport: any HTTPTransport
 
@@ -100,29 +102,29 @@ struct RedirectTerms: HTTPTransport {
     init(_ transport: any HTTPTransport) { self.transport = transport }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let note = request.fields[Self.field]
+        let policy = request.fields[Self.field]
         var request = request
         request.fields[Self.field] = nil
         var response = try await transport.send(request)
-        response.head.fields[Self.field] = note
+        response.head.fields[Self.field] = policy
         return response
     }
 
     /// The next request, with what the redirect says and what those before it did.
-    static func noting(_ head: HTTPResponseHead, in next: HTTPRequest, now: Date) -> HTTPRequest {
-        var terms = OriginTerms(head.fields, now: now)
-        if let before = noted(in: head.fields) { terms = terms.strictest(before) }
+    static func recording(_ head: HTTPResponseHead, in next: HTTPRequest, now: Date) -> HTTPRequest {
+        var policy = OriginCachePolicy(head.fields, now: now)
+        if let before = recorded(in: head.fields) { policy = policy.combined(with: before) }
         var next = next
         next.fields[field] = [
-            terms.allowsStoring ? "keep" : "drop", text(terms.freshUntil), text(terms.clientFreshUntil),
+            policy.allowsStoring ? "keep" : "drop", text(policy.freshUntil), text(policy.clientFreshUntil),
         ].joined(separator: " ")
         return next
     }
 
-    /// What all redirects on the way to an answer say; nil: there were none.
-    static func noted(in fields: HTTPFields) -> OriginTerms? {
+    /// Returns the combined policy of all redirects that led to a response; nil without redirects.
+    static func recorded(in fields: HTTPFields) -> OriginCachePolicy? {
         guard let words = fields[field]?.split(separator: " "), words.count == 3 else { return nil }
-        return OriginTerms(
+        return OriginCachePolicy(
             allowsStoring: words[0] == "keep", freshUntil: date(words[1]), clientFreshUntil: date(words[2]))
     }
 

@@ -4,7 +4,7 @@ import AlcedoHTTP
 import FoundationEssentials
 
 /// A whole answer.
-struct Reply: Sendable {
+struct ServerResponse: Sendable {
     var status: Int
     /// Without the length and the date, which the server adds.
     var fields: HTTPFields
@@ -24,11 +24,11 @@ struct Reply: Sendable {
     }
 }
 
-extension Reply {
+extension ServerResponse {
     /// Queues it as the answer to a request. False when there is no memory for it.
     ///
     /// - Parameter hold: Of the body, which is sent from where it is; nil: it is copied.
-    func send(as request: OpaquePointer, _ hold: SentBodies.Hold?) -> Bool {
+    func send(as request: OpaquePointer, _ reference: ResponseBodyPool.Reference?) -> Bool {
         // One block of names and values, each ending in a NUL, and where in it they begin.
         var block: [CChar] = []
         var starts: [Int] = []
@@ -43,25 +43,25 @@ extension Reply {
             let names = stride(from: 0, to: starts.count, by: 2).map { base + starts[$0] }
             let values = stride(from: 1, to: starts.count, by: 2).map { base + starts[$0] }
             let status = UInt32(clamping: status)
-            guard let hold else {
+            guard let reference else {
                 return body.withUnsafeBytes { bytes in
                     alcedo_http_reply(
                         request, status, names, values, names.count, bytes.baseAddress, bytes.count, nil, nil) != 0
                 }
             }
-            let bytes = hold.bytes
+            let bytes = reference.bytes
             return alcedo_http_reply(
                 request, status, names, values, names.count, bytes.baseAddress, bytes.count,
                 { context in
-                    if let context { Unmanaged<SentBodies.Hold>.fromOpaque(context).release() }
-                }, Unmanaged.passRetained(hold).toOpaque()) != 0
+                    if let context { Unmanaged<ResponseBodyPool.Reference>.fromOpaque(context).release() }
+                }, Unmanaged.passRetained(reference).toOpaque()) != 0
         }
     }
 }
 
 /// An answer, or what makes one.
-enum HTTPAnswer: Sendable {
-    case now(Reply)
+enum HandlerResult: Sendable {
+    case response(ServerResponse)
     /// Runs as a task, which is cancelled when the client goes away.
-    case later(@Sendable () async -> Reply)
+    case asynchronous(@Sendable () async -> ServerResponse)
 }

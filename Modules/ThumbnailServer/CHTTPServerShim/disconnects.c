@@ -6,34 +6,34 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-struct alcedo_http_departures {
+struct alcedo_http_disconnects {
     int watch, end;
 };
 
-alcedo_http_departures *alcedo_http_departures_create(void) {
-    alcedo_http_departures *d = calloc(1, sizeof *d);
+alcedo_http_disconnects *alcedo_http_disconnects_create(void) {
+    alcedo_http_disconnects *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     d->watch = epoll_create1(EPOLL_CLOEXEC);
     d->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = 0};
     if (d->watch < 0 || d->end < 0 || epoll_ctl(d->watch, EPOLL_CTL_ADD, d->end, &event)) {
-        alcedo_http_departures_destroy(d);
+        alcedo_http_disconnects_destroy(d);
         return NULL;
     }
     return d;
 }
 
-int alcedo_http_departures_watch(alcedo_http_departures *d, int socket, uint64_t number) {
+int alcedo_http_disconnects_watch(alcedo_http_disconnects *d, int socket, uint64_t number) {
     // Whoever ends its side is gone, as far as it can be told: most such have closed the other, too.
     struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.u64 = number};
     return epoll_ctl(d->watch, EPOLL_CTL_ADD, socket, &event) == 0;
 }
 
-void alcedo_http_departures_forget(alcedo_http_departures *d, int socket) {
+void alcedo_http_disconnects_unwatch(alcedo_http_disconnects *d, int socket) {
     epoll_ctl(d->watch, EPOLL_CTL_DEL, socket, NULL);
 }
 
-uint64_t alcedo_http_departures_next(alcedo_http_departures *d) {
+uint64_t alcedo_http_disconnects_next(alcedo_http_disconnects *d) {
     struct epoll_event event;
     int count;
     do count = epoll_wait(d->watch, &event, 1, -1);
@@ -41,13 +41,13 @@ uint64_t alcedo_http_departures_next(alcedo_http_departures *d) {
     return count == 1 ? event.data.u64 : 0;
 }
 
-void alcedo_http_departures_end(alcedo_http_departures *d) {
+void alcedo_http_disconnects_end(alcedo_http_disconnects *d) {
     const uint64_t one = 1;
     // It fails only when it has been told already.
     if (write(d->end, &one, sizeof one) < 0) return;
 }
 
-void alcedo_http_departures_destroy(alcedo_http_departures *d) {
+void alcedo_http_disconnects_destroy(alcedo_http_disconnects *d) {
     if (d->watch >= 0) close(d->watch);
     if (d->end >= 0) close(d->end);
     free(d);

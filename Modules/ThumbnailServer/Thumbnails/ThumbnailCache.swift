@@ -2,27 +2,27 @@ import Alcedo
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Keeps finished pictures: in memory, and where it is given one, in a store that may be on disk or shared.
+/// Caches finished thumbnails in memory and, if there is one, in a backing store on disk or shared with other servers.
 ///
 /// Only for as long as they are fresh; what nobody may keep is not kept here either.
-final class AnswerStore: Sendable {
-    /// What became of what was to be stored.
-    struct Storing: Sendable {
+final class ThumbnailCache: Sendable {
+    /// The outcome of writes to the backing store.
+    struct WriteStatistics: Sendable {
         /// The store did not take it.
         var failures = 0
         /// Too much waited for the store already.
         var dropped = 0
         /// It waits for the store, or is being written.
-        var waiting = 0
+        var pending = 0
     }
 
     private let memory: MemoryCache<ImageKey, Thumbnail>
-    private let store: (any DataCaching)?
-    private let life: Duration
+    private let backingStore: (any DataCaching)?
+    private let maximumAge: Duration
     private let scope: String
     private let clock: any TimeSource
-    private let backlog: StoreBacklog
-    private let onStored: @Sendable () -> Void
+    private let writeQueue: WriteQueue
+    private let onWrite: @Sendable () -> Void
     private let failures = Locked(0)
 
     /// - Parameters:
@@ -32,73 +32,73 @@ final class AnswerStore: Sendable {
     ///   - scope: Ends the names there: stores of other scopes do not see it.
     ///   - onStored: Called whenever the store has taken something, or has not.
     init(
-        memoryLimit: Int, store: (any DataCaching)?, life: Duration, scope: String = "",
-        backlog: StoreBacklog = StoreBacklog(), clock: any TimeSource = SystemClock(),
-        onStored: @escaping @Sendable () -> Void = {}
+        memoryLimit: Int, store: (any DataCaching)?, maximumAge: Duration, scope: String = "",
+        writeQueue: WriteQueue = WriteQueue(), clock: any TimeSource = SystemClock(),
+        onWrite: @escaping @Sendable () -> Void = {}
     ) {
         memory = MemoryCache(limits: MemoryCacheLimits(costLimit: memoryLimit), clock: clock)
-        self.store = store
-        self.life = life
+        backingStore = store
+        self.maximumAge = maximumAge
         self.scope = scope
-        self.backlog = backlog
-        self.onStored = onStored
+        self.writeQueue = writeQueue
+        self.onWrite = onWrite
         self.clock = clock
     }
 
-    var storing: Storing {
-        Storing(failures: failures.withLock { $0 }, dropped: backlog.dropped, waiting: backlog.count)
+    var writeStatistics: WriteStatistics {
+        WriteStatistics(failures: failures.withLock { $0 }, dropped: writeQueue.dropped, pending: writeQueue.count)
     }
 
     /// What is in memory. Does not wait.
-    func quickAnswer(for key: ImageKey) -> Thumbnail? { memory.value(for: key) }
+    func memoryThumbnail(for key: ImageKey) -> Thumbnail? { memory.value(for: key) }
 
     /// What is in the store; it is in memory, too, then.
-    func storedAnswer(for key: ImageKey) async -> Thumbnail? {
+    func storedThumbnail(for key: ImageKey) async -> Thumbnail? {
         let name = name(of: key)
-        guard let store, let entry = await store.entry(for: name) else { return nil }
-        guard let thumbnail = Thumbnail(entry, life: life) else {
-            await store.remove(name)
+        guard let backingStore, let entry = await backingStore.entry(for: name) else { return nil }
+        guard let thumbnail = Thumbnail(entry, maximumAge: maximumAge) else {
+            await backingStore.remove(name)
             return nil
         }
         // What is too old for this server may do for others, who have the store too.
-        return keepInMemory(thumbnail, for: key) ? thumbnail : nil
+        return storeInMemory(thumbnail, for: key) ? thumbnail : nil
     }
 
     /// Keeps it while it is fresh. Does not wait for the store, whose trouble is counted, and no error.
-    func keep(_ thumbnail: Thumbnail, for key: ImageKey) {
-        guard let entry = thumbnail.entry, keepInMemory(thumbnail, for: key), let store else { return }
-        backlog.add(entry.data.count) { [self] in
+    func store(_ thumbnail: Thumbnail, for key: ImageKey) {
+        guard let entry = thumbnail.entry, storeInMemory(thumbnail, for: key), let backingStore else { return }
+        writeQueue.add(entry.data.count) { [self] in
             do {
-                try await store.store(entry, for: name(of: key))
+                try await backingStore.store(entry, for: name(of: key))
             } catch {
                 failures.withLock { $0 += 1 }
             }
-            onStored()
+            onWrite()
         }
     }
 
     /// Returns when what is to be kept is in the store.
     func flush() async {
-        await backlog.waitUntilEmpty()
-        await store?.flush()
+        await writeQueue.waitUntilEmpty()
+        await backingStore?.flush()
     }
 
     /// What it is called in the store.
     private func name(of key: ImageKey) -> ImageKey { ImageKey(key.resource, variant: key.variant + scope) }
 
     /// Whether it is fresh at all.
-    private func keepInMemory(_ thumbnail: Thumbnail, for key: ImageKey) -> Bool {
+    private func storeInMemory(_ thumbnail: Thumbnail, for key: ImageKey) -> Bool {
         guard let freshUntil = thumbnail.freshness?.shared else { return false }
-        let life = Duration.seconds(freshUntil.timeIntervalSince(clock.now))
-        guard life > .zero else { return false }
+        let timeToLive = Duration.seconds(freshUntil.timeIntervalSince(clock.now))
+        guard timeToLive > .zero else { return false }
         // Keys and notes take about as much beside the bytes.
-        memory.store(thumbnail, for: key, cost: thumbnail.data.count + 1024, timeToLive: life)
+        memory.store(thumbnail, for: key, cost: thumbnail.data.count + 1024, timeToLive: timeToLive)
         return true
     }
 }
 
 /// Writes what was answered already, and lets no more of it wait than there may be: a store that is slow holds up nobody.
-final class StoreBacklog: Sendable {
+final class WriteQueue: Sendable {
     private struct State: Sendable {
         var count = 0
         var byteCount = 0

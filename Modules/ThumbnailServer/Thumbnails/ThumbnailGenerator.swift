@@ -3,73 +3,73 @@ import AlcedoRuntime
 import FoundationEssentials
 
 /// Makes thumbnails: equal ones once, however many ask at the same time.
-final class ThumbnailMaker: Sendable {
+final class ThumbnailGenerator: Sendable {
     /// Where an answer came from.
-    enum Origin: String, Sendable, CaseIterable {
-        case memory, store, made
+    enum Source: String, Sendable, CaseIterable {
+        case memory, store, generated
     }
 
-    typealias Made = (thumbnail: Thumbnail, origin: Origin)
+    typealias Generated = (thumbnail: Thumbnail, source: Source)
 
     struct Limits: Sendable {
         /// Longest time from when an original was fetched, or its origin asked about it, until nothing made of it is used.
-        var life = Duration.seconds(3_600)
+        var maximumAge = Duration.seconds(3_600)
         /// Most originals that are loaded and made smaller at once: each may be in memory as a whole.
-        var originals = 16
+        var maxConcurrentOriginals = 16
         /// Most of them that are asked of one host.
-        var originalsOfHost = 6
+        var maxConcurrentOriginalsPerHost = 6
         /// Longest silence of an origin.
-        var silence = Duration.seconds(20)
+        var idleTimeout = Duration.seconds(20)
         var decoding = DecodingLimits(maximumPixelCount: 50_000_000, maximumByteCount: 256 << 20)
     }
 
     private let pipeline: ImagePipeline
-    private let origins: OriginWatch
-    private let answers: AnswerStore
+    private let tracker: OriginPolicyTracker
+    private let cache: ThumbnailCache
     private let limits: Limits
     private let clock: any TimeSource
     private let threads: BlockingExecutor
-    private let places: OriginPlaces
-    private let making = Coalescer<ImageKey, Never, Made>()
+    private let limiter: OriginLimiter
+    private let coalescer = Coalescer<ImageKey, Never, Generated>()
     /// How often each is waited for in vain so far: one that is given up may overlap with the next.
     private let waiting = Locked<[ImageKey: Int]>([:])
 
     /// - Parameter configuration: Its downloader is watched. Needs no caches of its own.
     init(
-        _ configuration: ImagePipeline.Configuration, answers: AnswerStore, limits: Limits,
+        _ configuration: ImagePipeline.Configuration, cache: ThumbnailCache, limits: Limits,
         clock: any TimeSource = SystemClock()
     ) {
-        origins = OriginWatch(configuration.downloader, clock: clock)
+        tracker = OriginPolicyTracker(configuration.downloader, clock: clock)
         var configuration = configuration
-        configuration.downloader = origins
+        configuration.downloader = tracker
         pipeline = ImagePipeline(configuration)
-        self.answers = answers
+        self.cache = cache
         self.limits = limits
         self.clock = clock
-        places = OriginPlaces(limit: limits.originals, hostLimit: limits.originalsOfHost)
+        limiter = OriginLimiter(limit: limits.maxConcurrentOriginals, hostLimit: limits.maxConcurrentOriginalsPerHost)
         threads = BlockingExecutor(name: "thumbnail.encode", width: configuration.maxConcurrentDecodes)
     }
 
     /// The thumbnail, from the store or made anew. Cancelling the task leaves the work, which ends with the last.
-    func thumbnail(for query: ThumbnailQuery) async throws -> Made {
+    func thumbnail(for query: ThumbnailQuery) async throws -> Generated {
         let key = query.key
-        return try await making.value(for: key) { [self] _ in
-            if let stored = await answers.storedAnswer(for: key) { return (stored, .store) }
-            let thumbnail = try await inPlace(query)
-            answers.keep(thumbnail, for: key)
-            return (thumbnail, .made)
+        return try await coalescer.value(for: key) { [self] _ in
+            if let stored = await cache.storedThumbnail(for: key) { return (stored, .store) }
+            let thumbnail = try await generateWithPermit(query)
+            cache.store(thumbnail, for: key)
+            return (thumbnail, .generated)
         }
     }
 
     /// Whether nothing has been begun for it but the wait for a place.
     func isWaiting(for key: ImageKey) -> Bool { waiting.withLock { $0[key] != nil } }
 
-    private func inPlace(_ query: ThumbnailQuery) async throws -> Thumbnail {
+    private func generateWithPermit(_ query: ThumbnailQuery) async throws -> Thumbnail {
         let key = query.key
         waiting.withLock { $0[key, default: 0] += 1 }
-        let made: Result<Thumbnail, any Error>
+        let generated: Result<Thumbnail, any Error>
         do {
-            made = try await places.withPlace(for: query.source.host) {
+            generated = try await limiter.withPermit(for: query.source.host) {
                 stopWaiting(for: key)
                 do { return .success(try await make(query)) } catch { return .failure(error) }
             }
@@ -78,7 +78,7 @@ final class ThumbnailMaker: Sendable {
             stopWaiting(for: key)
             throw error
         }
-        return try made.get()
+        return try generated.get()
     }
 
     private func stopWaiting(for key: ImageKey) {
@@ -89,15 +89,16 @@ final class ThumbnailMaker: Sendable {
     }
 
     func shutDown() async {
-        await making.shutDown(throwing: Refusal.stopping)
+        await coalescer.shutDown(throwing: HTTPError.shuttingDown)
         await pipeline.shutDown()
-        await answers.flush()
+        await cache.flush()
     }
 
     private func make(_ query: ThumbnailQuery) async throws -> Thumbnail {
-        let request = query.imageRequest(limits.decoding, silence: limits.silence, life: limits.life)
-        let (response, terms) = try await origins.observing(request.source) { try await pipeline.load(request) }
-        let freshness = terms.freshness(from: clock.now, atMost: limits.life)
+        let request = query.imageRequest(
+            limits.decoding, idleTimeout: limits.idleTimeout, maximumAge: limits.maximumAge)
+        let (response, policy) = try await tracker.observing(request.source) { try await pipeline.load(request) }
+        let freshness = policy.freshness(from: clock.now, atMost: limits.maximumAge)
         return try await threads.run {
             let encoder = query.format.encoder(for: response.image, quality: query.quality)
             let data = try encoder.encode(response.image)
@@ -108,9 +109,9 @@ final class ThumbnailMaker: Sendable {
 
 /// Places for originals: as many as there may be at once, and some of them at most for one host, so that a host that
 /// hangs does not hold up the others. Each goes to who asked first.
-private final class OriginPlaces: Sendable {
+private final class OriginLimiter: Sendable {
     private struct Host {
-        let places: ByteBudget
+        let limiter: ByteBudget
         /// How many have a place or wait for one.
         var count = 0
     }
@@ -127,26 +128,26 @@ private final class OriginPlaces: Sendable {
     /// Runs `body` in a place, after waiting for it without a thread.
     ///
     /// - Throws: What `body` throws; `CancellationError` when the task is cancelled before there is a place.
-    func withPlace<Value: Sendable>(
+    func withPermit<Value: Sendable>(
         for host: String, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
-        let places = enter(host)
-        defer { leave(host) }
-        return try await places.withReservation(of: 1) { [all] in
+        let limiter = acquire(host)
+        defer { release(host) }
+        return try await limiter.withReservation(of: 1) { [all] in
             try await all.withReservation(of: 1, body)
         }
     }
 
-    private func enter(_ host: String) -> ByteBudget {
+    private func acquire(_ host: String) -> ByteBudget {
         hosts.withLock { hosts in
-            var found = hosts[host] ?? Host(places: ByteBudget(limit: hostLimit))
+            var found = hosts[host] ?? Host(limiter: ByteBudget(limit: hostLimit))
             found.count += 1
             hosts[host] = found
-            return found.places
+            return found.limiter
         }
     }
 
-    private func leave(_ host: String) {
+    private func release(_ host: String) {
         hosts.withLock { hosts in
             guard var found = hosts[host] else { return }
             found.count -= 1

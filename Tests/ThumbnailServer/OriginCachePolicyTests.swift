@@ -6,12 +6,12 @@ import Testing
 
 @testable import thumbnail_server
 
-struct OriginTermsTests {
+struct OriginCachePolicyTests {
     private let now = Date(timeIntervalSince1970: 784_111_777)
 
-    private func terms(_ fields: HTTPFields) throws -> OriginTerms {
+    private func policy(_ fields: HTTPFields) throws -> OriginCachePolicy {
         let url = try #require(URL(string: "https://a.test/"))
-        return OriginTerms(
+        return OriginCachePolicy(
             Download(data: Data(), head: HTTPResponseHead(url: url, status: 200, fields: fields)), now: now)
     }
 
@@ -27,24 +27,24 @@ struct OriginTermsTests {
             (["Cache-Control": "a=\"x, no-store\", max-age=5"], 5),
         ] as [(HTTPFields, Double)])
     func `the origin says how long its answer is fresh`(fields: HTTPFields, seconds: Double) throws {
-        let terms = try terms(fields)
-        #expect(terms.allowsStoring)
-        #expect(terms.freshUntil?.timeIntervalSince(now) == seconds)
+        let policy = try policy(fields)
+        #expect(policy.allowsStoring)
+        #expect(policy.freshUntil?.timeIntervalSince(now) == seconds)
     }
 
     @Test(arguments: [
         "no-store", "private", "max-age=60, no-store", "private=\"Set-Cookie\", max-age=5", "max-age=5, a=\"no-store",
     ])
     func `what the origin forbids to keep nobody keeps`(control: String) throws {
-        let terms = try terms(["Cache-Control": control])
-        #expect(terms.freshness(from: now, atMost: .seconds(60)) == nil)
+        let policy = try policy(["Cache-Control": control])
+        #expect(policy.freshness(from: now, atMost: .seconds(60)) == nil)
     }
 
     @Test func `the longest life is the server's own, whatever the origin says`() throws {
         for fields: HTTPFields in [[:], ["Cache-Control": "max-age=31536000"]] {
             let date = now.addingTimeInterval(60)
-            let freshness = try terms(fields).freshness(from: now, atMost: .seconds(60))
-            #expect(freshness == Freshness(start: now, shared: date, client: date))
+            let freshness = try policy(fields).freshness(from: now, atMost: .seconds(60))
+            #expect(freshness == ThumbnailFreshness(start: now, shared: date, client: date))
         }
     }
 
@@ -57,10 +57,10 @@ struct OriginTermsTests {
     func `shared caches and clients may have different times`(
         fields: HTTPFields, shared: Double, client: Double
     ) throws {
-        let freshness = try terms(fields).freshness(from: now, atMost: .seconds(600))
+        let freshness = try policy(fields).freshness(from: now, atMost: .seconds(600))
         #expect(
             freshness
-                == Freshness(
+                == ThumbnailFreshness(
                     start: now, shared: now.addingTimeInterval(shared), client: now.addingTimeInterval(client)))
     }
 
@@ -75,9 +75,9 @@ struct OriginTermsTests {
         // An old answer of another cache on the way has been asked for all the same.
         let head = HTTPResponseHead(url: url, status: 200, fields: ["Age": "40", "Cache-Control": "max-age=86400"])
         let caching = source.map { ResponseCaching(source: $0, decision: StorageDecision(.allowed)) }
-        let terms = OriginTerms(Download(data: Data(), head: head, caching: caching), now: now)
+        let policy = OriginCachePolicy(Download(data: Data(), head: head, caching: caching), now: now)
 
-        let freshness = try #require(terms.freshness(from: now, atMost: .seconds(60)))
+        let freshness = try #require(policy.freshness(from: now, atMost: .seconds(60)))
 
         #expect(freshness.shared.timeIntervalSince(now) == left && freshness.client.timeIntervalSince(now) == left)
         #expect(freshness.start.timeIntervalSince(now) == left - 60)
@@ -92,7 +92,7 @@ struct OriginTermsTests {
     func `clients are told how long, and no longer than the URL is good for`(
         shared: Double, client: Double, end: Double?, expected: String
     ) {
-        let freshness = Freshness(
+        let freshness = ThumbnailFreshness(
             start: now, shared: now.addingTimeInterval(shared), client: now.addingTimeInterval(client))
         let end = end.map { now.addingTimeInterval($0) }
         #expect(freshness.cacheControl(now: now, until: end) == expected)
@@ -101,23 +101,23 @@ struct OriginTermsTests {
     @Test func `what redirects say comes to the answer, and nowhere else`() async throws {
         let url = try #require(URL(string: "https://a.test/"))
         // An origin might send these notes itself.
-        let origin = FakeTransport(body: Data(), fields: ["X-Alcedo-Redirect-Terms": "keep 9 9"])
-        let transport = RedirectTerms(origin)
+        let origin = FakeTransport(body: Data(), fields: ["X-Alcedo-Redirect-Policy": "keep 9 9"])
+        let transport = RedirectPolicyTransport(origin)
         let plain = try await transport.send(HTTPRequest(url: url))
-        #expect(RedirectTerms.noted(in: plain.head.fields) == nil)
+        #expect(RedirectPolicyTransport.recorded(in: plain.head.fields) == nil)
 
         var request = HTTPRequest(url: url)
         for control in ["max-age=60", "no-store", "s-maxage=30, max-age=90"] {
             // Each redirect's head has what those before it said.
             var head = try await transport.send(request).head
             head.fields["Cache-Control"] = control
-            request = RedirectTerms.noting(head, in: HTTPRequest(url: url), now: now)
+            request = RedirectPolicyTransport.recording(head, in: HTTPRequest(url: url), now: now)
         }
         let last = try await transport.send(request)
-        let terms = OriginTerms(Download(data: Data(), head: last.head), now: now)
+        let policy = OriginCachePolicy(Download(data: Data(), head: last.head), now: now)
         #expect(
-            terms
-                == OriginTerms(
+            policy
+                == OriginCachePolicy(
                     allowsStoring: false, freshUntil: now.addingTimeInterval(30),
                     clientFreshUntil: now.addingTimeInterval(60)))
         #expect(origin.requests.count == 5 && origin.requests.allSatisfy(\.fields.fields.isEmpty))

@@ -3,8 +3,8 @@ import AlcedoRedisCache
 import AlcedoRuntime
 
 /// Looks after a store that several servers share: its numbers, and one line for people when it first takes nothing.
-final class SharedStoreWatch: Sendable {
-    struct Numbers: Sendable {
+final class SharedStoreMonitor: Sendable {
+    struct Statistics: Sendable {
         var statistics: DataCacheStatistics
         /// Whether the store failed so often that it is left alone for now.
         var isFailing: Bool
@@ -19,10 +19,10 @@ final class SharedStoreWatch: Sendable {
         (self.cache, self.warn) = (cache, warn)
     }
 
-    var numbers: Numbers { Numbers(statistics: cache.statistics, isFailing: cache.isServerFailing) }
+    var current: Statistics { Statistics(statistics: cache.statistics, isFailing: cache.isServerFailing) }
 
     /// To be called when something was to be stored.
-    func look() {
+    func check() {
         guard cache.statistics.failures > 0 else { return }
         let isFirst = hasWarned.withLock { hasWarned in
             defer { hasWarned = true }

@@ -7,41 +7,41 @@ import FoundationEssentials
 /// The pipeline gives pictures, and does not pass on what their origins said of caching. Where an original is downloaded
 /// again during the work, the work may have used either: the stricter terms of both hold for it, and for what begins beside
 /// it, which may join it.
-final class OriginWatch: Downloading {
+final class OriginPolicyTracker: Downloading {
     /// What a piece of work may have used; nil while that is nothing.
     private struct Use: Sendable {
         /// What it began with and what came during it.
-        var own: OriginTerms?
+        var own: OriginCachePolicy?
         /// What work that ran already had used by itself, which it may join.
-        var joined: OriginTerms?
+        var joined: OriginCachePolicy?
 
-        var terms: OriginTerms? { own.map { own in joined.map { own.strictest($0) } ?? own } }
+        var policy: OriginCachePolicy? { own.map { own in joined.map { own.combined(with: $0) } ?? own } }
     }
 
-    private struct Note: Sendable {
+    private struct Record: Sendable {
         /// Of each piece of work.
         var uses: [Int: Use] = [:]
         /// Of the download that ended last: who begins after it may use what it brought.
-        var latest: OriginTerms?
+        var latest: OriginCachePolicy?
         var number = 0
 
         mutating func begin() -> Int {
             number += 1
             let others = uses.values.compactMap(\.own)
-            let joined = others.first.map { first in others.dropFirst().reduce(first) { $0.strictest($1) } }
+            let joined = others.first.map { first in others.dropFirst().reduce(first) { $0.combined(with: $1) } }
             uses[number] = Use(own: latest, joined: joined)
             return number
         }
 
-        mutating func add(_ new: OriginTerms) {
+        mutating func add(_ new: OriginCachePolicy) {
             latest = new
-            uses = uses.mapValues { Use(own: $0.own?.strictest(new) ?? new, joined: $0.joined) }
+            uses = uses.mapValues { Use(own: $0.own?.combined(with: new) ?? new, joined: $0.joined) }
         }
     }
 
     private let downloader: any Downloading
     private let clock: any TimeSource
-    private let notes = Locked<[ResourceKey: Note]>([:])
+    private let records = Locked<[ResourceKey: Record]>([:])
 
     init(_ downloader: any Downloading, clock: any TimeSource) {
         self.downloader = downloader
@@ -52,9 +52,9 @@ final class OriginWatch: Downloading {
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download {
         let download = try await downloader.download(request, progress: progress)
-        let terms = OriginTerms(download, now: clock.now)
+        let policy = OriginCachePolicy(download, now: clock.now)
         // Whoever waits for it observes it; where nobody does any more there is nothing to remember.
-        notes.withLock { $0[request.source.resource]?.add(terms) }
+        records.withLock { $0[request.source.resource]?.add(policy) }
         return download
     }
 
@@ -62,20 +62,20 @@ final class OriginWatch: Downloading {
     /// downloaded it.
     func observing<Value: Sendable>(
         _ source: ImageSource, _ work: () async throws -> Value
-    ) async throws -> (Value, OriginTerms) {
+    ) async throws -> (Value, OriginCachePolicy) {
         let resource = source.resource
-        let number = notes.withLock { $0[resource, default: Note()].begin() }
+        let number = records.withLock { $0[resource, default: Record()].begin() }
         let result: Result<Value, any Error>
         do {
             result = .success(try await work())
         } catch {
             result = .failure(error)
         }
-        let terms = notes.withLock { notes in
-            let use = notes[resource]?.uses.removeValue(forKey: number)
-            if notes[resource]?.uses.isEmpty == true { notes[resource] = nil }
-            return use?.terms
+        let policy = records.withLock { records in
+            let use = records[resource]?.uses.removeValue(forKey: number)
+            if records[resource]?.uses.isEmpty == true { records[resource] = nil }
+            return use?.policy
         }
-        return (try result.get(), terms ?? OriginTerms(allowsStoring: false))
+        return (try result.get(), policy ?? OriginCachePolicy(allowsStoring: false))
     }
 }

@@ -9,7 +9,7 @@ import Testing
 
 /// Stores that are slow, and such that fail.
 @Suite(.timeLimit(.minutes(5)))
-struct StoringTests {
+struct ThumbnailCacheTests {
     /// Takes nothing until it is opened.
     private final class HeldStore: DataCaching {
         private let held = Guarded<[CheckedContinuation<Void, Never>]?>([])
@@ -45,7 +45,7 @@ struct StoringTests {
         let date = clock.now.addingTimeInterval(60)
         return Thumbnail(
             data: Data(repeating: 1, count: 100), type: "image/png",
-            freshness: Freshness(start: clock.now, shared: date, client: date))
+            freshness: ThumbnailFreshness(start: clock.now, shared: date, client: date))
     }
 
     private func key(_ number: Int) throws -> ImageKey {
@@ -54,88 +54,92 @@ struct StoringTests {
 
     @Test func `nobody waits for a store that hangs, and no more waits for it than may`() async throws {
         let store = HeldStore()
-        let answers = AnswerStore(
-            memoryLimit: 1 << 20, store: store, life: .seconds(3_600),
-            backlog: StoreBacklog(countLimit: 2, byteLimit: 1_000), clock: clock)
+        let thumbnails = ThumbnailCache(
+            memoryLimit: 1 << 20, store: store, maximumAge: .seconds(3_600),
+            writeQueue: WriteQueue(countLimit: 2, byteLimit: 1_000), clock: clock)
         for number in 0..<5 {
-            answers.keep(thumbnail(), for: try key(number))
-            #expect(answers.quickAnswer(for: try key(number)) == thumbnail())
+            thumbnails.store(thumbnail(), for: try key(number))
+            #expect(thumbnails.memoryThumbnail(for: try key(number)) == thumbnail())
         }
-        #expect(answers.storing.waiting == 2 && answers.storing.dropped == 3)
+        #expect(thumbnails.writeStatistics.pending == 2 && thumbnails.writeStatistics.dropped == 3)
 
         store.open()
-        await answers.flush()
-        #expect(answers.storing.waiting == 0 && answers.storing.failures == 0)
+        await thumbnails.flush()
+        #expect(thumbnails.writeStatistics.pending == 0 && thumbnails.writeStatistics.failures == 0)
     }
 
     @Test func `what waits has a limit of bytes, but for a piece that is alone`() async throws {
         let store = HeldStore()
-        let answers = AnswerStore(
-            memoryLimit: 0, store: store, life: .seconds(3_600), backlog: StoreBacklog(countLimit: 100, byteLimit: 50),
+        let thumbnails = ThumbnailCache(
+            memoryLimit: 0, store: store, maximumAge: .seconds(3_600),
+            writeQueue: WriteQueue(countLimit: 100, byteLimit: 50),
             clock: clock)
-        answers.keep(thumbnail(), for: try key(0))
-        answers.keep(thumbnail(), for: try key(1))
-        #expect(answers.storing.waiting == 1 && answers.storing.dropped == 1)
+        thumbnails.store(thumbnail(), for: try key(0))
+        thumbnails.store(thumbnail(), for: try key(1))
+        #expect(thumbnails.writeStatistics.pending == 1 && thumbnails.writeStatistics.dropped == 1)
         store.open()
-        await answers.flush()
+        await thumbnails.flush()
     }
 
     @Test func `a Redis that takes nothing is seen in the numbers, and said once`() async throws {
         let cache = RedisDataCache(RedisOptions(address: .socket("/nowhere/s"), failureLimit: 1), clock: clock)
         let lines = Guarded<[String]>([])
-        let watch = SharedStoreWatch(cache) { line in lines.change { $0.append(line) } }
-        let answers = AnswerStore(memoryLimit: 0, store: cache, life: .seconds(3_600), clock: clock) { watch.look() }
-        watch.look()
-        #expect(lines.value.isEmpty && !watch.numbers.isFailing)
+        let monitor = SharedStoreMonitor(cache) { line in lines.change { $0.append(line) } }
+        let thumbnails = ThumbnailCache(memoryLimit: 0, store: cache, maximumAge: .seconds(3_600), clock: clock) {
+            monitor.check()
+        }
+        monitor.check()
+        #expect(lines.value.isEmpty && !monitor.current.isFailing)
         for number in 0..<3 {
-            answers.keep(thumbnail(), for: try key(number))
-            await answers.flush()
+            thumbnails.store(thumbnail(), for: try key(number))
+            await thumbnails.flush()
         }
         #expect(lines.value.count == 1)
-        #expect(watch.numbers.statistics.failures == 3 && watch.numbers.isFailing)
+        #expect(monitor.current.statistics.failures == 3 && monitor.current.isFailing)
 
         let text = ServerMetrics().text(
-            inFlight: 0, answers.storing, sharing: watch.numbers, PipelineMetrics().snapshot)
+            inFlight: 0, thumbnails.writeStatistics, sharedStore: monitor.current, PipelineMetrics().snapshot)
         #expect(text.contains("\nthumbnail_redis_stores_total{result=\"failed\"} 3\n"))
         #expect(text.contains("\nthumbnail_redis_reads_total{result=\"hit\"} 0\n"))
         #expect(text.contains("\nthumbnail_redis_failing 1\n"))
         let alone = ServerMetrics().text(
-            inFlight: 0, answers.storing, sharing: nil, PipelineMetrics().snapshot)
+            inFlight: 0, thumbnails.writeStatistics, sharedStore: nil, PipelineMetrics().snapshot)
         #expect(!alone.contains("redis"))
     }
 
     @Test func `what a store has kept is the picture with its terms`() throws {
-        let freshness = Freshness(start: clock.now, shared: clock.now.addingTimeInterval(60), client: clock.now)
-        let picture = Thumbnail(data: Data([1, 2]), type: "image/png", freshness: freshness)
-        #expect(Thumbnail(try #require(picture.entry), life: .seconds(90)) == picture)
-        for notes in [
+        let freshness = ThumbnailFreshness(
+            start: clock.now, shared: clock.now.addingTimeInterval(60), client: clock.now)
+        let image = Thumbnail(data: Data([1, 2]), type: "image/png", freshness: freshness)
+        #expect(Thumbnail(try #require(image.entry), maximumAge: .seconds(90)) == image)
+        for metadata in [
             "", "image/png\n\"a\"\n1", "image/png\n\"a\"\nx\n1", "image/png\n\"a\"\n1\nx", "text/html\n\"a\"\n1\n1",
             "image/png\na\n1\n1",
         ] {
-            let entry = CachedData(Data([1]), metadata: Data(notes.utf8), expiry: clock.now)
-            #expect(Thumbnail(entry, life: .seconds(90)) == nil)
+            let entry = CachedData(Data([1]), metadata: Data(metadata.utf8), expiry: clock.now)
+            #expect(Thumbnail(entry, maximumAge: .seconds(90)) == nil)
         }
     }
 
     @Test func `what was stored for longer is used no longer than this server may`() async throws {
         let store = MemoryCache<ImageKey, CachedData>(limits: MemoryCacheLimits(costLimit: 1 << 20), clock: clock)
-        let answers = { AnswerStore(memoryLimit: 1 << 20, store: store, life: $0, clock: clock) }
+        let thumbnails = { ThumbnailCache(memoryLimit: 1 << 20, store: store, maximumAge: $0, clock: clock) }
         let key = try key(0)
-        let patient = answers(.seconds(3_600))
+        let patient = thumbnails(.seconds(3_600))
         let date = clock.now.addingTimeInterval(3_600)
-        patient.keep(
+        patient.store(
             Thumbnail(
                 data: Data([1]), type: "image/png",
-                freshness: Freshness(start: clock.now, shared: date, client: date)), for: key)
+                freshness: ThumbnailFreshness(start: clock.now, shared: date, client: date)), for: key)
         await patient.flush()
         clock.advance(by: .seconds(4))
 
-        let hasty = answers(.seconds(10))
-        let freshness = try #require(await hasty.storedAnswer(for: key)?.freshness)
+        let hasty = thumbnails(.seconds(10))
+        let freshness = try #require(await hasty.storedThumbnail(for: key)?.freshness)
         #expect(freshness.cacheControl(now: clock.now, until: nil) == "max-age=6")
         clock.advance(by: .seconds(6))
-        #expect(hasty.quickAnswer(for: key) == nil)
-        #expect(await hasty.storedAnswer(for: key) == nil)
-        #expect(await answers(.seconds(3_600)).storedAnswer(for: key) != nil)
+        #expect(hasty.memoryThumbnail(for: key) == nil)
+        #expect(await hasty.storedThumbnail(for: key) == nil)
+        #expect(await thumbnails(.seconds(3_600)).storedThumbnail(for: key) != nil)
     }
 }
