@@ -92,7 +92,7 @@ struct ServerOptions {
             default: throw UsageError("there is no option '\(option)'")
             }
         }
-        try arguments.finish(refusingOthersFor: "thumbnail-server")
+        try arguments.finish(rejectingWordsFor: "thumbnail-server")
         stack.redis = try redis.options()
         if disablesCaching {
             guard stack.redis == nil else { throw UsageError("--no-cache keeps nothing, and --redis pictures") }

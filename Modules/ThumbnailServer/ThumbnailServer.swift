@@ -31,12 +31,12 @@ enum ThumbnailServer {
         var listening = options.listening
         listening.maximumConnections = OpenFiles.raiseLimit(for: listening.maximumConnections)
         if listening.maximumConnections < options.listening.maximumConnections {
-            Console.note(
+            Console.notice(
                 "thumbnail-server: \(listening.maximumConnections) connections at most, not "
                     + "\(options.listening.maximumConnections): the system's limit of open files is too low")
         }
         let server = try RunningServer(options.stack, listening)
-        if let problem = options.makeCacheDirectory() { Console.note("thumbnail-server: \(problem)") }
+        if let problem = options.makeCacheDirectory() { Console.notice("thumbnail-server: \(problem)") }
         let host = options.listening.host
         Console.output("listening on http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)\n")
         for await _ in signals { break }

@@ -46,7 +46,7 @@ struct InterruptionTests {
 
     @Test func `work is waited for until its grace is over, and no longer`() async throws {
         let clock = ManualClock()
-        let work = StoppableWork<Int>(time: clock)
+        let work = GracePeriodTask<Int>(clock: clock)
         let (gate, opening) = AsyncStream<Void>.makeStream()
         let endless = Task {
             for await _ in gate {}
@@ -61,7 +61,7 @@ struct InterruptionTests {
         #expect(await value == nil)
         opening.finish()
 
-        let prompt = StoppableWork<Int>(time: clock)
+        let prompt = GracePeriodTask<Int>(clock: clock)
         #expect(await prompt.value(of: Task { 2 }) == 2)
     }
 
@@ -72,7 +72,7 @@ struct InterruptionTests {
         let playCount: Int? = nil
         let cost = 0
         let drawn = Guarded(0)
-        let animation = Guarded<StoppableFrames?>(nil)
+        let animation = Guarded<CancellableFrames?>(nil)
 
         func delay(at index: Int) -> Duration { .milliseconds(10) }
 
@@ -91,7 +91,7 @@ struct InterruptionTests {
     @Test(arguments: [OutputFormat.gif, .webp])
     func `an encoder gets no more frames of an animation that is stopped`(format: OutputFormat) throws {
         let frames = Frames()
-        let animation = StoppableFrames(frames)
+        let animation = CancellableFrames(frames)
         frames.animation.change { $0 = animation }
         let image = DecodedImage(pixels: try frames.frame(at: 0), frames: animation)
 

@@ -38,7 +38,7 @@ struct ServerStack: Sendable {
             if settings.allowsPrivateAddresses { options.prefix += Self.privateName + ":" }
             return RedisDataCache(options)
         }
-        let sharedStore = shared.map { SharedStoreMonitor($0) { Console.note("thumbnail-server: \($0)") } }
+        let sharedStore = shared.map { SharedStoreMonitor($0) { Console.notice("thumbnail-server: \($0)") } }
         let cache = ThumbnailCache(
             memoryLimit: settings.memoryLimit, store: Self.store(settings, shared),
             maximumAge: settings.limits.maximumAge,

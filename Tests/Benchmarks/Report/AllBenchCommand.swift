@@ -71,7 +71,7 @@ struct AllBenchCommand: ProgramCommand {
             let titles = parts.map(\.title).joined(separator: ", ")
             throw UsageError("no part has such a title; there are \(titles)")
         }
-        let place = OutputFolder(output, replaces: replaces || isUpdate, sparing: [])
+        let place = OutputDirectory(output, replaces: replaces || isUpdate, sparing: [])
         try place.prepare(for: [Self.names.data, Self.names.text, Self.names.plot])
         let folder = URL(filePath: output)
         let file = folder.appending(path: Self.names.data)

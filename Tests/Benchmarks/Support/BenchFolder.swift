@@ -81,7 +81,7 @@ enum BenchCleanup {
             try? await Task.sleep(for: .milliseconds(5))
         }
         let status = await interruption.finish() ?? .interrupted
-        Console.note("alcedo-bench: interrupted")
+        Console.notice("alcedo-bench: interrupted")
         let removal = remove(state.withLock { $0.places })
         withExtendedLifetime(removal) { _exit(status.rawValue) }
     }

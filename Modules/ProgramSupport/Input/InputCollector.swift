@@ -4,9 +4,9 @@ import AlcedoRuntime
 import FoundationEssentials
 
 /// Finds out which images words stand for. Blocks.
-package struct InputGathering {
+package struct InputCollector {
     package private(set) var items: [ImageList.Item] = []
-    private var folders = ImageFolders()
+    private var directories = ImageDirectories()
 
     package init() {}
 
@@ -17,12 +17,12 @@ package struct InputGathering {
             let request = ImageRequest(source: .bytes(data, identity: "standard input"))
             items.append(.image(ImageArgument(name: "-", request: request)))
         } else if ImageArgument.isURL(word) || FileManager.default.fileExists(atPath: word) {
-            addPlace(word)
+            addPath(word)
         } else if word.contains("\u{FFFD}") {
-            items.append(.trouble(name: word, reason: "no such file; a name that is not UTF-8 cannot be given"))
+            items.append(.unreadable(name: word, reason: "no such file; a name that is not UTF-8 cannot be given"))
         } else if let paths = FilePattern.paths(matching: word) {
-            if paths.isEmpty { items.append(.trouble(name: word, reason: "no file matches")) }
-            for path in paths { addPlace(path) }
+            if paths.isEmpty { items.append(.unreadable(name: word, reason: "no file matches")) }
+            for path in paths { addPath(path) }
         } else {
             items.append(.named(word))
         }
@@ -34,20 +34,20 @@ package struct InputGathering {
         for line in data.split(separator: hasNulls ? 0 : UInt8(ascii: "\n")) {
             let name = !hasNulls && line.last == UInt8(ascii: "\r") ? line.dropLast() : line
             if name.isEmpty { continue }
-            addPlace(String(validating: name, as: UTF8.self), name)
+            addPath(String(validating: name, as: UTF8.self), name)
         }
     }
 
-    private mutating func addPlace(_ name: String?, _ bytes: Data) {
+    private mutating func addPath(_ name: String?, _ bytes: Data) {
         if let name {
-            addPlace(name)
+            addPath(name)
         } else {
-            items.append(.trouble(name: String(decoding: bytes, as: UTF8.self), reason: "the name is not UTF-8"))
+            items.append(.unreadable(name: String(decoding: bytes, as: UTF8.self), reason: "the name is not UTF-8"))
         }
     }
 
-    private mutating func addPlace(_ name: String) {
-        if !ImageArgument.isURL(name), let found = folders.images(below: name) {
+    private mutating func addPath(_ name: String) {
+        if !ImageArgument.isURL(name), let found = directories.images(below: name) {
             items += found
         } else {
             items.append(.named(name))
@@ -56,7 +56,7 @@ package struct InputGathering {
 }
 
 /// Finds images in folders, and in the folders there, told by their names' ends. Names that begin with a dot are left out.
-private struct ImageFolders {
+private struct ImageDirectories {
     private static let endings: Set = ["png", "apng", "jpg", "jpeg", "gif", "webp"]
 
     /// Each folder is looked at once, however many links lead to it.
@@ -64,7 +64,7 @@ private struct ImageFolders {
 
     /// In the order of their names; nil when the path is no folder's.
     mutating func images(below path: String) -> [ImageList.Item]? {
-        guard Self.isFolder(path) else { return nil }
+        guard Self.isDirectory(path) else { return nil }
         // Asked for again, it is there again; only going round in circles is not.
         seen = []
         var items: [ImageList.Item] = []
@@ -72,25 +72,25 @@ private struct ImageFolders {
         return items
     }
 
-    private mutating func walk(_ folder: String, into items: inout [ImageList.Item]) {
-        guard let identity = FileIdentity(path: folder), seen.insert(identity).inserted else { return }
+    private mutating func walk(_ directory: String, into items: inout [ImageList.Item]) {
+        guard let identity = FileIdentity(path: directory), seen.insert(identity).inserted else { return }
         var names: [String] = []
-        let number = DirectoryListing.forEachName(in: folder, followsLink: true) { bytes in
+        let number = DirectoryListing.forEachName(in: directory, followsLink: true) { bytes in
             guard bytes.first != UInt8(ascii: ".") else { return }
             if let name = String(validating: bytes, as: UTF8.self) {
                 names.append(name)
             } else if Self.isImage(String(decoding: bytes, as: UTF8.self)) {
-                let name = "\(folder)/\(String(decoding: bytes, as: UTF8.self))"
-                items.append(.trouble(name: name, reason: "the name is not UTF-8"))
+                let name = "\(directory)/\(String(decoding: bytes, as: UTF8.self))"
+                items.append(.unreadable(name: name, reason: "the name is not UTF-8"))
             }
         }
         if number != 0 {
             let reason = String(cString: strerror(number))
-            items.append(.trouble(name: folder, reason: "cannot list the folder: \(reason)"))
+            items.append(.unreadable(name: directory, reason: "cannot list the folder: \(reason)"))
         }
         for name in names.sorted() {
-            let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-            if Self.isFolder(path) {
+            let path = directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
+            if Self.isDirectory(path) {
                 walk(path, into: &items)
             } else if Self.isImage(name) {
                 items.append(.named(path))
@@ -102,9 +102,9 @@ private struct ImageFolders {
         name.lastIndex(of: ".").map { endings.contains(name[name.index(after: $0)...].lowercased()) } ?? false
     }
 
-    private static func isFolder(_ path: String) -> Bool {
-        var isFolder = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
+    private static func isDirectory(_ path: String) -> Bool {
+        var isDirectory = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory
     }
 }
 

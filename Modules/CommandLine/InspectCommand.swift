@@ -41,13 +41,13 @@ struct InspectCommand: ProgramCommand {
 
     func run() async throws -> ExitStatus {
         let images = try await inputs.images(changing: network.apply)
-        let log = network.isVerbose ? TransferLog { Console.note($0) } : nil
+        let log = network.isVerbose ? TransferLog { Console.notice($0) } : nil
         // Nothing is kept on disk: what a server has now is what is wanted.
         let downloader = try network.downloader(parts: nil, downloads: images.count, log: log)
         var report = JobReport(program: "alcedo")
         (report.isJSON, report.isQuiet) = (isJSON, isQuiet)
         let tally = RunTally(of: images.count, "inspected", report)
-        return await StoppableJob(downloader: downloader, log: log, tally: tally).run { [report] interruption in
+        return await InterruptibleJob(downloader: downloader, log: log, tally: tally).run { [report] interruption in
             await inspect(images, with: downloader, until: interruption, report, tally)
         }
     }
@@ -61,9 +61,9 @@ struct InspectCommand: ProgramCommand {
         let decoding = BlockingExecutor(name: "alcedo.inspect", width: 1)
         // One after another: a list of any length needs the memory of one image. On a terminal the reports show how far it is.
         let batch = BatchLoad(
-            images, width: 1, interruption: interruption,
+            images, maxConcurrentLoads: 1, interruption: interruption,
             showsProgress: report.showsProgress && !Console.outputIsTerminal)
-        var isGood = true
+        var succeeded = true
         await batch.run { request, index, progress in
             let data = try await downloader.download(DownloadRequest(request.source), progress: progress).data
             let blank = ImageReport(input: images[index].path)
@@ -77,17 +77,51 @@ struct InspectCommand: ProgramCommand {
                 let isEmpty = (error as? DownloadError)?.code == .empty
                 found.error = "\(isEmpty ? "empty" : "unreadable"): \(image.withoutPassword("\(error)"))"
             }
-            if found.error != nil { isGood = false }
-            tell(found, of: image, by: report)
+            if found.error != nil { succeeded = false }
+            printReport(found, of: image, by: report)
             tally.add()
         }
-        return isGood
+        return succeeded
     }
 
-    private func tell(_ image: ImageReport, of argument: ImageArgument, by report: JobReport) {
+    private func printReport(_ image: ImageReport, of argument: ImageArgument, by report: JobReport) {
         if let error = image.error, !isJSON || isQuiet { report.problem("\(argument.name): \(error)") }
         guard !isQuiet else { return }
-        report.say(image.text)
-        report.tell(object: image)
+        report.printText(image.text)
+        report.printObject(image)
+    }
+}
+
+/// Fills in reports.
+private struct Inspector: Sendable {
+    let codecs: CodecRegistry
+    let limits: DecodingLimits
+    let decodesPixels: Bool
+
+    /// Returns the report with what the bytes say, or with the error and what was known before it. Blocks.
+    func inspect(_ data: Data, _ blank: ImageReport) -> ImageReport {
+        var report = blank
+        report.format = codecs.entry(for: data)?.format.rawValue
+        do throws(ImageDecodingError) {
+            report.take(try codecs.inspect(data, limits: limits))
+            if decodesPixels { report.frames = try digests(of: data) }
+        } catch {
+            report.error = "\(error.code.rawValue): \(error.message)"
+        }
+        return report
+    }
+
+    private func digests(of data: Data) throws(ImageDecodingError) -> [FrameDigest] {
+        let image = try codecs.decode(data, options: DecodingOptions(limits: limits, appliesOrientation: false))
+        guard let animation = image.frames else { return [FrameDigest(image.pixels)] }
+        var digests: [FrameDigest] = []
+        for index in 0..<animation.frameCount {
+            do {
+                digests.append(FrameDigest(try animation.frame(at: index)))
+            } catch {
+                throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "frame \(index): \(error)")
+            }
+        }
+        return digests
     }
 }

@@ -1,9 +1,10 @@
 import Alcedo
-import AlcedoTerminal
+import AlcedoLibc
 import AlcedoProgramSupport
+import AlcedoTerminal
 
 /// Shows one image after another on standard output.
-@MainActor final class TerminalShow {
+@MainActor final class TerminalPresenter {
     private let pipeline: ImagePipeline
     private let playCount: Int?
     private let interruption: Interruption
@@ -48,20 +49,20 @@ import AlcedoProgramSupport
             if canvas != nil { HiddenCursor.end() }
             withExtendedLifetime(watch) {}
         }
-        var isGood = true
-        for index in images.indices where !isStopped && !interruption.hasCome {
+        var succeeded = true
+        for index in images.indices where !isStopped && !interruption.isRequested {
             let image = images[index]
             if hasNames { Console.output("\(image.name)\n") }
             do {
                 try await show(image, by: renderer, isLive: canvas != nil)
-            } catch  where error is CancellationError || interruption.hasCome {
+            } catch  where error is CancellationError || interruption.isRequested {
                 continue
             } catch {
                 Console.problem("alcedo: \(image.name): \(image.withoutPassword("\(error)"))")
-                isGood = false
+                succeeded = false
             }
         }
-        return isGood
+        return succeeded
     }
 
     /// Ends what is going on.
@@ -101,5 +102,54 @@ import AlcedoProgramSupport
 
     private static func isLarger(_ size: PixelSize, than other: PixelSize) -> Bool {
         size.width > other.width || size.height > other.height
+    }
+}
+
+/// Hides the terminal's cursor until the program ends, whichever way, but not from the shell, to which Ctrl-Z leads meanwhile.
+private enum HiddenCursor {
+    private static var hiding: StaticString { "\u{1B}[?25l" }
+    private static var showing: StaticString { "\u{1B}[?25h" }
+    /// Also ends the part of a picture or a colour that may be the last that the terminal has got.
+    private static var restoring: StaticString { "\u{1B}\\\u{1B}[0m\u{1B}[?25h" }
+
+    static func begin() {
+        TerminalRestoration.begin {
+            for number in [SIGTSTP, SIGCONT] { signal(number, SIG_IGN) }
+            put(restoring)
+        }
+        Console.output("\(hiding)")
+        if !Interruption.isIgnored(SIGQUIT) { signal(SIGQUIT, showAndRaise) }
+        guard !Interruption.isIgnored(SIGTSTP) else { return }
+        signal(SIGTSTP, showAndRaise)
+        signal(SIGCONT, hideAgain)
+    }
+
+    static func end() {
+        for number in [SIGTSTP, SIGCONT, SIGQUIT] where !Interruption.isIgnored(number) { signal(number, nil) }
+        Console.output("\(showing)")
+        TerminalRestoration.end()
+    }
+
+    /// As handlers of signals may. A terminal that takes nothing does not keep the process.
+    private static func put(_ text: StaticString) {
+        var terminal = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+        if poll(&terminal, 1, 250) > 0 { _ = write(STDOUT_FILENO, text.utf8Start, text.utf8CodeUnitCount) }
+    }
+
+    /// Shows the cursor, and then stops or ends the process as if nobody had listened.
+    private static let showAndRaise: @convention(c) (Int32) -> Void = { number in
+        let before = errno
+        put(restoring)
+        signal(number, nil)
+        // Comes when this handler has ended.
+        raise(number)
+        errno = before
+    }
+
+    private static let hideAgain: @convention(c) (Int32) -> Void = { _ in
+        let before = errno
+        put(hiding)
+        signal(SIGTSTP, HiddenCursor.showAndRaise)
+        errno = before
     }
 }

@@ -8,10 +8,10 @@ struct FileJob: Sendable {
     let title: String
     let images: ImageList
     let configuration: ImagePipeline.Configuration
-    let place: FilePlace
+    let destination: OutputDestination
     let maker: any FileMaking
-    /// Most images that are worked on at once.
-    var width = 8
+    /// The maximum number of images processed at once.
+    var maxConcurrentImages = 8
     /// Whether files of the same names go, unless they are among the images.
     var replaces = false
     var report: JobReport
@@ -22,12 +22,12 @@ struct FileJob: Sendable {
 
     private enum Target: Sendable {
         case standardOutput
-        case file(OutputFolder, name: String)
-        case folder(OutputFolder)
+        case file(OutputDirectory, name: String)
+        case directory(OutputDirectory)
     }
 
     private struct Outcome: Sendable {
-        var made: MadeImage
+        var written: WrittenImage
         var sink: FileSink
     }
 
@@ -43,7 +43,7 @@ struct FileJob: Sendable {
             names = try await files.run { FileNames(of: images, fileExtension: maker.fileExtension) }
             target = try await files.run { try self.target(names) }
         } catch {
-            if !(interruption?.hasCome ?? false) { report.problem("\(error)") }
+            if !(interruption?.isRequested ?? false) { report.problem("\(error)") }
             return false
         }
         let layers = LayerObserver()
@@ -51,21 +51,23 @@ struct FileJob: Sendable {
         // Each image is loaded once.
         configuration.memoryCache = nil
         configuration.observer = layers
-        let transfers = TransferWatch(configuration.downloader)
+        let transfers = TransferProgressObserver(configuration.downloader)
         configuration.downloader = transfers
         let pipeline = ImagePipeline(configuration)
         let tools = FileTools(
             pipeline: pipeline, codecs: configuration.codecs, layers: layers, transfers: transfers, files: files)
-        let batch = BatchLoad(images, width: width, interruption: interruption, showsProgress: report.showsProgress)
+        let batch = BatchLoad(
+            images, maxConcurrentLoads: maxConcurrentImages, interruption: interruption,
+            showsProgress: report.showsProgress)
         var summary = FileSummary()
         await batch.run { request, index, progress in
             let sink = try await files.run { try self.sink(to: target, names, index) }
-            let made = try await maker.make(request, with: tools, into: sink, progress: progress)
+            let written = try await maker.make(request, with: tools, into: sink, progress: progress)
             // An interruption that comes here must not conceal what is there.
-            if !sink.keepsEach { try await files.run { try sink.finish() } }
-            return Outcome(made: made, sink: sink)
+            if !sink.writesSeparateFiles { try await files.run { try sink.finish() } }
+            return Outcome(written: written, sink: sink)
         } onResult: { index, result in
-            tell(result, index, &summary)
+            record(result, index, &summary)
         }
         await pipeline.flush()
         if !report.isJSON {
@@ -74,60 +76,63 @@ struct FileJob: Sendable {
             }
         }
         guard !batch.isInterrupted else { return false }
-        for trouble in layers.troubles.messages { report.problem(trouble) }
-        if case .standardOutput = place {} else { report.say(summary.text(title, in: ContinuousClock.now - start)) }
-        return summary.problems.isEmpty && layers.troubles.messages.isEmpty
+        for message in layers.errors.messages { report.problem(message) }
+        if case .standardOutput = destination {
+        } else {
+            report.printText(summary.text(title, in: ContinuousClock.now - start))
+        }
+        return summary.problems.isEmpty && layers.errors.messages.isEmpty
     }
 
     /// Looks whether there is anything in the way of the files.
     private func target(_ names: FileNames) throws -> Target {
         let (path, name): (String, String?)
-        switch place {
+        switch destination {
         case .standardOutput: return .standardOutput
-        case .file(let file): (path, name) = OutputFolder.split(file)
-        case .folder(let folder): (path, name) = (folder, nil)
+        case .file(let file): (path, name) = OutputDirectory.split(file)
+        case .directory(let directory): (path, name) = (directory, nil)
         }
-        let folder = OutputFolder(path, replaces: replaces, sparing: images.files())
+        let directory = OutputDirectory(path, replaces: replaces, sparing: images.files())
         let all = name.map { [$0] } ?? names.all(in: path, hasFrames: maker.makesFrames)
-        try folder.prepare(for: all)
-        return name.map { .file(folder, name: $0) } ?? .folder(folder)
+        try directory.prepare(for: all)
+        return name.map { .file(directory, name: $0) } ?? .directory(directory)
     }
 
     private func sink(to target: Target, _ names: FileNames, _ index: Int) throws -> FileSink {
-        let place: FileSink.Target =
+        let sinkTarget: FileSink.Target =
             switch target {
             case .standardOutput: .standardOutput
-            case .file(let folder, let name): .file(try folder.file(named: name), path: folder.path(of: name))
-            case .folder(let folder): .folder(folder)
+            case .file(let directory, let name): .file(try directory.file(named: name), path: directory.path(of: name))
+            case .directory(let directory): .directory(directory)
             }
-        return FileSink(target: place, names: names, index: index)
+        return FileSink(target: sinkTarget, names: names, index: index)
     }
 
-    private func tell(_ result: Result<Outcome, any Error>, _ index: Int, _ summary: inout FileSummary) {
+    private func record(_ result: Result<Outcome, any Error>, _ index: Int, _ summary: inout FileSummary) {
         let image = images[index]
         var line = ResultLine(input: image.path)
         switch result {
         case .success(let outcome):
-            let (made, sink) = (outcome.made, outcome.sink)
-            if made.isWhole {
-                summary.add(made)
+            let (written, sink) = (outcome.written, outcome.sink)
+            if written.isComplete {
+                summary.add(written)
                 tally?.add()
             }
-            (line.size, line.layer, line.byteCount) = (made.size, made.layer, made.bytesIn)
-            line.lost = made.losses.map(\.rawValue)
-            for frame in made.frames {
+            (line.size, line.layer, line.byteCount) = (written.size, written.layer, written.bytesIn)
+            line.lost = written.losses.map(\.rawValue)
+            for frame in written.frames {
                 (line.frame, line.output) = (frame, sink.path(frame: frame))
-                report.tell(line)
+                report.printResult(line)
             }
-            let losses = made.losses.filter { !$0.isUsual }.map(\.words)
-            if maker.tellsLosses, !losses.isEmpty {
-                report.note("\(image.name): not kept: \(losses.joined(separator: ", "))")
+            let losses = written.losses.filter { !$0.isCommon }.map(\.words)
+            if maker.reportsLosses, !losses.isEmpty {
+                report.notice("\(image.name): not kept: \(losses.joined(separator: ", "))")
             }
         case .failure(let error):
             let problem = image.withoutPassword("\(error)")
             summary.add(problem: problem, of: index)
             line.error = problem
-            report.tell(line)
+            report.printResult(line)
         }
     }
 }
@@ -141,11 +146,11 @@ private struct FileSummary: Sendable {
     private var bytesOut = 0
     private var losses: [Loss: Int] = [:]
 
-    mutating func add(_ made: MadeImage) {
+    mutating func add(_ image: WrittenImage) {
         written += 1
-        bytesIn += made.bytesIn
-        bytesOut += made.bytesOut
-        for loss in made.losses { losses[loss, default: 0] += 1 }
+        bytesIn += image.bytesIn
+        bytesOut += image.bytesOut
+        for loss in image.losses { losses[loss, default: 0] += 1 }
     }
 
     mutating func add(problem: String, of index: Int) { problems[index] = problem }
@@ -154,7 +159,7 @@ private struct FileSummary: Sendable {
     func text(_ title: String, in duration: Duration) -> String {
         let lost = Loss.allCases.compactMap { loss in losses[loss].map { "\(loss.words) of \($0)" } }
         return "\(title): \(written) written, \(problems.count) failed, \(bytesIn) bytes in, \(bytesOut) bytes out, "
-            + "\(RunTime(duration).text(for: written))\n"
+            + "\(RunDuration(duration).text(for: written))\n"
             + (lost.isEmpty ? "" : "not kept: \(lost.joined(separator: ", "))\n")
     }
 }

@@ -65,7 +65,7 @@ struct ShowCommand: ProgramCommand {
         var report = JobReport(program: "alcedo")
         report.isQuiet = isQuiet
         // An animation that goes on for ever is ended so.
-        let tally = RunTally(of: images.count, "shown", report, tellsOfAll: false)
+        let tally = RunTally(of: images.count, "shown", report, reportsCompletion: false)
         return try await stack.run(downloads: images.count, tally: tally) { configuration, interruption in
             await show(images, by: configuration, until: interruption, tally)
         }
@@ -76,14 +76,14 @@ struct ShowCommand: ProgramCommand {
         _ images: ImageList, by configuration: ImagePipeline.Configuration, until interruption: Interruption,
         _ tally: RunTally
     ) async -> Bool {
-        let troubles = TroubleObserver()
+        let errors = ErrorObserver()
         var configuration = configuration
-        configuration.observer = troubles
+        configuration.observer = errors
         let pipeline = ImagePipeline(configuration)
-        let show = await TerminalShow(
+        let presenter = await TerminalPresenter(
             pipeline: pipeline, playCount: loops ?? (images.count > 1 ? 1 : nil), interruption: interruption,
             tally: tally)
-        let isGood = await withTaskCancellationHandler {
+        let succeeded = await withTaskCancellationHandler {
             // Cancelled before it began.
             guard let graphics = try? await BlockingExecutor(name: "terminal", width: 1).run({ chosenGraphics() })
             else { return false }
@@ -92,15 +92,15 @@ struct ShowCommand: ProgramCommand {
             // Without escape codes nothing can be drawn over.
             let isLive = Console.outputIsTerminal && (depth != .none || graphics != .blocks)
             let resizing: @MainActor (TerminalCanvas) -> TerminalCanvas = { canvas(on: $0) }
-            return await show.show(
+            return await presenter.show(
                 images, named: images.count > 1 && !isQuiet, by: renderer, resizing: isLive ? resizing : nil)
         } onCancel: {
-            Task { await show.stop() }
+            Task { await presenter.stop() }
         }
         // The bytes go to disk behind the load; the process must not end before.
         await pipeline.flush()
-        for trouble in troubles.messages { Console.problem("alcedo: \(trouble)") }
-        return isGood && troubles.messages.isEmpty
+        for message in errors.messages { Console.problem("alcedo: \(message)") }
+        return succeeded && errors.messages.isEmpty
     }
 
     /// The cells that a picture may have. The last line is left to the prompt.

@@ -3,7 +3,7 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 
 /// A job that loads images, and that a signal ends before its time.
-struct StoppableJob: Sendable {
+struct InterruptibleJob: Sendable {
     /// How long an interrupted job is waited for. What it has not written by then it will not write: files get their names
     /// when they are whole.
     private static let grace = Duration.seconds(1)
@@ -19,7 +19,7 @@ struct StoppableJob: Sendable {
     /// - Parameter job: Says whether all went well.
     func run(_ job: @escaping @Sendable (Interruption) async -> Bool) async -> ExitStatus {
         let running = Locked<Task<Bool, Never>?>(nil)
-        let end = StoppableWork<Bool>()
+        let end = GracePeriodTask<Bool>()
         let interruption = Interruption { [downloader] in
             // Transfers first: they keep what has come. Then what decodes, processes and draws.
             await downloader.shutDown()
@@ -29,24 +29,24 @@ struct StoppableJob: Sendable {
         let work = Task { await job(interruption) }
         running.withLock { $0 = work }
         // A signal that came before found nothing to cancel.
-        if interruption.hasCome { work.cancel() }
-        let isGood = await end.value(of: work)
-        if let log { Console.note(log.summary) }
-        if interruption.hasCome { tally?.tellInterruption() }
-        return await interruption.finish() ?? (isGood == true ? .success : .failure)
+        if interruption.isRequested { work.cancel() }
+        let succeeded = await end.value(of: work)
+        if let log { Console.notice(log.summary) }
+        if interruption.isRequested { tally?.printInterruption() }
+        return await interruption.finish() ?? (succeeded == true ? .success : .failure)
     }
 }
 
 /// Work that is waited for only so long once it has been told to stop: what a C library has begun runs to its end, which
 /// may be a minute away, and hears of nothing.
-struct StoppableWork<Value: Sendable>: Sendable {
+struct GracePeriodTask<Value: Sendable>: Sendable {
     private let ends: AsyncStream<Value?>
     private let end: AsyncStream<Value?>.Continuation
-    private let time: any TimeSource
+    private let clock: any TimeSource
 
-    init(time: any TimeSource = SystemClock()) {
+    init(clock: any TimeSource = SystemClock()) {
         (ends, end) = AsyncStream.makeStream()
-        self.time = time
+        self.clock = clock
     }
 
     /// To be called when the work has been told to stop.
@@ -54,7 +54,7 @@ struct StoppableWork<Value: Sendable>: Sendable {
     /// - Parameter grace: How long it is waited for from now on.
     func hasBeenStopped(grace: Duration) {
         Task {
-            try? await time.sleep(for: grace)
+            try? await clock.sleep(for: grace)
             end.yield(nil)
         }
     }

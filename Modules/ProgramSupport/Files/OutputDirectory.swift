@@ -4,28 +4,28 @@ import AlcedoRuntime
 package import FoundationEssentials
 
 /// Where results go.
-package struct OutputFolder: Sendable {
+package struct OutputDirectory: Sendable {
     /// As it was named.
-    let folder: String
+    let directory: String
     /// Whether a file that has the name of a result goes. One of ``inputs`` stays in any case.
     var replaces: Bool
     /// Files that are never overwritten, by whatever name.
     var inputs: Set<FileIdentity>
 
-    package init(_ folder: String, replaces: Bool, sparing inputs: Set<FileIdentity>) {
-        self.folder = folder
+    package init(_ directory: String, replaces: Bool, sparing inputs: Set<FileIdentity>) {
+        self.directory = directory
         self.replaces = replaces
         self.inputs = inputs
     }
 
     /// The folder that a path lies in, and the name there.
-    package static func split(_ path: String) -> (folder: String, name: String) {
-        let folder = PathParts.folder(of: path)
-        return (folder.isEmpty ? "." : folder, PathParts.name(of: path))
+    package static func split(_ path: String) -> (directory: String, name: String) {
+        let directory = PathParts.directory(of: path)
+        return (directory.isEmpty ? "." : directory, PathParts.name(of: path))
     }
 
     package func path(of name: String) -> String {
-        folder == "." ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+        directory == "." ? name : directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
     }
 
     /// To be called before work begins whose results have these names: makes the folder. Asks the system for each name;
@@ -33,18 +33,18 @@ package struct OutputFolder: Sendable {
     ///
     /// - Throws: When some are there already, and where nothing can be written.
     package func prepare(for names: some Sequence<String>) throws(OutputError) {
-        if let refusal = refusal(of: names) { throw refusal }
-        let shown = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+        if let obstacle = obstacle(to: names) { throw obstacle }
+        let shown = directory.count > 1 && directory.hasSuffix("/") ? String(directory.dropLast()) : directory
         do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         } catch {
             throw OutputError(description: "cannot write \(shown): \(error.localizedReason)")
         }
-        if access(folder, W_OK | X_OK) != 0 { throw OutputError(path: shown, number: errno) }
+        if access(directory, W_OK | X_OK) != 0 { throw OutputError(path: shown, number: errno) }
     }
 
     /// Why the names are not to be had; nil when nothing is in the way.
-    private func refusal(of names: some Sequence<String>) -> OutputError? {
+    private func obstacle(to names: some Sequence<String>) -> OutputError? {
         var taken: (first: String, others: Int)?
         for name in names {
             let path = path(of: name)
@@ -73,7 +73,7 @@ package struct OutputFolder: Sendable {
             throw OutputError(description: "cannot write \(path): not a regular file")
         }
         do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         } catch {
             throw OutputError(description: "cannot write \(path): \(error.localizedReason)")
         }
@@ -114,11 +114,11 @@ package final class OutputFile: Sendable {
     init(path: String, replaces: Bool) throws(OutputError) {
         self.path = path
         self.replaces = replaces
-        let folder = OutputFolder.split(path).folder
+        let directory = OutputDirectory.split(path).directory
         var hiddenPath: String?
         let owner = replaces ? FileOwner(of: path) : nil
         let mode = owner?.firstMode ?? 0o666
-        var file = open(folder, Self.nameless | O_WRONLY | O_CLOEXEC, mode)
+        var file = open(directory, Self.nameless | O_WRONLY | O_CLOEXEC, mode)
         if file < 0, errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT {
             let hidden = Self.hiddenPath(beside: path)
             file = open(hidden, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
@@ -145,7 +145,7 @@ package final class OutputFile: Sendable {
         if hiddenPath.withLock({ $0 == nil }) {
             let inside = "/proc/self/fd/\(file)"
             let name = replaces ? Self.hiddenPath(beside: path) : path
-            guard linkat(AT_FDCWD, inside, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 else { throw refusal() }
+            guard linkat(AT_FDCWD, inside, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 else { throw finishError() }
             guard replaces else { return }
             hiddenPath.withLock { $0 = name }
         }
@@ -153,20 +153,20 @@ package final class OutputFile: Sendable {
         // Of a name that has been taken meanwhile a link is refused, where renaming would replace it.
         if !replaces {
             if link(hidden, path) == 0 { return }
-            guard errno != EEXIST, FileIdentity(linkAt: path) == nil else { throw refusal(EEXIST) }
+            guard errno != EEXIST, FileIdentity(linkAt: path) == nil else { throw finishError(EEXIST) }
         }
-        guard rename(hidden, path) == 0 else { throw refusal() }
+        guard rename(hidden, path) == 0 else { throw finishError() }
         hiddenPath.withLock { $0 = nil }
     }
 
-    private func refusal(_ number: Int32 = errno) -> OutputError {
+    private func finishError(_ number: Int32 = errno) -> OutputError {
         number == EEXIST
             ? OutputError(description: "\(path) is there already; --force replaces it")
             : OutputError(path: path, number: number)
     }
 
     private static func hiddenPath(beside path: String) -> String {
-        "\(PathParts.folder(of: path)).alcedo-\(UInt64.random(in: 0 ... .max))"
+        "\(PathParts.directory(of: path)).alcedo-\(UInt64.random(in: 0 ... .max))"
     }
 }
 

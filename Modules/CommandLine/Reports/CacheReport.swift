@@ -10,14 +10,14 @@ struct CacheReport {
 
     private var path: String { directory.path(percentEncoded: false) }
 
-    func tell(_ count: Int, _ size: Int, _ partCount: Int, _ partSize: Int) {
+    func printTotals(_ count: Int, _ size: Int, _ partCount: Int, _ partSize: Int) {
         if isJSON {
-            return tell([
+            return printObject([
                 "directory": .text(path), "entries": .number(count), "bytes": .number(size),
                 "partEntries": .number(partCount), "partBytes": .number(partSize),
             ])
         }
-        say(
+        printText(
             """
             directory: \(Console.printable(path))
             entries: \(count), \(ByteCount.words(size))
@@ -27,45 +27,45 @@ struct CacheReport {
     }
 
     /// - Parameter key: nil when the entry has gone meanwhile.
-    func tell(_ item: DataCacheItem, _ key: ImageKey?) {
+    func printItem(_ item: DataCacheItem, _ key: ImageKey?) {
         let (name, used) = (
             key.map { URLPassword.hidden(in: $0.description) } ?? item.name, item.lastUse.formatted(.iso8601)
         )
         if isJSON {
-            return tell([
+            return printObject([
                 "key": .text(name), "file": .text(item.name), "bytes": .number(item.size), "lastUse": .text(used),
             ])
         }
         let size = "\(item.size)"
         let padding = String(repeating: " ", count: max(0, 10 - size.count))
-        say("\(used)  \(padding)\(size)  \(Console.printable(name))\n")
+        printText("\(used)  \(padding)\(size)  \(Console.printable(name))\n")
     }
 
-    func tell(_ found: DataCacheVerification, _ parts: DataCacheVerification) {
+    func printVerification(_ found: DataCacheVerification, _ parts: DataCacheVerification) {
         let checked = found.checkedCount + parts.checkedCount
         let damaged = found.damagedNames + parts.damagedNames
         let bytes = found.byteCount + parts.byteCount
         if isJSON {
-            return tell([
+            return printObject([
                 "checked": .number(checked), "bytes": .number(bytes), "damaged": .texts(damaged),
             ])
         }
-        for name in damaged { say("damaged, and removed: \(name)\n") }
-        say("checked: \(checked) entries, \(ByteCount.words(bytes)) whole, \(damaged.count) damaged\n")
+        for name in damaged { printText("damaged, and removed: \(name)\n") }
+        printText("checked: \(checked) entries, \(ByteCount.words(bytes)) whole, \(damaged.count) damaged\n")
     }
 
-    func tell(_ trimmed: DataCacheTrimReport) { tellCleared(trimmed.removals.count, trimmed.byteCount) }
+    func printTrim(_ trimmed: DataCacheTrimReport) { printRemovals(trimmed.removals.count, trimmed.byteCount) }
 
-    func tellCleared(_ count: Int, _ bytes: Int) {
-        if isJSON { return tell(["removed": .number(count), "bytes": .number(bytes)]) }
-        say("removed: \(count) entries, \(ByteCount.words(bytes))\n")
+    func printRemovals(_ count: Int, _ bytes: Int) {
+        if isJSON { return printObject(["removed": .number(count), "bytes": .number(bytes)]) }
+        printText("removed: \(count) entries, \(ByteCount.words(bytes))\n")
     }
 
-    private func tell(_ object: [String: JSONValue]) {
-        if let line = try? JSONLine.text(of: object) { say(line) }
+    private func printObject(_ object: [String: JSONValue]) {
+        if let line = try? JSONLine.text(of: object) { printText(line) }
     }
 
-    private func say(_ text: String) {
+    private func printText(_ text: String) {
         if !isQuiet { Console.output(text) }
     }
 }
