@@ -117,10 +117,10 @@ struct CacheCommandTests {
     @Test(arguments: ["stat", "list", "verify", "clear"])
     func `a cache that is named and is none is a problem`(action: String) async throws {
         try Data().write(to: folder.url.appending(path: "file"))
-        for (place, reason) in [("file", "Not a directory"), ("file/x", "Not a directory"), ("no", "No such file")] {
-            let outcome = try await alcedo.run(["cache", action, "--cache", "\(folder.path)/\(place)"])
-            #expect(outcome.status == 1 && outcome.output == "", "\(place)")
-            #expect(outcome.problems.hasPrefix("alcedo: ") && outcome.problems.contains(reason), "\(place)")
+        for (location, reason) in [("file", "Not a directory"), ("file/x", "Not a directory"), ("no", "No such file")] {
+            let outcome = try await alcedo.run(["cache", action, "--cache", "\(folder.path)/\(location)"])
+            #expect(outcome.status == 1 && outcome.output == "", "\(location)")
+            #expect(outcome.problems.hasPrefix("alcedo: ") && outcome.problems.contains(reason), "\(location)")
         }
         #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/no"))
     }

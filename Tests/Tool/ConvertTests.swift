@@ -40,8 +40,8 @@ struct ConvertTests {
 
         #expect(outcome.status == 0, "\(outcome.problems)")
         #expect(outcome.output.hasPrefix("converted: 2 written, 0 failed, "))
-        let turned = try CodecRegistry.standard.inspect(Samples.data("turned.jpg"))
-        #expect(try info("turned.\(ending)").size == turned.uprightSize)
+        let rotated = try CodecRegistry.standard.inspect(Samples.data("turned.jpg"))
+        #expect(try info("turned.\(ending)").size == rotated.uprightSize)
         #expect(try info("turned.\(ending)").format.rawValue == format)
         #expect(try info("good.\(ending)").size == PixelSize(width: 1200, height: 800))
     }
@@ -74,8 +74,8 @@ struct ConvertTests {
     }
 
     @Test func `animations stay where the format has them, and are told where not`() async throws {
-        let kept = try await convert([Self.animation, "--format", "webp"])
-        #expect(kept.status == 0 && kept.problems == "")
+        let converted = try await convert([Self.animation, "--format", "webp"])
+        #expect(converted.status == 0 && converted.problems == "")
         #expect(try info("animated.webp").frameCount == 3)
 
         let resized = try await convert([Self.animation, "--format", "gif", "--processor", "resize:7"])
@@ -98,8 +98,8 @@ struct ConvertTests {
         let before = try CodecRegistry.standard.inspect(Data(contentsOf: Samples.fixture("srgb-profile.jpg")))
         #expect(before.metadata.colorProfile != nil)
         #expect(try info("srgb-profile.webp").metadata.colorProfile == before.metadata.colorProfile)
-        let turned = try JSONLines.objects(outcome.output).first { $0["input"] as? String == Self.file("turned.jpg") }
-        #expect(turned?["lost"] as? [String] == ["exif"] && turned?["layer"] as? String == "local")
+        let rotated = try JSONLines.objects(outcome.output).first { $0["input"] as? String == Self.file("turned.jpg") }
+        #expect(rotated?["lost"] as? [String] == ["exif"] && rotated?["layer"] as? String == "local")
 
         let alpha = try await convert([Self.file("rings.png"), "--format", "jpeg"])
         #expect(alpha.status == 0 && alpha.problems.hasSuffix("rings.png: not kept: transparency\n"))

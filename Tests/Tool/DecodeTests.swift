@@ -34,11 +34,11 @@ struct DecodeTests {
         let file = folder.url.appending(path: "wide.gif")
         try Data(head + frame).write(to: file)
 
-        let refused = try await decode([file.path])
-        #expect(refused.status == 1 && refused.problems.contains("100000000"))
+        let rejected = try await decode([file.path])
+        #expect(rejected.status == 1 && rejected.problems.contains("100000000"))
         #expect(try await decode([file.path, "--max-pixels", "120000000"]).status == 0)
-        let made = folder.url.appending(path: "out/wide.pam")
-        let byteCount = try FileManager.default.attributesOfItem(atPath: made.path)[.size] as? Int
+        let produced = folder.url.appending(path: "out/wide.pam")
+        let byteCount = try FileManager.default.attributesOfItem(atPath: produced.path)[.size] as? Int
         #expect(byteCount ?? 0 > 432_000_000)
     }
 
@@ -114,8 +114,8 @@ struct DecodeTests {
 
     @Test func `a file has all frames one after another, and standard output all images`() async throws {
         let file = folder.url.appending(path: "all.ppm")
-        let whole = try await alcedo.run(["decode", Self.animation, "--output", file.path, "--quiet"])
-        #expect(whole.status == 0 && whole.output == "")
+        let complete = try await alcedo.run(["decode", Self.animation, "--output", file.path, "--quiet"])
+        #expect(complete.status == 0 && complete.output == "")
         let head = "P6\n13 19\n255\n"
         #expect(try Data(contentsOf: file).count == 3 * (head.utf8.count + 13 * 19 * 3))
 

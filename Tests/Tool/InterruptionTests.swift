@@ -175,18 +175,18 @@ struct InterruptionTests {
     @Test(arguments: [SIGINT, SIGTERM], [["disk-cache"], ["all", "--only", "Disk", "--pictures"]])
     func `a benchmark that is broken off leaves nothing behind`(signal: Int32, words: [String]) async throws {
         let bench = Program(name: "alcedo-bench", environment: ["TMPDIR": folder.path])
-        let pictures = folder.url.appending(path: "pictures")
+        let sources = folder.url.appending(path: "pictures")
         for name in ["wallpapers", "web"] {
             try FileManager.default.createDirectory(
-                at: pictures.appending(path: name), withIntermediateDirectories: true)
+                at: sources.appending(path: name), withIntermediateDirectories: true)
         }
-        let places = words.first == "all" ? [pictures.path, "--output", output.path] : []
+        let locations = words.first == "all" ? [sources.path, "--output", output.path] : []
         func files() -> [String] {
             let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
             return names.filter { $0 != "out" && !$0.hasPrefix("pictures") }
         }
 
-        let program = try bench.start(words + places)
+        let program = try bench.start(words + locations)
         while !files().contains(where: { $0.contains("/unfinished/") }) {
             try #require(program.process.isRunning)
             try await Task.sleep(for: .milliseconds(2))
@@ -207,13 +207,13 @@ struct InterruptionTests {
         let origin = try LoopbackOrigin { _ in OriginReply(status: 200).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
-        let place = words.first == "contact-sheet" ? folder.url.appending(path: "sheet.png").path : output.path
+        let location = words.first == "contact-sheet" ? folder.url.appending(path: "sheet.png").path : output.path
         let bad = folder.url.appending(path: "bad.gif")
         try Data("no picture".utf8).write(to: bad)
 
         // One after another.
         let images = [bad.path, "/nowhere/missing.png"] + [origin.url(for: "/a.png").absoluteString]
-        let program = try alcedo.start(words + [place, "--jobs", "1"] + images)
+        let program = try alcedo.start(words + [location, "--jobs", "1"] + images)
         try await origin.waitForStalls()
         program.process.send(SIGINT)
 

@@ -75,7 +75,7 @@ struct NetworkOptionTests {
             ["-c", "exec \"$@\" <&- >&- 2>&-", "bash", try ChildProcess.path(of: "alcedo")]
                 + ["load", "-v", "--timeout", "300", url])
         try await origin.waitForStalls()
-        let places = try (0...2).map {
+        let locations = try (0...2).map {
             try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(closed.process.id)/fd/\($0)")
         }
         origin.release()
@@ -83,7 +83,7 @@ struct NetworkOptionTests {
         let second = try await alcedo.run(["load", url])
 
         // No socket and no file of the cache has their numbers. Its output is lost, but not what it loaded.
-        #expect(places == ["/dev/null", "/dev/null", "/dev/null"])
+        #expect(locations == ["/dev/null", "/dev/null", "/dev/null"])
         #expect(status == 1)
         #expect(second.rows(url).map { $0[0] } == ["disk"])
     }

@@ -18,11 +18,11 @@ struct SecureLoadTests {
     @Test func `a server whose authority is named is trusted, and others are not`() async throws {
         let url = origin.url("/tiles.png")
 
-        let stranger = try await alcedo.run(["load", "--no-cache", url])
+        let untrusted = try await alcedo.run(["load", "--no-cache", url])
         let trusted = try await alcedo.run(["load", "--no-cache", "-v", "--ca", origin.authority.path, url])
 
-        #expect(stranger.status == 1 && stranger.rows(url).map { $0[0] } == ["failed"])
-        #expect(stranger.problems.contains("certificate"), "\(stranger.problems)")
+        #expect(untrusted.status == 1 && untrusted.rows(url).map { $0[0] } == ["failed"])
+        #expect(untrusted.problems.contains("certificate"), "\(untrusted.problems)")
         #expect(trusted.status == 0 && trusted.rows(url).map { $0[0] } == ["network"], "\(trusted.problems)")
         #expect(trusted.problems.contains(", h2, "))
         #expect(try trusted.problems.contains(Regex(#"TLS [0-9.]+ ms"#)))

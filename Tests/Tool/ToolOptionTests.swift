@@ -50,8 +50,8 @@ struct ToolOptionTests {
 
         var rest = help[...]
         for option in shared {
-            let place = try #require(rest.range(of: "\n  \(option)"), "\(option)")
-            rest = rest[place.upperBound...]
+            let location = try #require(rest.range(of: "\n  \(option)"), "\(option)")
+            rest = rest[location.upperBound...]
         }
         #expect(help.contains("--quiet, -q"))
         #expect(help.contains("--json") || command == "show")

@@ -16,10 +16,10 @@ package protocol ProgramCommand: Sendable {
 }
 
 extension ProgramCommand {
-    package mutating func finish(_ words: [String]) throws { try Self.refuse(words) }
+    package mutating func finish(_ words: [String]) throws { try Self.rejectWords(words) }
 
     /// Throws ``UsageError`` when there is a word.
-    package static func refuse(_ words: [String]) throws {
+    package static func rejectWords(_ words: [String]) throws {
         if let extra = words.first { throw UsageError("\(name) does not take '\(extra)'") }
     }
 

@@ -47,7 +47,7 @@ struct PrometheusText {
 
 /// Counts durations in fixed steps, as Prometheus has it.
 struct DurationHistogram: Sendable, Equatable {
-    /// The upperBounds of the steps, in seconds.
+    /// The upper bounds of the buckets, in seconds.
     static let upperBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
     /// In each step, the last being what is longer than all.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// A line of the client's standard output.
-struct AnswerLine: Decodable, Sendable {
+struct ResponseLine: Decodable, Sendable {
     struct Hello: Decodable, Sendable {
         var name: String
     }

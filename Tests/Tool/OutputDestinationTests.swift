@@ -5,7 +5,7 @@ import Testing
 
 /// Where results can go, and where not: found out before any work.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
-struct OutputPlaceTests {
+struct OutputDestinationTests {
     private let folder: TemporaryDirectory
     private let alcedo: Program
 
@@ -24,10 +24,10 @@ struct OutputPlaceTests {
         defer { origin.stop() }
         let taken = folder.url.appending(path: "a-file")
         try Data("not a directory".utf8).write(to: taken)
-        let place = command == ["contact-sheet"] ? taken.path + "/sheet.png" : taken.path
+        let location = command == ["contact-sheet"] ? taken.path + "/sheet.png" : taken.path
 
         let outcome = try await alcedo.run(
-            command + [origin.url(for: "/good.jpg").absoluteString, Self.file, "--output", place])
+            command + [origin.url(for: "/good.jpg").absoluteString, Self.file, "--output", location])
 
         #expect(outcome.status == 1 && outcome.output == "")
         #expect(outcome.problems.hasPrefix("alcedo: cannot write \(taken.path): "))
@@ -56,20 +56,20 @@ struct OutputPlaceTests {
         let sources = folder.url.appending(path: "sources")
         try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
         try FileManager.default.copyItem(atPath: Self.file, toPath: "\(sources.path)/\(mark).png")
-        let place = "\(folder.path)/made"
+        let location = "\(folder.path)/made"
 
         let words = ["thumbnail", "--size", "9", "--format", "png", "--output"]
-        #expect(try await alcedo.run(words + [place, sources.path]).status == 0)
-        #expect(try await alcedo.run(["contact-sheet", "--output", "\(place)/\(mark)y.png", Self.file]).status == 0)
+        #expect(try await alcedo.run(words + [location, sources.path]).status == 0)
+        #expect(try await alcedo.run(["contact-sheet", "--output", "\(location)/\(mark)y.png", Self.file]).status == 0)
 
-        let names = try FileManager.default.contentsOfDirectory(atPath: place)
+        let names = try FileManager.default.contentsOfDirectory(atPath: location)
         #expect(Set(names.map { Array($0.utf8) }) == Set(["\(mark).png", "\(mark)y.png"].map { Array($0.utf8) }))
     }
 
     @Test func `a folder may be called like an image, when it is there or ends as folders do`() async throws {
         let words = ["thumbnail", "--size", "9", Self.file, "--force", "--output"]
-        for place in [folder.path + "/a.jpg/", folder.path + "/a.jpg"] {
-            #expect(try await alcedo.run(words + [place]).status == 0)
+        for location in [folder.path + "/a.jpg/", folder.path + "/a.jpg"] {
+            #expect(try await alcedo.run(words + [location]).status == 0)
         }
         let dashed = try alcedo.start(["thumbnail", "--size", "9", Self.file, "--output=--force"])
         #expect(try await dashed.outcome().status == 0)

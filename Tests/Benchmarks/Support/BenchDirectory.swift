@@ -4,7 +4,7 @@ import AlcedoRuntime
 import Foundation
 
 /// A folder that a benchmark works in, and that goes with it.
-struct BenchFolder {
+struct BenchDirectory {
     let url: URL
 
     init(in directory: URL) throws {
@@ -22,7 +22,7 @@ struct BenchFolder {
 /// What a benchmark would leave behind when a signal ends it: files, and processes that do not end with it.
 enum BenchCleanup {
     private struct State {
-        var places: Set<URL> = []
+        var locations: Set<URL> = []
         var children: Set<Int32> = []
         var isEnding = false
     }
@@ -43,13 +43,13 @@ enum BenchCleanup {
     }()
 
     /// A file or folder that goes when a signal comes.
-    static func begin(_ place: URL) {
+    static func begin(_ location: URL) {
         _ = interruption
-        state.withLock { _ = $0.places.insert(place) }
+        state.withLock { _ = $0.locations.insert(location) }
     }
 
     /// The place is gone, or is to stay.
-    static func end(_ place: URL) { state.withLock { _ = $0.places.remove(place) } }
+    static func end(_ location: URL) { state.withLock { _ = $0.locations.remove(location) } }
 
     /// A process that is told when a signal comes.
     static func begin(_ child: Int32) {
@@ -82,20 +82,20 @@ enum BenchCleanup {
         }
         let status = await interruption.finish() ?? .interrupted
         Console.notice("alcedo-bench: interrupted")
-        let removal = remove(state.withLock { $0.places })
+        let removal = remove(state.withLock { $0.locations })
         withExtendedLifetime(removal) { _exit(status.rawValue) }
     }
 
     /// Has a shell do it when this process has ended, which writes to the last. The shell waits for the end of its input,
     /// which is returned.
-    private static func remove(_ places: Set<URL>) -> Pipe {
+    private static func remove(_ locations: Set<URL>) -> Pipe {
         let (shell, input) = (Process(), Pipe())
         shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", "read -r _; rm -rf -- \"$@\"", "sh"] + places.map(\.path)
+        shell.arguments = ["-c", "read -r _; rm -rf -- \"$@\"", "sh"] + locations.map(\.path)
         (shell.standardInput, shell.standardOutput) = (input, FileHandle.nullDevice)
         shell.standardError = FileHandle.nullDevice
         _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        if !places.isEmpty { try? shell.run() }
+        if !locations.isEmpty { try? shell.run() }
         return input
     }
 }
