@@ -2,6 +2,7 @@ import AlcedoCore
 import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite final class OriginFilesTests {

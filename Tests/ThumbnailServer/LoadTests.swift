@@ -68,7 +68,7 @@ struct LoadTests {
     @Test func `a client that goes away ends the work for it`() async throws {
         try await TestServer.run(handler: Self.stalled) { (server: TestServer) async throws in
             let client = try RawClient(port: server.port)
-            try await client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
             try await server.origin.waitForStalls()
 
             client.disconnect()
@@ -82,7 +82,7 @@ struct LoadTests {
     @Test func `a client that goes away takes nothing from another that waits for the same`() async throws {
         try await TestServer.run(handler: Self.stalled) { (server: TestServer) async throws in
             let client = try RawClient(port: server.port)
-            try await client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
             try await server.origin.waitForStalls()
             async let response = server.get(server.target("/a"))
             try await server.wait(for: "thumbnail_requests_in_flight", toBe: 2)
@@ -136,7 +136,7 @@ struct LoadTests {
         let port = running.port
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))&w=10"
         let kept = try RawClient(port: port)
-        try await kept.send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
+        kept.send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
         // Until then it may be a connection that nobody has accepted.
         try await eventually {
             try await TestServer.get("/metrics", from: port, by: CURLTransport()).text.contains("\"404\"")
@@ -147,7 +147,7 @@ struct LoadTests {
 
         try await eventually { (try? RawClient(port: port)) == nil }
         // A connection from before is still heard, and told that this was the last time.
-        try await kept.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        kept.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
         let health = try await kept.readToEnd()
         origin.release()
 

@@ -46,7 +46,7 @@ struct SendingTests {
 
     private static func ask(_ target: String, _ server: HTTPServer, method: String = "GET") async throws -> RawClient {
         let client = try RawClient(port: server.port)
-        try await client.send("\(method) \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        client.send("\(method) \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         return client
     }
 
@@ -115,7 +115,7 @@ struct SendingTests {
     @Test func `a connection without a request ends with the server, which does not wait for it`() async throws {
         let server = try HTTPServer(HTTPServer.Settings(idleGracePeriod: .zero), handler: Handler(byteCount: 1))
         let (silent, kept) = (try RawClient(port: server.port), try RawClient(port: server.port))
-        try await kept.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
+        kept.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
         let text = Task { try await kept.readToEnd() }
         await server.stop(grace: .seconds(300))
         _ = try await text.value

@@ -24,7 +24,7 @@ struct BenchmarkTests {
                 at: sources.appending(path: name), withIntermediateDirectories: true)
         }
         try FileManager.default.copyItem(
-            at: Samples.folder.appending(path: "rings.png"), to: sources.appending(path: "wallpapers/0.png"))
+            at: SampleImages.directory.appending(path: "rings.png"), to: sources.appending(path: "wallpapers/0.png"))
         try Data("mine".utf8).write(to: report)
 
         let rejected = try await bench.run(words)
@@ -49,7 +49,7 @@ struct BenchmarkTests {
                 at: sources.appending(path: name), withIntermediateDirectories: true)
         }
         for name in ["0.png", "1.jpg"] {
-            let sample = Samples.folder.appending(path: name == "0.png" ? "rings.png" : "dunes.jpg")
+            let sample = SampleImages.directory.appending(path: name == "0.png" ? "rings.png" : "dunes.jpg")
             try FileManager.default.copyItem(at: sample, to: sources.appending(path: "wallpapers/\(name)"))
         }
         let words = ["all", "--output", folder.path, "--pictures", sources.path]
@@ -77,7 +77,7 @@ struct BenchmarkTests {
 
     @Test func `the decode benchmark prints a ratio for each image and each format`() async throws {
         for name in ["tiles.png", "turned.jpg"] {
-            try Samples.data(name).write(to: folder.url.appending(path: name))
+            try SampleImages.data(name).write(to: folder.url.appending(path: name))
         }
         try Data("no image".utf8).write(to: folder.url.appending(path: "notes.txt"))
 
@@ -183,7 +183,7 @@ struct BenchmarkTests {
     }
 
     @Test func `the memory of a thumbnail is measured, and foretold`() async throws {
-        let file = Samples.folder.appending(path: "dunes.jpg").path
+        let file = SampleImages.path("dunes.jpg")
 
         let outcome = try await bench.run(["memory", file, "--size", "100"])
 

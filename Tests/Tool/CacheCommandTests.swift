@@ -16,7 +16,7 @@ struct CacheCommandTests {
     private var cache: URL { folder.url.appending(path: "alcedo") }
 
     private func fill() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let urls = ["/good.png", "/good.png?2"].map { origin.url(for: $0).absoluteString }
         #expect(try await alcedo.run(["load"] + urls + ["--output", folder.url.path]).status == 0)
@@ -47,7 +47,7 @@ struct CacheCommandTests {
         let own = folder.url.appending(path: "own")
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
         try Data("my own".utf8).write(to: own.appending(path: name))
-        let file = Samples.folder.appending(path: "tiles.png").path
+        let file = SampleImages.path("tiles.png")
 
         for words in [
             ["cache", "stat"], ["cache", "list"], ["cache", "verify"], ["cache", "trim", "--count", "0"],
@@ -126,7 +126,7 @@ struct CacheCommandTests {
     }
 
     @Test func `passwords are nobody's to see`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let url = origin.url(for: "/good.png").absoluteString.replacing("://", with: "://user:s3cret@")
         #expect(try await alcedo.run(["load", url, "--no-sheet"]).status == 0)

@@ -24,7 +24,7 @@ final class ChangingContent: Sendable {
     /// A small picture and so many bytes behind its end that it takes its time.
     static func image(_ seed: UInt64, byteCount: Int = 4 << 20) throws -> Data {
         var generator = SeededGenerator(seed: seed)
-        var data = try Samples.data("tiles.png")
+        var data = try SampleImages.data("tiles.png")
         let rest = (0..<(byteCount - data.count) / 8).map { _ in generator.next() }
         rest.withUnsafeBytes { data.append(contentsOf: $0) }
         return data

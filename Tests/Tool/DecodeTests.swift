@@ -14,8 +14,6 @@ struct DecodeTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    private static func file(_ name: String) -> String { Samples.folder.appending(path: name).path }
-
     private static let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../GIF/Fixtures/animated.gif").standardized.path
 
@@ -90,7 +88,7 @@ struct DecodeTests {
     }
 
     @Test func `of animations every frame is a file, or one is`() async throws {
-        let all = try await decode([Self.animation, Self.file("tiles.png"), "--json"])
+        let all = try await decode([Self.animation, SampleImages.path("tiles.png"), "--json"])
         #expect(all.status == 0)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/out").sorted()
         #expect(names == ["animated+0000.pam", "animated+0001.pam", "animated+0002.pam", "tiles.pam"])
@@ -121,26 +119,26 @@ struct DecodeTests {
 
         let pixels = folder.url.appending(path: "pixels")
         let out = try await Program(name: "alcedo", outputPath: pixels.path).run([
-            "decode", Self.file("rings.png"), Self.file("tiles.png"), "-o", "-", "--format", "rgba",
+            "decode", SampleImages.path("rings.png"), SampleImages.path("tiles.png"), "-o", "-", "--format", "rgba",
         ])
         #expect(out.status == 0 && out.problems == "")
         let sizes = try ["rings.png", "tiles.png"].map {
-            try CodecRegistry.standard.inspect(Samples.data($0)).size.pixelCount * 4
+            try CodecRegistry.standard.inspect(SampleImages.data($0)).size.pixelCount * 4
         }
         #expect(try Data(contentsOf: pixels).count == sizes.reduce(0, +))
     }
 
     @Test func `the picture is upright, as a decoder gives it`() async throws {
-        #expect(try await decode([Self.file("turned.jpg"), "--format", "rgba"]).status == 0)
+        #expect(try await decode([SampleImages.path("turned.jpg"), "--format", "rgba"]).status == 0)
 
-        let image = try CodecRegistry.standard.decode(Samples.data("turned.jpg"))
+        let image = try CodecRegistry.standard.decode(SampleImages.data("turned.jpg"))
         let rows = (0..<image.pixels.height).map { image.pixels.row($0).withUnsafeBytes { Data($0) } }
         #expect(try result("turned.rgba") == rows.reduce(Data(), +))
     }
 
     @Test func `standard output that is full or closed is a failure`() async throws {
         let full = try await Program(name: "alcedo", outputPath: "/dev/full").run([
-            "decode", Self.file("tiles.png"), "--output", "-",
+            "decode", SampleImages.path("tiles.png"), "--output", "-",
         ])
         #expect(full.status == 1 && full.problems.contains("standard output takes no more"))
     }

@@ -16,7 +16,7 @@ struct InterruptionTests {
         output = folder.url.appending(path: "out")
     }
 
-    private static let file = Samples.folder.appending(path: "dunes.jpg").path
+    private static let file = SampleImages.path("dunes.jpg")
 
     /// Two ends of a pipe that nobody reads.
     private static func pipe() throws -> (outside: Int32, inside: Int32) {
@@ -96,7 +96,7 @@ struct InterruptionTests {
         let image = DecodedImage(pixels: try frames.frame(at: 0), frames: animation)
 
         #expect(throws: ImageEncodingError.self) {
-            _ = try EncodingOptions().encoder(of: format, quality: 80).encode(image)
+            _ = try EncodingOptions().encoder(of: format, defaultQuality: 80).encode(image)
         }
         #expect(frames.drawn.value == 3 && animation.isStopped)
         #expect(throws: CancellationError.self) { try animation.frame(at: 2) }
@@ -124,7 +124,7 @@ struct InterruptionTests {
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP], [[], ["--json"]])
     func `inspect says how far it has come`(signal: Int32, options: [String]) async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             let reply = OriginReply.ok(png)
             return request.target == "/stalls.png" ? reply.stalling(at: .beforeHead) : reply

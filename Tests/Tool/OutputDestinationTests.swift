@@ -14,13 +14,13 @@ struct OutputDestinationTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    private static let file = Samples.folder.appending(path: "tiles.png").path
+    private static let file = SampleImages.path("tiles.png")
 
     @Test(arguments: [
         ["thumbnail", "--size", "9"], ["convert", "--format", "png"], ["decode"], ["load"], ["contact-sheet"],
     ])
     func `a folder that cannot be made is one line, and nothing is loaded`(command: [String]) async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let taken = folder.url.appending(path: "a-file")
         try Data("not a directory".utf8).write(to: taken)

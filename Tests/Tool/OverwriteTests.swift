@@ -18,7 +18,7 @@ struct OverwriteTests {
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
     }
 
-    private static let file = Samples.folder.appending(path: "dunes.jpg").path
+    private static let file = SampleImages.path("dunes.jpg")
 
     private static let writers: [(command: [String], result: String)] = [
         (["load"], "contact-sheet.png"), (["load"], "1-dunes.jpg.png"), (["thumbnail", "--size", "9"], "dunes.jpg"),
@@ -123,7 +123,7 @@ struct OverwriteTests {
     @Test(arguments: [["thumbnail", "--size", "9"], ["convert", "--format", "jpeg"]])
     func `an image is not its own result, also by force`(command: [String]) async throws {
         let own = output.appending(path: "own.jpg")
-        let dunes = try Samples.data("dunes.jpg")
+        let dunes = try SampleImages.data("dunes.jpg")
         try dunes.write(to: own)
 
         for force in [[], ["--force"]] {

@@ -12,7 +12,7 @@ struct SecureLoadTests {
     init() async throws {
         folder = try TemporaryDirectory()
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.path])
-        origin = try await SecureOrigin(serving: Samples.folder)
+        origin = try await SecureOrigin(serving: SampleImages.directory)
     }
 
     @Test func `a server whose authority is named is trusted, and others are not`() async throws {
@@ -29,7 +29,7 @@ struct SecureLoadTests {
     }
 
     @Test func `another authority does not vouch for a server`() async throws {
-        let other = try await SecureOrigin(serving: Samples.folder)
+        let other = try await SecureOrigin(serving: SampleImages.directory)
         let url = origin.url("/tiles.png")
 
         let outcome = try await alcedo.run(["load", "--no-cache", "--ca", other.authority.path, url])
