@@ -64,7 +64,7 @@ enum OpenFiles {
     /// The limit to be set, and how many connections it is enough for.
     static func plan(for connections: Int, soft: UInt, hard: UInt) -> (soft: UInt, connections: Int) {
         let limit = max(soft, min(hard, UInt(clamping: connections) + reserve))
-        let room = limit - min(reserve, limit / 2)
-        return (limit, max(1, min(connections, Int(clamping: room))))
+        let capacity = limit - min(reserve, limit / 2)
+        return (limit, max(1, min(connections, Int(clamping: capacity))))
     }
 }

@@ -26,11 +26,11 @@ struct InterruptibleJob: Sendable {
             running.withLock { $0 }?.cancel()
             end.hasBeenStopped(grace: Self.grace)
         }
-        let work = Task { await job(interruption) }
-        running.withLock { $0 = work }
+        let task = Task { await job(interruption) }
+        running.withLock { $0 = task }
         // A signal that came before found nothing to cancel.
-        if interruption.isRequested { work.cancel() }
-        let succeeded = await end.value(of: work)
+        if interruption.isRequested { task.cancel() }
+        let succeeded = await end.value(of: task)
         if let log { Console.notice(log.summary) }
         if interruption.isRequested { tally?.printInterruption() }
         return await interruption.finish() ?? (succeeded == true ? .success : .failure)
@@ -60,8 +60,8 @@ struct GracePeriodTask<Value: Sendable>: Sendable {
     }
 
     /// What the work gives; nil when it has outlasted the grace, and goes on. To be called once.
-    func value(of work: Task<Value, Never>) async -> Value? {
-        Task { end.yield(await work.value) }
+    func value(of task: Task<Value, Never>) async -> Value? {
+        Task { end.yield(await task.value) }
         for await value in ends { return value }
         return nil
     }

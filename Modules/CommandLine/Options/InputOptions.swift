@@ -64,8 +64,8 @@ struct InputOptions: Sendable {
             return collector.items
         }
         guard !items.isEmpty else {
-            let places = (words + lists.map { $0 == "-" ? "standard input" : $0 }).joined(separator: "', '")
-            throw UsageError("there is no image in '\(places)'")
+            let sources = (words + lists.map { $0 == "-" ? "standard input" : $0 }).joined(separator: "', '")
+            throw UsageError("there is no image in '\(sources)'")
         }
         return ImageList(items) { [limits] image in
             image.changing { request in

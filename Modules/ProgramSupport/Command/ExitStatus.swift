@@ -148,20 +148,22 @@ package enum EarlyInterruption {
 
 /// The work that makes the terminal usable again when the process ends while a program uses it in a way of its own.
 package enum TerminalRestoration {
-    private static let work = Locked<(@Sendable () -> Void)?>(nil)
+    private static let restoration = Locked<(@Sendable () -> Void)?>(nil)
 
-    /// Has `work` done before the process ends by ``ExitStatus`` or by a second signal, unless ``end()`` comes first. It
+    /// Runs `restoration` before the process ends by ``ExitStatus`` or by a second signal, unless ``end()`` comes first. It
     /// takes the place of earlier work, may block for a moment, and must not call this type.
-    package static func begin(_ work: @escaping @Sendable () -> Void) { self.work.withLock { $0 = work } }
+    package static func begin(_ restoration: @escaping @Sendable () -> Void) {
+        self.restoration.withLock { $0 = restoration }
+    }
 
     /// The terminal is usable again.
-    package static func end() { work.withLock { $0 = nil } }
+    package static func end() { restoration.withLock { $0 = nil } }
 
     /// Does the work, once. A second caller returns when it is done. Not for handlers of signals.
     static func run() {
-        work.withLock { work in
-            work?()
-            work = nil
+        restoration.withLock { restoration in
+            restoration?()
+            restoration = nil
         }
     }
 }

@@ -164,22 +164,22 @@ private struct ProgressText {
 
     /// Leaves out whole words, those that say least first.
     ///
-    /// - Parameter room: In columns.
-    func text(in room: Int) -> String {
+    /// - Parameter columns: The maximum width.
+    func text(in columns: Int) -> String {
         var words = [(text: count, weight: 5)]
         if let rate { words.append((rate, 3)) }
         if let time { words.append((time, 4)) }
         words += [(bytes, 1), ("\(bytesPerSecond / 1024) KiB/s", 2)]
         func width() -> Int { words.reduce(2 * (words.count - 1)) { $0 + $1.text.count } }
-        while words.count > 1, width() + 1 + Self.shortestBar > room {
+        while words.count > 1, width() + 1 + Self.shortestBar > columns {
             let least = words.map(\.weight).min()
             words.removeAll { $0.weight == least }
         }
-        let barWidth = min(Self.longestBar, room - width() - 1)
+        let barWidth = min(Self.longestBar, columns - width() - 1)
         let bar = barWidth < Self.shortestBar ? "" : bar(barWidth) + " "
         let text = bar + words.map(\.text).joined(separator: ", ")
         // A line that wraps could not be cleared.
-        return text.count <= room ? text : ""
+        return text.count <= columns ? text : ""
     }
 
     private var count: String { "\(finished)/\(total) images" }

@@ -45,13 +45,13 @@ final class Exchange: Sendable {
     func hasNoBody(_ response: ServerResponse) -> Bool { head.isHead || response.status == 304 }
 
     /// To be called when the request has been suspended. Work that nobody waits for any more does not run, and is let go.
-    func start(_ work: @escaping @Sendable () async -> ServerResponse) {
+    func start(_ operation: @escaping @Sendable () async -> ServerResponse) {
         let isSettled = state.withLock { state in
             state.isWaiting = true
             return state.outcome != nil
         }
         guard !isSettled else { return resume() }
-        let task = Task(executorPreference: taskExecutor) { self.settle(.response(await work())) }
+        let task = Task(executorPreference: taskExecutor) { self.settle(.response(await operation())) }
         let isLate = state.withLock { state in
             guard state.outcome == nil else { return true }
             state.task = task

@@ -156,11 +156,11 @@ final class HTTPServer: @unchecked Sendable {
         alcedo_http_set_token(request, Unmanaged.passRetained(exchange).toOpaque())
         switch head.hasBody ? .response(Self.rejectBody(head)) : handler.respond(to: head) {
         case .response(let response): return send(response, exchange, request)
-        case .asynchronous(let work):
+        case .asynchronous(let operation):
             alcedo_http_suspend(request)
             // Before the work, which may be done at once, and then forgets the socket.
             clients.watch(socket, exchange.number)
-            exchange.start(work)
+            exchange.start(operation)
             return ALCEDO_HTTP_WAIT
         }
     }

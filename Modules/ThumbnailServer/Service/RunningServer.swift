@@ -30,10 +30,10 @@ struct RunningServer: Sendable {
 /// Work that is waited for only so long.
 enum TimeLimit {
     /// Returns when the work has ended, or the limit is over; the work goes on then, and nobody hears of it.
-    static func wait(for limit: Duration, _ work: @escaping @Sendable () async -> Void) async {
+    static func wait(for limit: Duration, _ operation: @escaping @Sendable () async -> Void) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         Task {
-            await work()
+            await operation()
             end.finish()
         }
         let alarm = Task {
