@@ -110,7 +110,7 @@ private struct ResponseHitBenchmark {
             report("FileDiskCache, \(size >> 10) KB", own)
             report("from disk, \(size >> 10) KB", sent, over: own)
             BenchFigure("a fresh answer of \(size >> 10) KB from disk, over the disk cache", sent / own, .atMost(1.3))
-                .note()
+                .record()
         }
     }
 

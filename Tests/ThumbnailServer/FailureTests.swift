@@ -76,8 +76,8 @@ struct FailureTests {
         try await origin.waitForStalls()
         let waiting = Task { await wait() }
 
-        try await eventually { service.late(heads[1]).status == 503 }
-        let (shed, late) = (service.late(heads[1]), service.late(heads[0]))
+        try await eventually { service.timeoutResponse(to: heads[1]).status == 503 }
+        let (shed, late) = (service.timeoutResponse(to: heads[1]), service.timeoutResponse(to: heads[0]))
 
         #expect(shed.status == 503 && shed.fields["Retry-After"] == "1")
         #expect(late.status == 504)

@@ -9,7 +9,7 @@ struct MetricsTests {
         var text = PrometheusText()
         text.add("a_total", .counter, "An a.", 3)
         text.add("b", .gauge, "Bs.", label: "l", [("x\"\\\n", 1)])
-        var histogram = DurationHistogram()
+        var histogram = LatencyHistogram()
         histogram.add(.milliseconds(1))
         histogram.add(.seconds(2))
         histogram.add(.seconds(3_600))

@@ -19,10 +19,10 @@ struct PrometheusText {
         for (value, number) in values { text += "\(name){\(label)=\"\(Self.escaped(value))\"} \(number)\n" }
     }
 
-    mutating func add(_ name: String, _ help: String, _ histogram: DurationHistogram) {
+    mutating func add(_ name: String, _ help: String, _ histogram: LatencyHistogram) {
         begin(name, "histogram", help)
         var count = 0
-        for (end, number) in zip(DurationHistogram.upperBounds.map { "\($0)" } + ["+Inf"], histogram.counts) {
+        for (end, number) in zip(LatencyHistogram.upperBounds.map { "\($0)" } + ["+Inf"], histogram.counts) {
             count += number
             text += "\(name)_bucket{le=\"\(end)\"} \(count)\n"
         }
@@ -46,7 +46,7 @@ struct PrometheusText {
 }
 
 /// Counts durations in fixed steps, as Prometheus has it.
-struct DurationHistogram: Sendable, Equatable {
+struct LatencyHistogram: Sendable, Equatable {
     /// The upper bounds of the buckets, in seconds.
     static let upperBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 

@@ -9,7 +9,7 @@ final class ServerMetrics: Sendable {
         var shed = 0
         var sentByteCount = 0
         var thumbnails: [ThumbnailGenerator.Source: Int] = [:]
-        var durations = DurationHistogram()
+        var durations = LatencyHistogram()
     }
 
     private let counts = Locked(Counts())
