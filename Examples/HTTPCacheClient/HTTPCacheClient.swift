@@ -37,7 +37,8 @@ enum HTTPCacheClient {
         for file in [STDIN_FILENO, STDOUT_FILENO] { _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) }
         write(["hello": ["name": "Alcedo", "version": AlcedoVersion.text]])
         let (lines, sink) = AsyncStream.makeStream(of: String.self)
-        Task {
+        // The main thread, and with it the main actor, reads lines.
+        Task.detached {
             await withDiscardingTaskGroup { group in
                 for await line in lines {
                     group.addTask {
@@ -64,8 +65,7 @@ enum HTTPCacheClient {
         for _ in 1..<64 { _ = permits.wait(timeout: deadline) }
         sink.finish()
         Thread.sleep(forTimeInterval: 1.5)
-        // Without the exit handlers of libraries, which transfers in the background may still use.
-        _exit(0)
+        _exit(0)  // Without the exit handlers of libraries, which transfers in the background may still use.
     }
 
     /// Returns nil for a line without a readable id.
