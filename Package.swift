@@ -217,7 +217,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
         ], false
     ),
     ("PNG", ["AlcedoJPEG", "AlcedoTesting", "TestSupport"], true),
-    ("Processing", ["AlcedoPNG", "AlcedoTesting"], true),
+    ("Processing", ["AlcedoPNG", "AlcedoTesting", "TestSupport"], true),
     ("RedisCache", ["AlcedoTesting", "TestSupport"], false),
     ("Runtime", ["AlcedoTesting", "TestSupport"], false),
     ("SQLiteCache", ["AlcedoTesting", "TestSupport"], false),

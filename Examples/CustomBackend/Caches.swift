@@ -2,8 +2,8 @@ import AlcedoCore
 import FoundationEssentials
 import Synchronization
 
-/// Values in the order in which they were stored; the oldest go when the sizes exceed a limit.
-private struct Shelf<Value: Sendable>: Sendable {
+/// Values in the order in which they were stored; the oldest are removed when the sizes exceed a limit.
+private struct SizedValues<Value: Sendable>: Sendable {
     private var values: [ImageKey: (value: Value, size: Int)] = [:]
     private var order: [ImageKey] = []
     private(set) var size = 0
@@ -40,7 +40,7 @@ private struct Shelf<Value: Sendable>: Sendable {
 /// A memory cache that evicts the image that was stored first. Its calls are synchronous, so its state is in a lock.
 final class FirstInFirstOutMemoryCache: MemoryCaching {
     private let costLimit: Int
-    private let images = Mutex(Shelf<DecodedImage>())
+    private let images = Mutex(SizedValues<DecodedImage>())
 
     /// - Parameter costLimit: The maximum number of bytes of all images together.
     init(costLimit: Int) { self.costLimit = costLimit }
@@ -63,7 +63,7 @@ final class FirstInFirstOutMemoryCache: MemoryCaching {
 
     func removeAll(of resource: ResourceKey) -> Int { images.withLock { $0.removeAll(of: resource) } }
 
-    func removeAll() { images.withLock { $0 = Shelf() } }
+    func removeAll() { images.withLock { $0 = SizedValues() } }
 
     func trim(toCost cost: Int) { images.withLock { $0.trim(to: cost) } }
 }
@@ -71,7 +71,7 @@ final class FirstInFirstOutMemoryCache: MemoryCaching {
 /// A data cache in memory, for a process without a disk. Its calls are asynchronous, so it is an actor.
 actor FirstInFirstOutDataCache: DataCaching {
     private let sizeLimit: Int
-    private var entries = Shelf<CachedData>()
+    private var entries = SizedValues<CachedData>()
 
     /// - Parameter sizeLimit: The maximum number of bytes of all entries together.
     init(sizeLimit: Int) { self.sizeLimit = sizeLimit }
@@ -98,7 +98,7 @@ actor FirstInFirstOutDataCache: DataCaching {
 
     func removeAll(of resource: ResourceKey) -> Int { entries.removeAll(of: resource) }
 
-    func removeAll() { entries = Shelf() }
+    func removeAll() { entries = SizedValues() }
 
     private static func isCurrent(_ entry: CachedData) -> Bool { entry.expiry.map { $0 > Date() } ?? true }
 }

@@ -11,8 +11,8 @@ enum CustomBackend {
         }
         await prove("data cache", DataCacheConformance.checks) { FirstInFirstOutDataCache(sizeLimit: $0.byteLimit) }
 
-        let picture = try JPEGEncoder().encode(.coordinates(PixelSize(width: 240, height: 240)))
-        let origin = try LoopbackOrigin { _ in .ok(picture, type: "image/jpeg") }
+        let image = try JPEGEncoder().encode(.coordinates(PixelSize(width: 240, height: 240)))
+        let origin = try LoopbackOrigin { _ in .ok(image, type: "image/jpeg") }
         let memory = FirstInFirstOutMemoryCache(costLimit: 16 << 20)
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         configuration.memoryCache = memory

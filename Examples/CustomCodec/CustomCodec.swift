@@ -9,11 +9,11 @@ enum CustomCodec {
         print("formats: \(codecs.entries.map(\.format.rawValue).joined(separator: ", "))")
 
         // The registry recognizes the format by its first bytes.
-        let picture = try picture()
-        let file = try FarbfeldEncoder().encode(picture)
-        let again = try codecs.decode(file)
-        let pixels = again.pixels == picture.pixels ? "the same pixels" : "other pixels"
-        print("farbfeld: \(file.count) bytes, \(again.size), \(pixels)")
+        let image = try sampleImage()
+        let file = try FarbfeldEncoder().encode(image)
+        let decoded = try codecs.decode(file)
+        let pixels = decoded.pixels == image.pixels ? "the same pixels" : "other pixels"
+        print("farbfeld: \(file.count) bytes, \(decoded.size), \(pixels)")
 
         // Whatever takes a registry or an encoder takes this one.
         let converter = ImageConverter(codecs: codecs)
@@ -31,7 +31,7 @@ enum CustomCodec {
     }
 
     /// A square of 32 x 32 pixels with colors and transparency.
-    private static func picture() throws -> DecodedImage {
+    private static func sampleImage() throws -> DecodedImage {
         let size = PixelSize(width: 32, height: 32)
         let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, bytesPerRow in
             for y in 0..<size.height {

@@ -1,4 +1,3 @@
-// Longer than the other examples, because the lines that it reads and writes (Messages.swift) are a contract with suites.
 import AlcedoCURL
 import AlcedoCore
 import AlcedoDiskCache
@@ -9,145 +8,144 @@ import Foundation
 /// Drives the HTTP cache over real sockets from JSON lines, for test suites of the protocol.
 @main
 enum HTTPCacheClient {
-    /// The maximum number of calls in progress; more of them wait in standard input.
-    private static let maxConcurrentCalls = 64
-    /// The maximum number of bytes of a body.
-    private static let bodyLimit = 64 << 20
+    /// A call holds a permit from the reading of its line until its response is written.
+    private static let permits = DispatchSemaphore(value: 64)
+    /// Writing may block, so it does not run on the threads of tasks.
+    private static let output = DispatchQueue(label: "standard output")
 
-    static func main() async {
-        if let word = CommandLine.arguments.dropFirst().first {
-            StandardStreams.problem("it takes no argument, not '\(word)' either")
-            exit(2)
-        }
-        let transport = transport(ProcessInfo.processInfo.environment)
-        await StandardStreams.write(["hello": ["name": "Alcedo", "version": AlcedoVersion.text]])
-        await answerCalls(over: transport)
-        // What is still to be stored has a second and a half. Then the process ends at once, without the exit handlers of
-        // libraries, which transfers in the background may still use.
-        Task {
-            try await Task.sleep(for: .milliseconds(1_500))
-            _exit(0)
-        }
-        await transport.finish()
-        _exit(0)
-    }
-
-    /// The parts that requests go through.
-    private static func transport(_ environment: [String: String]) -> CachingTransport {
+    private static let transport: CachingTransport = {
+        let environment = ProcessInfo.processInfo.environment
         var options = CURLOptions()
         // Enough connections for every call, and for as many revalidations in the background.
-        options.maxConcurrentTransfers = 2 * maxConcurrentCalls
-        options.maxConcurrentTransfersPerHost = 2 * maxConcurrentCalls
-        // Bodies stay as the server sent them: suites check that nothing changes them on the way.
+        (options.maxConcurrentTransfers, options.maxConcurrentTransfersPerHost) = (128, 128)
+        // Suites check that nothing changes bodies on the way.
         options.decodesContent = false
+        let network = CURLTransport(options: options)
         let isShared = environment["CACHE_DRIVER_PROFILE"] == "shared"
         var rules = ResponseCacheRules(role: isShared ? .shared(targets: ["CDN-Cache-Control"]) : .private)
         rules.respondsWhenDisconnected = true
         let disk = environment["CACHE_DRIVER_DIR"].map { FileDiskCache(directory: URL(filePath: $0)) }
-        return CachingTransport(
-            wrapping: CURLTransport(options: options), cache: URLResponseCache(disk: disk, rules: rules))
-    }
+        return CachingTransport(wrapping: network, cache: URLResponseCache(disk: disk, rules: rules))
+    }()
 
-    /// Answers calls side by side. Returns when standard input has ended and every call has its answer.
-    private static func answerCalls(over transport: any HTTPTransport) async {
-        await withTaskGroup(of: Bool.self) { group in
-            var count = 0
-            for await line in StandardStreams.lines() {
-                if count == maxConcurrentCalls, await group.next() != nil { count -= 1 }
-                count += 1
-                group.addTask {
-                    await answer(line, over: transport)
-                    return true
+    static func main() {
+        guard CommandLine.arguments.count == 1 else {
+            FileHandle.standardError.write(Data("http-cache-client: it takes no argument\n".utf8))
+            exit(2)
+        }
+        // Runners with an event loop leave streams that do not block.
+        for file in [STDIN_FILENO, STDOUT_FILENO] { _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) }
+        write(["hello": ["name": "Alcedo", "version": AlcedoVersion.text]])
+        let (lines, sink) = AsyncStream.makeStream(of: String.self)
+        // The main thread, and with it the main actor, reads lines.
+        Task.detached {
+            await withDiscardingTaskGroup { group in
+                for await line in lines {
+                    group.addTask {
+                        let response = await response(to: Data(line.utf8))
+                        output.async {
+                            if let response { write(response) }
+                            permits.signal()
+                        }
+                    }
                 }
+                group.cancelAll()
             }
-            // At the end of standard input calls have three seconds to finish.
-            group.addTask {
-                try? await Task.sleep(for: .seconds(3))
-                return false
-            }
-            while count > 0, let isCall = await group.next() {
-                if isCall { count -= 1 } else { group.cancelAll() }
-            }
-            group.cancelAll()
+            await transport.finish()
+            output.async { _exit(0) }
         }
+        permits.wait()
+        while let line = readLine() {
+            if line.allSatisfy(\.isWhitespace) { continue }
+            sink.yield(line)
+            permits.wait()
+        }
+        // Calls have three seconds to finish. Then storing has a second and a half.
+        let deadline = DispatchTime.now() + 3
+        for _ in 1..<64 { _ = permits.wait(timeout: deadline) }
+        sink.finish()
+        Thread.sleep(forTimeInterval: 1.5)
+        _exit(0)  // Without the exit handlers of libraries, which transfers in the background may still use.
     }
 
-    private static func answer(_ line: String, over transport: any HTTPTransport) async {
-        do throws(CallError) {
-            let call = try Call(line: line)
-            await StandardStreams.write(await answer(to: call, over: transport))
-        } catch {
-            guard let id = error.id else { return StandardStreams.problem(error.message) }
-            await StandardStreams.write(Answer(id: id, error))
+    /// Returns nil for a line without a readable id.
+    private static func response(to line: Data) async -> [String: any Sendable]? {
+        let decoder = JSONDecoder()
+        let number = try? decoder.decode(Identified<Int>.self, from: line).id
+        guard let id: any Sendable = number ?? (try? decoder.decode(Identified<String>.self, from: line).id) else {
+            FileHandle.standardError.write(Data("http-cache-client: a line without a readable id\n".utf8))
+            return nil
         }
-    }
-
-    /// Never throws: an error is an answer.
-    private static func answer(to call: Call, over transport: any HTTPTransport) async -> Answer {
         do {
-            return try await withThrowingTaskGroup(of: Answer.self) { group in
-                group.addTask {
-                    let response =
-                        call.followsRedirects
-                        ? try await transport.sendFollowingRedirects(call.request)
-                        : try await transport.send(call.request)
-                    return Answer(id: call.id, response, body: try await response.body.collect(limit: bodyLimit))
-                }
-                group.addTask {
-                    try await Task.sleep(for: call.timeLimit)
-                    throw HTTPTransportError(.timedOut, "there is no whole response within \(call.timeLimit)")
-                }
-                defer { group.cancelAll() }
-                guard let first = try await group.next() else { throw CancellationError() }
-                return first
-            }
+            return try await decoder.decode(Call.self, from: line).response(for: id, over: transport)
         } catch {
-            return Answer(id: call.id, error)
+            let kind =
+                switch error {
+                case is DecodingError: "invalidRequest"
+                case let error as HTTPTransportError:
+                    [.timedOut: "timeout", .badRedirect: "redirect"][error.code] ?? error.code.rawValue
+                default: error is CancellationError ? "cancelled" : "other"
+                }
+            return ["id": id, "error": "\(error)", "error_kind": kind]
         }
+    }
+
+    private static func write(_ line: [String: any Sendable]) {
+        let data = try? JSONSerialization.data(withJSONObject: line, options: [.sortedKeys, .withoutEscapingSlashes])
+        FileHandle.standardOutput.write((data ?? Data()) + Data("\n".utf8))
     }
 }
 
-/// Lines in and out. What may block has threads of its own.
-enum StandardStreams {
-    private static let output = DispatchQueue(label: "standard output")
+private struct Identified<ID: Decodable>: Decodable { let id: ID }
 
-    /// Returns the lines of standard input that are not empty, read one ahead.
-    static func lines() -> AsyncStream<String> {
-        let (lines, sink) = AsyncStream.makeStream(of: String.self)
-        let room = DispatchSemaphore(value: 0)
-        // Runners with an event loop leave streams that do not block.
-        for file in [STDIN_FILENO, STDOUT_FILENO] { _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) }
-        Thread.detachNewThread {
-            while let line = readLine() {
-                if line.allSatisfy(\.isWhitespace) { continue }
-                sink.yield(line)
-                room.wait()
+/// A line of standard input: a request, and how it is sent.
+private struct Call: Decodable {
+    let op: String?
+    let method: String?
+    let url: URL
+    let headers: [[String]]?
+    let body: String?
+    let cache: String?
+    let redirect: String?
+    let timeout_ms: Double?
+
+    /// The cache modes of the Fetch standard. With `no-store` the response is not stored either.
+    private static let policies: [String: HTTPCachePolicy] = [
+        "default": .useProtocolCachePolicy, "no-cache": .reloadRevalidatingCacheData,
+        "force-cache": .returnCacheDataElseLoad, "only-if-cached": .returnCacheDataDontLoad,
+        "reload": .reloadIgnoringLocalAndRemoteCacheData, "no-store": .reloadIgnoringLocalAndRemoteCacheData,
+    ]
+
+    /// Sends the request within its time limit, and returns the line of the response.
+    func response(for id: any Sendable, over transport: CachingTransport) async throws -> [String: any Sendable] {
+        guard op ?? "fetch" == "fetch", let policy = Self.policies[cache ?? "default"],
+            ["follow", "manual"].contains(redirect ?? "follow"), headers?.allSatisfy({ $0.count == 2 }) ?? true
+        else { throw HTTPTransportError(.invalidRequest, "an unknown op or mode, or headers that are not pairs") }
+        let limit = Duration.milliseconds(min(max(timeout_ms ?? 10_000, 1), 3_600_000))
+        let request = HTTPRequest(
+            method: HTTPMethod(rawValue: method ?? "GET"), url: url,
+            fields: HTTPFields((headers ?? []).map { .init($0[0], $0[1]) }), body: body.map { Data($0.utf8) },
+            idleTimeout: limit + .seconds(1), cachePolicy: policy, allowsStoring: cache != "no-store")
+        return try await withThrowingTaskGroup { group in
+            group.addTask {
+                let response =
+                    try await redirect == "manual"
+                    ? transport.send(request) : transport.sendFollowingRedirects(request)
+                let pairs = { (head: HTTPResponseHead) in head.fields.map { [$0.name, $0.value] } }
+                var line: [String: any Sendable] = [
+                    "id": id, "status": response.head.status, "headers": pairs(response.head),
+                    "body_base64": try await response.body.collect(limit: 64 << 20).base64EncodedString(),
+                    "interim": response.interim.map { [$0.status, pairs($0)] as [any Sendable] },
+                ]
+                line["from_cache"] = response.responseSource.map { $0 != .new }
+                return line
             }
-            sink.finish()
-        }
-        return AsyncStream(unfolding: {
-            room.signal()
-            var iterator = lines.makeAsyncIterator()
-            return await iterator.next()
-        })
-    }
-
-    /// Writes a value as JSON. Returns when the line is written.
-    static func write(_ value: some Encodable & Sendable) async {
-        await withCheckedContinuation { continuation in
-            output.async {
-                let encoder = JSONEncoder()
-                encoder.keyEncodingStrategy = .convertToSnakeCase
-                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-                if let line = try? encoder.encode(value) { FileHandle.standardOutput.write(line + Data("\n".utf8)) }
-                continuation.resume()
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw HTTPTransportError(.timedOut, "there is no whole response within \(limit)")
             }
+            defer { group.cancelAll() }
+            return try await group.next() ?? [:]
         }
-    }
-
-    /// Writes one line to standard error.
-    static func problem(_ text: String) {
-        let line = String(text.map { $0.isNewline ? " " : $0 })
-        FileHandle.standardError.write(Data("http-cache-client: \(line)\n".utf8))
     }
 }

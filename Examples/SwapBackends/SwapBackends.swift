@@ -19,34 +19,34 @@ enum SwapBackends {
                 urls.append(word.contains("://") ? URL(string: word) ?? URL(filePath: word) : URL(filePath: word))
             }
         }
-        let work = Task { [stacks, urls] in try await run(stacks.isEmpty ? CacheStack.allCases : stacks, urls) }
+        let loads = Task { [stacks, urls] in try await run(stacks.isEmpty ? CacheStack.allCases : stacks, urls) }
         // Ctrl-C cancels the loads; then the directory of the stack is removed as always.
         signal(SIGINT, SIG_IGN)
         let interruption = DispatchSource.makeSignalSource(signal: SIGINT)
-        interruption.setEventHandler { work.cancel() }
+        interruption.setEventHandler { loads.cancel() }
         interruption.resume()
         do {
-            exit(try await work.value ? 0 : 1)
+            exit(try await loads.value ? 0 : 1)
         } catch {
             if error is CancellationError { exit(130) }
             end(1, "\(error)")
         }
     }
 
-    /// Returns whether every image was loaded. Without URLs it loads twelve pictures from a server of its own.
+    /// Returns whether every image was loaded. Without URLs it loads twelve images from a server of its own.
     private static func run(_ stacks: [CacheStack], _ urls: [URL]) async throws -> Bool {
-        let picture = try JPEGEncoder().encode(.coordinates(PixelSize(width: 240, height: 240)))
+        let image = try JPEGEncoder().encode(.coordinates(PixelSize(width: 240, height: 240)))
         let origin = try LoopbackOrigin { _ in
-            .ok(picture, type: "image/jpeg", fields: ["Cache-Control": "max-age=3600"])
+            .ok(image, type: "image/jpeg", fields: ["Cache-Control": "max-age=3600"])
         }
         let urls = urls.isEmpty ? (1...12).map { origin.url(for: "/picture-\($0).jpg") } : urls
-        var isWhole = true
+        var succeeded = true
         for stack in stacks {
             let directory = FileManager.default.temporaryDirectory.appending(path: "swap-backends-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: directory) }
-            isWhole = try await run(stack, urls, in: directory) && isWhole
+            succeeded = try await run(stack, urls, in: directory) && succeeded
         }
-        return isWhole
+        return succeeded
     }
 
     private static func run(_ stack: CacheStack, _ urls: [URL], in directory: URL) async throws -> Bool {
@@ -57,7 +57,7 @@ enum SwapBackends {
             let pipeline = ImagePipeline(stack.configuration(in: directory, network: network))
             for run in runs {
                 let before = network.responseCount
-                results = await show(urls, with: pipeline)
+                results = await load(urls, with: pipeline)
                 await pipeline.flush()
                 let images = results.compactMap { try? $0.get() }
                 // A response cache's bytes, confirmed by the server or not, come without a transfer of their own.
@@ -80,7 +80,7 @@ enum SwapBackends {
     }
 
     /// The app, which knows nothing of caches.
-    private static func show(_ urls: [URL], with loader: some ImageLoading) async -> [Result<ImageResponse, any Error>]
+    private static func load(_ urls: [URL], with loader: some ImageLoading) async -> [Result<ImageResponse, any Error>]
     {
         var results: [Result<ImageResponse, any Error>] = []
         for url in urls {

@@ -35,7 +35,7 @@ enum AlcedoTool {
         ])
 
     static func main() {
-        EarlyInterruption.heed(
+        EarlyInterruption.install(
             "alcedo: interrupted\n", isQuiet: CommandLine.arguments.contains { $0 == "--quiet" || $0 == "-q" })
         ExitStatus.end(program.name) { try await program.run(CommandLine.arguments.dropFirst()) }
     }

@@ -39,7 +39,7 @@ struct ContactSheetCommand: ProgramCommand {
         if output.hasSuffix("/") {
             throw UsageError("--output is the name of a file here, not of a folder: '\(output)'")
         }
-        if FileEnding.isImage(output), OutputFormat(fileName: output) != .png {
+        if ImageFileExtension.isImage(output), OutputFormat(fileName: output) != .png {
             throw UsageError("'\(output)' is no name for png")
         }
     }
@@ -54,7 +54,7 @@ struct ContactSheetCommand: ProgramCommand {
             var job = ContactSheetJob(
                 images: images, configuration: configuration, output: output == "-" ? nil : output,
                 report: options.writing.report)
-            (job.side, job.columns, job.width) = (side, columns, options.jobs ?? job.width)
+            (job.side, job.columns, job.maxConcurrentLoads) = (side, columns, options.jobs ?? job.maxConcurrentLoads)
             job.processors = options.processors
             job.replaces = options.writing.replaces
             (job.interruption, job.tally) = (interruption, tally)

@@ -35,9 +35,9 @@ struct ConvertCommand: ProgramCommand {
         _ = try maker
     }
 
-    private var place: FilePlace {
+    private var destination: OutputDestination {
         get throws {
-            try FilePlace(options.requiredOutput(for: Self.name), formats: OutputFormat.names) {
+            try OutputDestination(options.requiredOutput(for: Self.name), formats: OutputFormat.names) {
                 OutputFormat(fileName: $0) != nil
             }
         }
@@ -45,25 +45,25 @@ struct ConvertCommand: ProgramCommand {
 
     private var maker: ConversionMaker {
         get throws {
-            let place = try place
+            let destination = try destination
             var format = encoding.format
-            if case .file(let path) = place, let named = OutputFormat(fileName: path) {
+            if case .file(let path) = destination, let named = OutputFormat(fileName: path) {
                 if let format, format != named { throw UsageError("'\(path)' is no name for \(format.rawValue)") }
                 format = named
             }
             guard let format else { throw UsageError("convert needs --format") }
-            let encoder = try encoding.encoder(of: format, quality: 85)
+            let encoder = try encoding.encoder(of: format, defaultQuality: 85)
             return ConversionMaker(format: format, encoder: encoder, processors: options.processors)
         }
     }
 
     func run() async throws -> ExitStatus {
-        let (place, maker) = (try place, try maker)
+        let (destination, maker) = (try destination, try maker)
         let images = try await options.images()
         if images.count > 1 {
-            if case .folder = place {} else { throw UsageError("several images need a folder for --output") }
+            if case .directory = destination {} else { throw UsageError("several images need a folder for --output") }
         }
-        return try await options.run("converted", images, to: place, by: maker, jobs: options.jobs ?? 4)
+        return try await options.run("converted", images, to: destination, by: maker, jobs: options.jobs ?? 4)
     }
 }
 
@@ -78,11 +78,11 @@ private struct ConversionMaker: FileMaking {
 
     var makesFrames: Bool { false }
 
-    var tellsLosses: Bool { true }
+    var reportsLosses: Bool { true }
 
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
-    ) async throws -> MadeImage {
+    ) async throws -> WrittenImage {
         let original = try await tools.original(request, progress: progress)
         var request = original.request
         let exact = original.info.exactFormat
@@ -90,7 +90,7 @@ private struct ConversionMaker: FileMaking {
         request.decoding.includesAnimation = format.holdsAnimations
         request.processors += processors
         var image = try await tools.pipeline.load(request).image
-        let frames = image.frames.map { StoppableFrames($0) }
+        let frames = image.frames.map { CancellableFrames($0) }
         image.frames = frames
         let (count, losses) = try await withTaskCancellationHandler {
             try await tools.files.run { [image] in
@@ -102,12 +102,12 @@ private struct ConversionMaker: FileMaking {
         } onCancel: {
             frames?.stop()
         }
-        return MadeImage(
+        return WrittenImage(
             size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses)
     }
 
     /// Whoever has stopped the frames hears of that, and not of the encoder, which could not go on without them.
-    private func encode(_ image: DecodedImage, _ frames: StoppableFrames?) throws -> Data {
+    private func encode(_ image: DecodedImage, _ frames: CancellableFrames?) throws -> Data {
         do {
             return try encoder.encode(image)
         } catch {
@@ -118,7 +118,7 @@ private struct ConversionMaker: FileMaking {
 
 /// An animation that ends when nobody wants its frames any more: an encoder asks for one after another, of which a small
 /// file may have thousands, and asks nothing else.
-final class StoppableFrames: DerivedFrameSource {
+final class CancellableFrames: DerivedFrameSource {
     let source: any ImageFrameSource
     private let stopped = Locked(false)
 

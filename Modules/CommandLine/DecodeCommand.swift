@@ -49,34 +49,34 @@ struct DecodeCommand: ProgramCommand {
 
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: true)
-        if case .file(let path) = try place, let format, format != PixelFile(fileName: path) {
+        if case .file(let path) = try destination, let format, format != PixelFile(fileName: path) {
             throw UsageError("'\(path)' is no name for \(format.rawValue)")
         }
     }
 
-    private var place: FilePlace {
+    private var destination: OutputDestination {
         get throws {
-            try FilePlace(options.requiredOutput(for: Self.name), formats: PixelFile.names) {
+            try OutputDestination(options.requiredOutput(for: Self.name), formats: PixelFile.names) {
                 PixelFile(fileName: $0) != nil
             }
         }
     }
 
     func run() async throws -> ExitStatus {
-        let place = try place
+        let destination = try destination
         var (file, jobs) = (format, options.jobs ?? 4)
         let images = try await options.images()
-        switch place {
+        switch destination {
         case .file(let path):
             file = file ?? PixelFile(fileName: path)
             if images.count > 1 { throw UsageError("several images need a folder for --output") }
         // One after another, in order.
         case .standardOutput: jobs = 1
-        case .folder: break
+        case .directory: break
         }
         let maker = PixelMaker(
             file: file ?? .pam, frame: frame, isShallow: isShallow, processors: options.processors)
-        return try await options.run("decoded", images, to: place, by: maker, jobs: jobs)
+        return try await options.run("decoded", images, to: destination, by: maker, jobs: jobs)
     }
 }
 
@@ -94,18 +94,18 @@ private struct PixelMaker: FileMaking {
 
     var makesFrames: Bool { true }
 
-    var tellsLosses: Bool { true }
+    var reportsLosses: Bool { true }
 
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
-    ) async throws -> MadeImage {
+    ) async throws -> WrittenImage {
         let original = try await tools.original(request, progress: progress)
         var request = original.request
         let exact = original.info.exactFormat
         request.decoding.pixelFormat = exact == .rgba16 && isShallow ? .rgba8 : exact
         request.processors += processors
         let image = try await tools.pipeline.load(request).image
-        var made = MadeImage(
+        var written = WrittenImage(
             size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: 0, frames: [])
         var losesAlpha = false
         // One after another: an animation of any length needs the memory of few frames.
@@ -117,17 +117,17 @@ private struct PixelMaker: FileMaking {
                     try sink.write(data, frame: frame)
                     return (data.count, file == .ppm && pixels.hasTransparency)
                 }
-                made.frames.append(frame)
-                made.bytesOut += count
+                written.frames.append(frame)
+                written.bytesOut += count
                 losesAlpha = losesAlpha || isTransparent
-            } catch is CancellationError where sink.keepsEach && !made.frames.isEmpty {
+            } catch is CancellationError where sink.writesSeparateFiles && !written.frames.isEmpty {
                 // The files of these frames are there.
-                made.isWhole = false
+                written.isComplete = false
                 break
             }
         }
-        made.losses = (losesAlpha ? [.alpha] : []) + (isShallow && exact == .rgba16 ? [.depth] : [])
-        return made
+        written.losses = (losesAlpha ? [.alpha] : []) + (isShallow && exact == .rgba16 ? [.depth] : [])
+        return written
     }
 
     /// The frames to write; nil among them is the image itself.

@@ -38,7 +38,7 @@ struct LoadCommand: ProgramCommand {
 
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: false)
-        if let output = options.output { _ = try FilePlace(output) }
+        if let output = options.output { _ = try OutputDestination(output) }
     }
 
     func run() async throws -> ExitStatus {
@@ -55,7 +55,8 @@ struct LoadCommand: ProgramCommand {
             job.longestSide = longestSide
             job.processors = options.processors
             job.passes = passes
-            job.width = options.jobs ?? options.stack.network.width(atLeast: job.width)
+            job.maxConcurrentLoads =
+                options.jobs ?? options.stack.network.maxConcurrentLoads(atLeast: job.maxConcurrentLoads)
             (job.interruption, job.tally) = (interruption, tally)
             return await job.run()
         }

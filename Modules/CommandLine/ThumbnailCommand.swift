@@ -34,11 +34,11 @@ struct ThumbnailCommand: ProgramCommand {
 
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: false)
-        _ = try (maker, place)
+        _ = try (maker, destination)
     }
 
-    private var place: FilePlace {
-        get throws { try FilePlace(options.requiredOutput(for: Self.name)) }
+    private var destination: OutputDestination {
+        get throws { try OutputDestination(options.requiredOutput(for: Self.name)) }
     }
 
     private var maker: ThumbnailMaker {
@@ -46,14 +46,15 @@ struct ThumbnailCommand: ProgramCommand {
             guard let side else { throw UsageError("thumbnail needs --size") }
             let format = encoding.format ?? .jpeg
             return ThumbnailMaker(
-                side: side, processors: options.processors, encoder: try encoding.encoder(of: format, quality: 80),
+                side: side, processors: options.processors,
+                encoder: try encoding.encoder(of: format, defaultQuality: 80),
                 fileExtension: format.fileExtension)
         }
     }
 
     func run() async throws -> ExitStatus {
         try await options.run(
-            "thumbnails", try await options.images(), to: try place, by: try maker, jobs: options.jobs ?? 8)
+            "thumbnails", try await options.images(), to: try destination, by: try maker, jobs: options.jobs ?? 8)
     }
 }
 
@@ -69,11 +70,11 @@ private struct ThumbnailMaker: FileMaking {
     var makesFrames: Bool { false }
 
     /// That a small still picture is neither large nor moving is no news.
-    var tellsLosses: Bool { false }
+    var reportsLosses: Bool { false }
 
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
-    ) async throws -> MadeImage {
+    ) async throws -> WrittenImage {
         let size = PixelSize(width: side, height: side)
         let original = try await tools.original(request, progress: progress)
         var request = original.request
@@ -87,7 +88,7 @@ private struct ThumbnailMaker: FileMaking {
             try sink.write(data, frame: nil)
             return (data.count, losses)
         }
-        return MadeImage(
+        return WrittenImage(
             size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses)
     }
 }

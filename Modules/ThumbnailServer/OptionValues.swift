@@ -4,7 +4,7 @@ import AlcedoRedisCache
 import FoundationEssentials
 
 /// A host and a port, written with a colon between; a number of version 6 in brackets.
-struct NetworkPlace {
+struct HostAndPort {
     let parts: (host: String, port: UInt16)
 
     /// - Throws: `UsageError`.
@@ -40,15 +40,15 @@ struct KeyFile {
         }
         var key = [UInt8](data)
         while let last = key.last, last == 10 || last == 13 { key.removeLast() }
-        guard key.count >= URLSignature.shortestKey else {
-            throw UsageError("the key in '\(path)' has \(key.count) bytes; it needs \(URLSignature.shortestKey)")
+        guard key.count >= URLSignature.minimumKeyLength else {
+            throw UsageError("the key in '\(path)' has \(key.count) bytes; it needs \(URLSignature.minimumKeyLength)")
         }
         signature = URLSignature(key: key)
     }
 }
 
 /// Which Redis is shared with other servers, if any, as the command line says.
-struct RedisChoice {
+struct RedisArguments {
     private var address: RedisOptions.Address?
     private var rest = RedisOptions()
     /// One that says more of a Redis, which has to be named then.
@@ -88,7 +88,7 @@ struct RedisChoice {
 
     private static func address(_ option: String, _ text: String) throws -> RedisOptions.Address {
         guard !text.contains("/") else { return .socket(text) }
-        let (host, port) = try NetworkPlace(option, text).parts
+        let (host, port) = try HostAndPort(option, text).parts
         return .network(host: host, port: Int(port))
     }
 

@@ -62,42 +62,42 @@ struct ServerOptions {
     private(set) var stack = ServerStack.Settings()
     private(set) var listening = HTTPServer.Settings(port: 8080)
     private(set) var grace = Duration.seconds(10)
-    private var keepsNothing = false
+    private var disablesCaching = false
     /// An option that says what is kept.
-    private var kept: String?
-    private var redis = RedisChoice()
+    private var cacheOption: String?
+    private var redis = RedisArguments()
 
     /// - Throws: `UsageError`.
     init(_ words: some Sequence<String>, caches: URL? = Self.caches) throws {
-        stack.cacheFolder = caches
+        stack.cacheDirectory = caches
         var arguments = Arguments(words)
         var target: String?
         while let option = arguments.nextOption() {
-            if ["--cache", "--cache-size", "--memory"].contains(option) { kept = option }
+            if ["--cache", "--cache-size", "--memory"].contains(option) { cacheOption = option }
             switch option {
             case "--help", "-h": action = .help
             case "--sign": target = try arguments.value(of: option)
             case "--key": stack.service.signature = try KeyFile(path: arguments.value(of: option)).signature
             case "--listen":
-                let place = try NetworkPlace(option, arguments.value(of: option))
-                guard place.isNumber else { throw UsageError("--listen takes a number, not '\(place.parts.host)'") }
-                (listening.host, listening.port) = place.parts
+                let address = try HostAndPort(option, arguments.value(of: option))
+                guard address.isNumber else { throw UsageError("--listen takes a number, not '\(address.parts.host)'") }
+                (listening.host, listening.port) = address.parts
             case "--allow": stack.service.allowed.patterns.append(try Self.origin(arguments.value(of: option)))
-            case "--allow-private": stack.allowsPrivate = true
+            case "--allow-private": stack.allowsPrivateAddresses = true
             case "--cache":
-                stack.cacheFolder = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
-            case "--no-cache": keepsNothing = true
+                stack.cacheDirectory = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
+            case "--no-cache": disablesCaching = true
             case _ where try redis.take(option, &arguments): continue
             case _ where try takeLimit(option, &arguments): continue
             default: throw UsageError("there is no option '\(option)'")
             }
         }
-        try arguments.finish(refusingOthersFor: "thumbnail-server")
+        try arguments.finish(rejectingWordsFor: "thumbnail-server")
         stack.redis = try redis.options()
-        if keepsNothing {
+        if disablesCaching {
             guard stack.redis == nil else { throw UsageError("--no-cache keeps nothing, and --redis pictures") }
-            if let kept { throw UsageError("--no-cache keeps nothing, and \(kept) something") }
-            (stack.cacheFolder, stack.memoryLimit) = (nil, 0)
+            if let cacheOption { throw UsageError("--no-cache keeps nothing, and \(cacheOption) something") }
+            (stack.cacheDirectory, stack.memoryLimit) = (nil, 0)
         }
         if let target {
             guard let signature = stack.service.signature else { throw UsageError("--sign needs --key") }
@@ -110,25 +110,26 @@ struct ServerOptions {
         switch option {
         case "--cache-size": stack.diskLimit = try arguments.number(of: option, in: 1...1 << 30) << 20
         case "--memory": stack.memoryLimit = try arguments.number(of: option, in: 0...1 << 20) << 20
-        case "--max-age": stack.limits.life = .seconds(try arguments.number(of: option, in: 0...31_536_000))
+        case "--max-age": stack.limits.maximumAge = .seconds(try arguments.number(of: option, in: 0...31_536_000))
         case "--max-side": stack.service.maximumSide = try arguments.number(of: option, in: 1...16_383)
         case "--max-bytes": stack.originalLimit = try arguments.number(of: option, in: 1...1 << 12) << 20
         case "--max-pixels":
             stack.limits.decoding.maximumPixelCount = try arguments.number(of: option, in: 1...65_535 * 65_535)
         case "--max-decoded":
             stack.limits.decoding.maximumByteCount = try arguments.number(of: option, in: 1...1 << 16) << 20
-        case "--max-originals": stack.limits.originals = try arguments.number(of: option, in: 1...10_000)
-        case "--max-per-host": stack.limits.originalsOfHost = try arguments.number(of: option, in: 1...10_000)
+        case "--max-originals": stack.limits.maxConcurrentOriginals = try arguments.number(of: option, in: 1...10_000)
+        case "--max-per-host":
+            stack.limits.maxConcurrentOriginalsPerHost = try arguments.number(of: option, in: 1...10_000)
         case "--max-requests": stack.service.maximumRequests = try arguments.number(of: option, in: 1...100_000)
-        case "--max-connections": listening.connections = try arguments.number(of: option, in: 1...100_000)
+        case "--max-connections": listening.maximumConnections = try arguments.number(of: option, in: 1...100_000)
         case "--max-sending": listening.sendingLimit = try arguments.number(of: option, in: 1...1 << 20) << 20
         case "--timeout":
-            listening.answerTimeout = try arguments.seconds(of: option)
-            stack.limits.silence = listening.answerTimeout
+            listening.responseTimeout = try arguments.seconds(of: option)
+            stack.limits.idleTimeout = listening.responseTimeout
         case "--send-timeout": listening.sendingTimeout = try arguments.seconds(of: option)
         case "--client-timeout": listening.clientTimeout = .seconds(try arguments.number(of: option, in: 1...3_600))
         case "--grace": grace = try arguments.seconds(of: option)
-        case "--jobs": stack.width = try arguments.number(of: option, in: 1...256)
+        case "--jobs": stack.maxConcurrentDecodes = try arguments.number(of: option, in: 1...256)
         default: return false
         }
         return true
@@ -136,14 +137,14 @@ struct ServerOptions {
 
     /// Makes the folder of the cache. Returns why nothing can be kept there, as far as can be told before there is something
     /// to keep.
-    func makeCacheFolder() -> String? {
-        guard let folder = stack.cacheFolder else { return nil }
+    func makeCacheDirectory() -> String? {
+        guard let directory = stack.cacheDirectory else { return nil }
         do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         } catch {
-            return "nothing is kept on disk: cannot make \(folder.path)"
+            return "nothing is kept on disk: cannot make \(directory.path)"
         }
-        return access(folder.path, W_OK) == 0 ? nil : "nothing is kept on disk: cannot write to \(folder.path)"
+        return access(directory.path, W_OK) == 0 ? nil : "nothing is kept on disk: cannot write to \(directory.path)"
     }
 
     private static func origin(_ text: String) throws -> OriginPattern {
@@ -168,9 +169,9 @@ private struct SignedTarget {
     init(_ target: String, _ signature: URLSignature, _ settings: ThumbnailService.Settings) throws {
         let path = "\(ThumbnailQuery.path)?"
         guard target.hasPrefix(path) else { throw UsageError("--sign takes \(path)..., not '\(target)'") }
-        do throws(Refusal) {
+        do throws(HTTPError) {
             guard try QueryItems(target.dropFirst(path.count))[URLSignature.name] == nil else {
-                throw Refusal(400, "the target has a signature already")
+                throw HTTPError(400, "the target has a signature already")
             }
             text = try signature.signed(target)
             let items = try QueryItems(text.dropFirst(path.count))

@@ -29,14 +29,14 @@ enum ThumbnailServer {
         let (signals, sink) = AsyncStream.makeStream(of: Void.self)
         let interruption = Interruption { sink.yield() }
         var listening = options.listening
-        listening.connections = OpenFiles.makeRoom(for: listening.connections)
-        if listening.connections < options.listening.connections {
-            Console.note(
-                "thumbnail-server: \(listening.connections) connections at most, not "
-                    + "\(options.listening.connections): the system's limit of open files is too low")
+        listening.maximumConnections = OpenFiles.raiseLimit(for: listening.maximumConnections)
+        if listening.maximumConnections < options.listening.maximumConnections {
+            Console.notice(
+                "thumbnail-server: \(listening.maximumConnections) connections at most, not "
+                    + "\(options.listening.maximumConnections): the system's limit of open files is too low")
         }
         let server = try RunningServer(options.stack, listening)
-        if let problem = options.makeCacheFolder() { Console.note("thumbnail-server: \(problem)") }
+        if let problem = options.makeCacheDirectory() { Console.notice("thumbnail-server: \(problem)") }
         let host = options.listening.host
         Console.output("listening on http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)\n")
         for await _ in signals { break }
@@ -51,7 +51,7 @@ enum OpenFiles {
     static let reserve: UInt = 256
 
     /// Raises the limit to what so many connections need, as far as the system lets, and returns for how many there is room.
-    static func makeRoom(for connections: Int) -> Int {
+    static func raiseLimit(for connections: Int) -> Int {
         guard let limit = OpenFileLimit.current else { return connections }
         let plan = plan(for: connections, soft: limit.soft, hard: limit.hard)
         guard plan.soft > limit.soft else { return plan.connections }
@@ -64,7 +64,7 @@ enum OpenFiles {
     /// The limit to be set, and how many connections it is enough for.
     static func plan(for connections: Int, soft: UInt, hard: UInt) -> (soft: UInt, connections: Int) {
         let limit = max(soft, min(hard, UInt(clamping: connections) + reserve))
-        let room = limit - min(reserve, limit / 2)
-        return (limit, max(1, min(connections, Int(clamping: room))))
+        let capacity = limit - min(reserve, limit / 2)
+        return (limit, max(1, min(connections, Int(clamping: capacity))))
     }
 }

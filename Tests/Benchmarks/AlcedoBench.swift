@@ -37,7 +37,7 @@ enum AlcedoBench {
         ])
 
     static func main() {
-        EarlyInterruption.heed("alcedo-bench: interrupted\n", isQuiet: false)
+        EarlyInterruption.install("alcedo-bench: interrupted\n", isQuiet: false)
         ExitStatus.end(program.name) { try await program.run(CommandLine.arguments.dropFirst()) }
     }
 }

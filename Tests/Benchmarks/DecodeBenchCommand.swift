@@ -70,7 +70,7 @@ private struct DecodeBenchmark {
     mutating func measure(_ data: Data, name: String) {
         guard let entry = CodecRegistry.standard.entry(for: data), let reference = Self.reference(for: entry.format)
         else { return }
-        // As stored: the C loop does not turn the picture either.
+        // As stored: the C loop does not rotate the image either.
         let options = DecodingOptions(appliesOrientation: false)
         let ours = {
             guard let image = try? entry.decoder.decode(data, options: options) else { return 0 }
@@ -87,8 +87,8 @@ private struct DecodeBenchmark {
         let clock = ContinuousClock()
         for round in 0..<rounds {
             // Who goes first changes, so that neither always inherits the other's caches.
-            for turn in 0..<2 {
-                if (round + turn) % 2 == 0 {
+            for pass in 0..<2 {
+                if (round + pass) % 2 == 0 {
                     best.ours = min(best.ours, clock.measure { _ = ours() })
                 } else {
                     best.reference = min(best.reference, clock.measure { _ = theirs() })
@@ -116,7 +116,7 @@ private struct DecodeBenchmark {
             let ratios = results.filter { $0.format == format }.map(\.ratio)
             guard !ratios.isEmpty else { return nil }
             let mean = exp(ratios.reduce(0) { $0 + log($1) } / Double(ratios.count))
-            BenchFigure("decode \(format), over the C loop", mean, .atMost(format == .gif ? 1.1 : 1.03)).note()
+            BenchFigure("decode \(format), over the C loop", mean, .atMost(format == .gif ? 1.1 : 1.03)).record()
             return "\(format): \(Self.text(mean)) x the time of the C loop (geometric mean of \(ratios.count))\n"
         }.joined()
     }

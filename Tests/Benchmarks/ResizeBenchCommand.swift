@@ -74,7 +74,7 @@ private struct ResizeBenchmark {
             let (ours, theirs) = try measure(exercise)
             var cells = [exercise.name, "\(BenchTable.rounded(ours))"]
             if let theirs, let limit = Self.goal[exercise.name] {
-                BenchFigure("\(exercise.name), over Pillow", ours / theirs, .atMost(limit)).note()
+                BenchFigure("\(exercise.name), over Pillow", ours / theirs, .atMost(limit)).record()
             }
             if let theirs { cells += ["\(BenchTable.rounded(theirs))", "\((ours / theirs * 100).rounded() / 100)"] }
             Console.output(BenchTable.row(cells))
@@ -87,11 +87,11 @@ private struct ResizeBenchmark {
     private func measure(_ exercise: Exercise) throws -> (ours: Double, theirs: Double?) {
         var best = (ours: Double.infinity, theirs: Double.infinity)
         let clock = ContinuousClock()
-        // One turn more, which warms both and does not count.
+        // One pass more, which warms both and does not count.
         for round in 0...rounds {
             // Who goes first changes, so that neither always inherits the other's caches.
-            for turn in 0..<2 {
-                if (round + turn) % 2 == 0 {
+            for pass in 0..<2 {
+                if (round + pass) % 2 == 0 {
                     let time = try clock.measure { _ = try exercise.processor.process(exercise.image) }
                     if round > 0 { best.ours = min(best.ours, time / .milliseconds(1)) }
                 } else if let peer, let request = exercise.peer {

@@ -36,10 +36,10 @@ struct ResponseCacheBenchCommand: ProgramCommand {
     }
 
     func run() async throws -> ExitStatus {
-        let folder = try BenchFolder(in: directory)
+        let folder = try BenchDirectory(in: directory)
         defer { folder.remove() }
-        let place = folder.url
-        try await ResponseHitBenchmark(directory: place, urlCount: urlCount, rounds: rounds).run()
+        let location = folder.url
+        try await ResponseHitBenchmark(directory: location, urlCount: urlCount, rounds: rounds).run()
         return .success
     }
 }
@@ -68,7 +68,7 @@ private struct ResponseHitBenchmark {
         try await Self.fill(cache, requests)
         let send = try await best(200_000) { try await Self.hit(cache, requests[$0 % requests.count]) }
         report("from memory", send)
-        BenchFigure("fresh answers from memory", 1_000_000 / send, unit: " a second", .atLeast(200_000)).note()
+        BenchFigure("fresh answers from memory", 1_000_000 / send, unit: " a second", .atLeast(200_000)).record()
         let read = try await best(200_000) {
             let response = try await cache.send(requests[$0 % requests.count])
             let count = try await response.body.collect(limit: .max).count
@@ -110,7 +110,7 @@ private struct ResponseHitBenchmark {
             report("FileDiskCache, \(size >> 10) KB", own)
             report("from disk, \(size >> 10) KB", sent, over: own)
             BenchFigure("a fresh answer of \(size >> 10) KB from disk, over the disk cache", sent / own, .atMost(1.3))
-                .note()
+                .record()
         }
     }
 

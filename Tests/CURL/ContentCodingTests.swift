@@ -3,22 +3,16 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct ContentCodingTests {
-    /// "alcedo alcedo alcedo alcedo", by gzip.
-    private static let packed = Data([
-        0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x4b, 0xcc, 0x49, 0x4e, 0x4d, 0xc9, 0x57, 0x48,
-        0xc4, 0x42, 0x01, 0x00, 0x4e, 0x2f, 0xfe, 0xc0, 0x1b, 0x00, 0x00, 0x00,
-    ])
-    private static let unpacked = Data("alcedo alcedo alcedo alcedo".utf8)
-
     /// The body that a caller gets, and the codings that the server was asked for.
     private func exchange(
         _ transport: CURLTransport, coding: String = "gzip", fields: HTTPFields = HTTPFields()
     ) async throws -> (body: Data, requestedCodings: String?) {
-        let reply = OriginReply(fields: ["Content-Encoding": coding], body: Self.packed)
+        let reply = OriginReply(fields: ["Content-Encoding": coding], body: GzipSample.encoded)
         let origin = try LoopbackOrigin { _ in reply }
         defer { origin.stop() }
         let response = try await transport.send(
@@ -30,19 +24,19 @@ struct ContentCodingTests {
 
     @Test func `a coded body is asked for, and arrives unpacked`() async throws {
         let (body, requestedCodings) = try await exchange(CURLTransport())
-        #expect(body == Self.unpacked)
+        #expect(body == GzipSample.decoded)
         #expect(requestedCodings?.contains("gzip") == true)
     }
 
     @Test func `who names codings gets what was sent`() async throws {
         let (body, requestedCodings) = try await exchange(CURLTransport(), fields: ["accept-encoding": "gzip;q=0.5"])
-        #expect(body == Self.packed)
+        #expect(body == GzipSample.encoded)
         #expect(requestedCodings == "gzip;q=0.5")
     }
 
     @Test func `a part comes as it was sent`() async throws {
         let (body, requestedCodings) = try await exchange(CURLTransport(), fields: ["Range": "bytes=0-29"])
-        #expect(body == Self.packed)
+        #expect(body == GzipSample.encoded)
         #expect(requestedCodings == nil)
     }
 
@@ -51,7 +45,7 @@ struct ContentCodingTests {
         var options = CURLOptions()
         options.decodesContent = false
         let (body, requestedCodings) = try await exchange(CURLTransport(options: options), coding: coding)
-        #expect(body == Self.packed)
+        #expect(body == GzipSample.encoded)
         #expect(requestedCodings == nil)
     }
 
@@ -65,8 +59,8 @@ struct ContentCodingTests {
     @Test func `requests of both kinds take turns on one transport`() async throws {
         let transport = CURLTransport()
         for _ in 0..<4 {
-            #expect(try await exchange(transport).body == Self.unpacked)
-            #expect(try await exchange(transport, fields: ["Range": "bytes=0-"]).body == Self.packed)
+            #expect(try await exchange(transport).body == GzipSample.decoded)
+            #expect(try await exchange(transport, fields: ["Range": "bytes=0-"]).body == GzipSample.encoded)
         }
     }
 }

@@ -13,7 +13,7 @@ struct BadCheck {
     }
 
     /// No file that a limit keeps out may cost more than this.
-    private static let mostBytes = 32 << 20
+    private static let memoryLimit = 32 << 20
 
     /// The maximum time to decode one file three times.
     var timeLimit = Duration.seconds(10)
@@ -40,9 +40,9 @@ struct BadCheck {
             if partial.error == nil, !partial.isPartial { problems.append("a part is not marked as one") }
         case "must-reject-by-limits-without-allocating":
             if outcome.error?.code != .exceedsLimit { problems.append("no limit was exceeded") }
-            if growth > Self.mostBytes { problems.append("took \(growth) bytes") }
+            if growth > Self.memoryLimit { problems.append("took \(growth) bytes") }
         case "decode-or-reject-without-expanding":
-            if growth > Self.mostBytes { problems.append("took \(growth) bytes") }
+            if growth > Self.memoryLimit { problems.append("took \(growth) bytes") }
         case "decode-or-limit-error", "policy-limit":
             if isRefused, outcome.error?.code != .exceedsLimit { problems.append("no limit was exceeded") }
         case "may-decode-as-still-image":

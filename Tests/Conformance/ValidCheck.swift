@@ -73,12 +73,12 @@ struct ValidCheck {
     private func rows(_ data: Data) throws -> [String] {
         let digest = Digest()
         try codecs.decodeRows(data, options: stored, into: digest)
-        let whole = try Digest.of(codecs.decode(data, options: stored).pixels)
-        return digest.sha256 == whole.sha256 ? [] : ["the rows of the stream differ"]
+        let expected = try Digest.of(codecs.decode(data, options: stored).pixels)
+        return digest.sha256 == expected.sha256 ? [] : ["the rows of the stream differ"]
     }
 
     private func pieces(_ data: Data) throws -> [String] {
-        let whole = try codecs.decode(data, options: stored)
+        let expected = try codecs.decode(data, options: stored)
         let decoder = codecs.makeIncrementalDecoder(options: stored)
         var start = data.startIndex
         var size = 1
@@ -89,7 +89,7 @@ struct ValidCheck {
             size = size * 7 % 4093 + 1
         }
         let image = try decoder.finish()
-        let isSame = image.pixels == whole.pixels && image.frames?.frameCount == whole.frames?.frameCount
-        return isSame ? [] : ["bytes in pieces give another image"]
+        let isEqual = image.pixels == expected.pixels && image.frames?.frameCount == expected.frames?.frameCount
+        return isEqual ? [] : ["bytes in pieces give another image"]
     }
 }

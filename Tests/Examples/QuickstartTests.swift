@@ -21,7 +21,7 @@ struct QuickstartTests {
 
         #expect(first.status == 0 && first.problems == "")
         #expect(second.status == 0 && second.problems == "")
-        let names = try FileManager.default.contentsOfDirectory(atPath: Samples.folder.path)
+        let names = try FileManager.default.contentsOfDirectory(atPath: SampleImages.directory.path)
         #expect(names.count >= 10)
         for name in names {
             #expect(layers(name, in: first) == ["network", "memory"])
@@ -31,7 +31,7 @@ struct QuickstartTests {
 
     @Test func `it loads the URLs that it is given`() async throws {
         let folder = try TemporaryDirectory()
-        let origin = try LoopbackOrigin(directory: Samples.folder)
+        let origin = try LoopbackOrigin(directory: SampleImages.directory)
         defer { origin.stop() }
         let quickstart = Program(name: "quickstart", environment: ["XDG_CACHE_HOME": folder.url.path])
 
@@ -50,7 +50,7 @@ struct QuickstartTests {
     }
 
     @Test func `its program has at most thirty lines`() throws {
-        let file = Samples.folder.deletingLastPathComponent().appending(path: "Quickstart.swift")
+        let file = SampleImages.directory.deletingLastPathComponent().appending(path: "Quickstart.swift")
         #expect(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").count <= 30)
     }
 }

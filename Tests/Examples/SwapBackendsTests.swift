@@ -45,7 +45,7 @@ struct SwapBackendsTests {
     @Test func `files come by no network`() async throws {
         let folder = try TemporaryDirectory()
         let paths = ["a.png", "b.png"].map { folder.url.appending(path: $0) }
-        for path in paths { try Samples.data("tiles.png").write(to: path) }
+        for path in paths { try SampleImages.data("tiles.png").write(to: path) }
 
         let runs = try await runs("memory", paths.map(\.path))
 
@@ -53,7 +53,7 @@ struct SwapBackendsTests {
     }
 
     @Test func `bytes are those of what servers sent in that run`() async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             let control = request.target.hasPrefix("/kept") ? "max-age=3600" : "no-store"
             return .ok(png, type: "image/png").setting("Cache-Control", control)
@@ -67,7 +67,7 @@ struct SwapBackendsTests {
     }
 
     @Test func `a response that is confirmed, and one without an image, went over the network too`() async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             if request.target == "/missing.png" { return .status(404) }
             if request.fields["If-None-Match"] == "\"1\"" { return .status(304).setting("ETag", "\"1\"") }
@@ -87,7 +87,7 @@ struct SwapBackendsTests {
     @Test(arguments: ["files", "sqlite", "responses"])
     func `Ctrl-C ends it, and leaves nothing behind`(stack: String) async throws {
         let folder = try TemporaryDirectory()
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             let reply = OriginReply.ok(png, type: "image/png").setting("Cache-Control", "max-age=3600")
             return request.target == "/good.png" ? reply : reply.stalling(at: .beforeHead)
@@ -108,7 +108,7 @@ struct SwapBackendsTests {
     @Test func `a picture that cannot be had is told, and the others go on`() async throws {
         let folder = try TemporaryDirectory()
         let (good, bad) = (folder.url.appending(path: "a.png"), folder.url.appending(path: "b.png"))
-        try Samples.data("tiles.png").write(to: good)
+        try SampleImages.data("tiles.png").write(to: good)
         try Data("no picture".utf8).write(to: bad)
 
         let outcome = try await Program(name: "swap-backends").run([

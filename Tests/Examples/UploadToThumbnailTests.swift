@@ -15,7 +15,7 @@ struct UploadToThumbnailTests {
 
     @Test func `an upload on standard input becomes a small WebP with round corners`() async throws {
         let outcome = try await Program(name: "upload-to-thumbnail")
-            .run(["-", output.path], input: Samples.data("dunes.jpg"))
+            .run(["-", output.path], input: SampleImages.data("dunes.jpg"))
 
         #expect(outcome.status == 0 && outcome.problems == "")
         #expect(outcome.output.contains("in:  jpeg, 1200 x 800, 37026 bytes"))
@@ -28,7 +28,7 @@ struct UploadToThumbnailTests {
     }
 
     @Test func `a photo that lies on its side becomes upright`() async throws {
-        let file = Samples.folder.appending(path: "turned.jpg")
+        let file = SampleImages.directory.appending(path: "turned.jpg")
         let info = try CodecRegistry.standard.inspect(Data(contentsOf: file))
         #expect(info.orientation != .up)
 

@@ -31,7 +31,7 @@ struct CacheTests {
         let client = try Conversation()
 
         let texts = [
-            try await client.answer(to: call(1, origin)).text, try await client.answer(to: call(2, origin)).text,
+            try await client.response(to: call(1, origin)).text, try await client.response(to: call(2, origin)).text,
         ]
 
         #expect(texts == ["1", "1"])
@@ -42,7 +42,7 @@ struct CacheTests {
         let origin = try origin()
         defer { origin.stop() }
         for number in 1...2 {
-            #expect(try await Conversation().answer(to: call(1, origin)).text == "\(number)")
+            #expect(try await Conversation().response(to: call(1, origin)).text == "\(number)")
         }
     }
 
@@ -51,10 +51,10 @@ struct CacheTests {
         defer { origin.stop() }
         let client = try Conversation()
 
-        #expect(try await client.answer(to: call(1, origin)).from_cache == false)
-        #expect(try await client.answer(to: call(2, origin)).from_cache == true)
-        #expect(try await client.answer(to: call(3, origin, cache: "no-cache")).from_cache == true)
-        #expect(try await client.answer(to: call(4, origin, cache: "reload")).from_cache == false)
+        #expect(try await client.response(to: call(1, origin)).from_cache == false)
+        #expect(try await client.response(to: call(2, origin)).from_cache == true)
+        #expect(try await client.response(to: call(3, origin, cache: "no-cache")).from_cache == true)
+        #expect(try await client.response(to: call(4, origin, cache: "reload")).from_cache == false)
     }
 
     @Test(arguments: ["max-age=0, must-revalidate", "max-age=60, no-cache"])
@@ -65,16 +65,16 @@ struct CacheTests {
         }
         defer { origin.stop() }
         let client = try Conversation()
-        #expect(try await client.answer(to: call(1, origin)).text == "body")
+        #expect(try await client.response(to: call(1, origin)).text == "body")
 
-        let answer = try await client.answer(to: call(2, origin))
+        let response = try await client.response(to: call(2, origin))
 
-        #expect(answer.status == 504 && answer.text == "" && answer.error == nil && answer.from_cache == nil)
-        #expect(answer.values("X") == [] && answer.values("Cache-Status") == ["alcedo; fwd=stale"])
+        #expect(response.status == 504 && response.text == "" && response.error == nil && response.from_cache == nil)
+        #expect(response.values("X") == [] && response.values("Cache-Status") == ["alcedo; fwd=stale"])
         // Nothing is stored for another URL, which fails as before.
         var other = call(3, origin)
         other.url += "other"
-        #expect(try await client.answer(to: other).error_kind == "connectionLost")
+        #expect(try await client.response(to: other).error_kind == "connectionLost")
     }
 
     @Test func `a reload of a fresh immutable response stays in the cache`() async throws {
@@ -83,9 +83,9 @@ struct CacheTests {
         }
         defer { origin.stop() }
         let client = try Conversation()
-        _ = try await client.answer(to: call(1, origin))
+        _ = try await client.response(to: call(1, origin))
 
-        #expect(try await client.answer(to: call(2, origin, cache: "no-cache")).from_cache == true)
+        #expect(try await client.response(to: call(2, origin, cache: "no-cache")).from_cache == true)
         #expect(origin.requests.count == 1)
     }
 
@@ -101,11 +101,11 @@ struct CacheTests {
         let origin = try origin()
         defer { origin.stop() }
         let client = try Conversation()
-        _ = try await client.answer(to: call(1, origin))
+        _ = try await client.response(to: call(1, origin))
 
-        #expect(try await client.answer(to: call(2, origin, cache: mode)).text == text)
+        #expect(try await client.response(to: call(2, origin, cache: mode)).text == text)
         #expect(origin.requests.count == count)
-        #expect(try await client.answer(to: call(3, origin)).text == afterwards)
+        #expect(try await client.response(to: call(3, origin)).text == afterwards)
 
         let fields = origin.requests.last?.fields
         if mode == "no-cache" { #expect(fields?["If-None-Match"] == "\"v\"") }
@@ -118,9 +118,9 @@ struct CacheTests {
         let origin = try origin()
         defer { origin.stop() }
 
-        let answer = try await Conversation().answer(to: call(1, origin, cache: "only-if-cached"))
+        let response = try await Conversation().response(to: call(1, origin, cache: "only-if-cached"))
 
-        #expect(answer.error_kind == "notCached")
+        #expect(response.error_kind == "notCached")
         #expect(origin.requests.isEmpty)
     }
 
@@ -131,7 +131,7 @@ struct CacheTests {
 
         for number in 1...3 {
             let client = try Conversation(directory: folder.url)
-            #expect(try await client.answer(to: call(number, origin)).text == "1")
+            #expect(try await client.response(to: call(number, origin)).text == "1")
             #expect(try await client.end().status == 0)
         }
 
@@ -146,8 +146,8 @@ struct CacheTests {
 
         for (profile, second) in [("shared", "2"), ("private", "3")] {
             let client = try Conversation(profile: profile)
-            _ = try await client.answer(to: call(1, origin))
-            #expect(try await client.answer(to: call(2, origin)).text == second)
+            _ = try await client.response(to: call(1, origin))
+            #expect(try await client.response(to: call(2, origin)).text == second)
         }
     }
 }

@@ -51,21 +51,21 @@ final class Conversation {
     }
 
     private static func readLines(of file: Int32, _ take: (String) -> Void) {
-        var begun: [UInt8] = []
+        var partialLine: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             let count = read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return }
-            begun += buffer[..<count]
-            while let end = begun.firstIndex(of: UInt8(ascii: "\n")) {
-                take(String(decoding: begun[..<end], as: UTF8.self))
-                begun.removeFirst(end + 1)
+            partialLine += buffer[..<count]
+            while let end = partialLine.firstIndex(of: UInt8(ascii: "\n")) {
+                take(String(decoding: partialLine[..<end], as: UTF8.self))
+                partialLine.removeFirst(end + 1)
             }
         }
     }
 
-    func say(_ line: String) {
+    func send(_ line: String) {
         var rest = Array("\(line)\n".utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { AlcedoLibc.send(input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -74,23 +74,23 @@ final class Conversation {
         }
     }
 
-    func call(_ line: CallLine) throws { say(try line.text) }
+    func call(_ line: CallLine) throws { send(try line.text) }
 
     /// The next answer, the client's greeting aside; nil when it has ended its output.
-    func answer() async throws -> AnswerLine? {
+    func response() async throws -> ResponseLine? {
         while let line = await lines.next() {
-            let answer = try JSONDecoder().decode(AnswerLine.self, from: Data(line.utf8))
-            if answer.hello == nil { return answer }
+            let response = try JSONDecoder().decode(ResponseLine.self, from: Data(line.utf8))
+            if response.hello == nil { return response }
         }
         return nil
     }
 
     /// Makes one call and returns its answer, which must be the next.
-    func answer(to line: CallLine) async throws -> AnswerLine {
+    func response(to line: CallLine) async throws -> ResponseLine {
         try call(line)
-        let answer = try #require(try await answer())
-        #expect(answer.id == line.id)
-        return answer
+        let response = try #require(try await response())
+        #expect(response.id == line.id)
+        return response
     }
 
     func endInput() {
@@ -98,12 +98,12 @@ final class Conversation {
     }
 
     /// Ends the input and returns the answers that were left, the exit status, and what standard error has.
-    func end() async throws -> (answers: [AnswerLine], status: Int32, problems: String) {
+    func end() async throws -> (responses: [ResponseLine], status: Int32, problems: String) {
         endInput()
-        var answers: [AnswerLine] = []
-        while let answer = try await answer() { answers.append(answer) }
+        var responses: [ResponseLine] = []
+        while let response = try await response() { responses.append(response) }
         let status = try await process.wait()
         let problems = try Data(contentsOf: folder.url.appending(path: "problems"))
-        return (answers, status, String(decoding: problems, as: UTF8.self))
+        return (responses, status, String(decoding: problems, as: UTF8.self))
     }
 }

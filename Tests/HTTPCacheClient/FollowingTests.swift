@@ -15,10 +15,10 @@ struct FollowingTests {
         }
         defer { origin.stop() }
 
-        let answer = try await Conversation().answer(to: CallLine(1, origin.url(for: "/0")))
+        let response = try await Conversation().response(to: CallLine(1, origin.url(for: "/0")))
 
-        #expect(answer.status == 200)
-        #expect(answer.text == "end")
+        #expect(response.status == 200)
+        #expect(response.text == "end")
         #expect(origin.requests.map(\.target) == ["/0", "/1?q", "/2?q", "/3?q"])
     }
 
@@ -28,10 +28,10 @@ struct FollowingTests {
         var call = CallLine(1, origin.url(for: "/"))
         call.redirect = "manual"
 
-        let answer = try await Conversation().answer(to: call)
+        let response = try await Conversation().response(to: call)
 
-        #expect(answer.status == status)
-        #expect(answer.values("Location") == ["/elsewhere"])
+        #expect(response.status == status)
+        #expect(response.values("Location") == ["/elsewhere"])
         #expect(origin.requests.count == 1)
     }
 
@@ -43,7 +43,7 @@ struct FollowingTests {
         call.method = "POST"
         call.body = "body"
 
-        #expect(try await Conversation().answer(to: call).text == "end")
+        #expect(try await Conversation().response(to: call).text == "end")
         #expect(origin.requests.map(\.method.rawValue) == ["POST", then])
         #expect(origin.requests.last?.body.isEmpty == (then == "GET"))
     }
@@ -57,7 +57,7 @@ struct FollowingTests {
         var call = CallLine(1, origin.url(for: "/"))
         call.headers = [["Authorization", "a"], ["Cookie", "b"], ["Host", "elsewhere.example"], ["X-A", "c"]]
 
-        #expect(try await Conversation().answer(to: call).text == "end")
+        #expect(try await Conversation().response(to: call).text == "end")
         #expect(origin.requests.first?.fields["Host"] == "elsewhere.example")
         let seen = try #require(other.requests.first)
         #expect(seen.fields["Authorization"] == nil)
@@ -70,22 +70,22 @@ struct FollowingTests {
         let origin = try LoopbackOrigin { _ in .redirect(to: "/again") }
         defer { origin.stop() }
 
-        let answer = try await Conversation().answer(to: CallLine(1, origin.url(for: "/again")))
+        let response = try await Conversation().response(to: CallLine(1, origin.url(for: "/again")))
 
-        #expect(answer.error_kind == "redirect")
+        #expect(response.error_kind == "redirect")
         #expect(origin.requests.count == 21)
     }
 
     @Test func `a redirect that leads out of the web is an error`() async throws {
         let origin = try LoopbackOrigin { _ in .redirect(to: "file:///etc/hostname") }
         defer { origin.stop() }
-        #expect(try await Conversation().answer(to: CallLine(1, origin.url)).error_kind == "redirect")
+        #expect(try await Conversation().response(to: CallLine(1, origin.url)).error_kind == "redirect")
     }
 
     @Test func `a redirect that does not say where is an answer`() async throws {
         let origin = try LoopbackOrigin { _ in .status(302) }
         defer { origin.stop() }
-        #expect(try await Conversation().answer(to: CallLine(1, origin.url)).status == 302)
+        #expect(try await Conversation().response(to: CallLine(1, origin.url)).status == 302)
     }
 
     @Test func `each step goes through the cache`() async throws {
@@ -97,7 +97,7 @@ struct FollowingTests {
         let client = try Conversation()
 
         for number in 1...2 {
-            #expect(try await client.answer(to: CallLine(number, origin.url(for: "/a"))).text == "end")
+            #expect(try await client.response(to: CallLine(number, origin.url(for: "/a"))).text == "end")
         }
 
         #expect(origin.requestCount(for: "/b") == 1)

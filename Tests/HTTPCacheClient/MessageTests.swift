@@ -25,12 +25,12 @@ struct MessageTests {
             ["Req-Num", "1"], ["X-A", "caf\u{E9}\(Self.high)"], ["X-B", "1"], ["x-b", "2"], ["X-C", ""],
         ]
 
-        let answer = try await Conversation().answer(to: call)
+        let response = try await Conversation().response(to: call)
 
-        #expect(answer.status == 200)
-        #expect(answer.values("X-A") == ["caf\u{E9}\(Self.high)"])
-        #expect(answer.values("X-B") == ["1", "2"])
-        #expect(answer.body_base64 == bytes)
+        #expect(response.status == 200)
+        #expect(response.values("X-A") == ["caf\u{E9}\(Self.high)"])
+        #expect(response.values("X-B") == ["1", "2"])
+        #expect(response.body_base64 == bytes)
         let seen = try #require(origin.requests.first)
         #expect(seen.target == "/a?b=c")
         let own = seen.fields.filter { $0.name == "Req-Num" || $0.name.lowercased().hasPrefix("x-") }
@@ -49,9 +49,9 @@ struct MessageTests {
         call.method = method
         call.body = "caf\u{E9} \u{20AC}"
 
-        let answer = try await Conversation().answer(to: call)
+        let response = try await Conversation().response(to: call)
 
-        #expect(answer.status == 201)
+        #expect(response.status == 201)
         #expect(origin.requests.first?.method.rawValue == method)
         #expect(origin.requests.first.map { String(decoding: $0.body, as: UTF8.self) } == call.body)
     }
@@ -66,7 +66,7 @@ struct MessageTests {
             var call = CallLine(number, origin.url(for: "/"))
             call.method = "POST"
             call.body = text
-            #expect(try await client.answer(to: call).text == text)
+            #expect(try await client.response(to: call).text == text)
         }
     }
 
@@ -76,16 +76,16 @@ struct MessageTests {
         var call = CallLine(1, origin.url(for: "/"))
         call.method = "HEAD"
 
-        let answer = try await Conversation().answer(to: call)
+        let response = try await Conversation().response(to: call)
 
-        #expect(answer.values("Content-Length") == ["4"])
-        #expect(answer.body_base64 == Data())
+        #expect(response.values("Content-Length") == ["4"])
+        #expect(response.body_base64 == Data())
     }
 
     @Test(arguments: [204, 404, 500, 999]) func `any status is passed on`(status: Int) async throws {
         let origin = try LoopbackOrigin { _ in .status(status) }
         defer { origin.stop() }
-        #expect(try await Conversation().answer(to: CallLine(1, origin.url(for: "/"))).status == status)
+        #expect(try await Conversation().response(to: CallLine(1, origin.url(for: "/"))).status == status)
     }
 
     @Test func `interim answers are told`() async throws {
@@ -99,11 +99,11 @@ struct MessageTests {
         }
         defer { origin.stop() }
 
-        let answer = try await Conversation().answer(to: CallLine(1, origin.url(for: "/")))
+        let response = try await Conversation().response(to: CallLine(1, origin.url(for: "/")))
 
-        #expect(answer.text == "ok")
-        #expect(answer.interim?.map(\.status) == [102, 103])
-        #expect(answer.interim?.map(\.headers) == [[], [["link", "</a>"], ["Link", "caf\u{C3}\u{A9}"]]])
+        #expect(response.text == "ok")
+        #expect(response.interim?.map(\.status) == [102, 103])
+        #expect(response.interim?.map(\.headers) == [[], [["link", "</a>"], ["Link", "caf\u{C3}\u{A9}"]]])
     }
 
     @Test(arguments: ["gzip", "x-unheard-of"]) func `coded bytes stay coded`(coding: String) async throws {
@@ -112,10 +112,10 @@ struct MessageTests {
         }
         defer { origin.stop() }
 
-        let answer = try await Conversation().answer(to: CallLine(1, origin.url(for: "/")))
+        let response = try await Conversation().response(to: CallLine(1, origin.url(for: "/")))
 
-        #expect(answer.values("Content-Encoding") == [coding])
-        #expect(answer.text == "not packed at all")
+        #expect(response.values("Content-Encoding") == [coding])
+        #expect(response.text == "not packed at all")
     }
 
     @Test(arguments: [
@@ -128,9 +128,9 @@ struct MessageTests {
         let origin = try LoopbackOrigin { _ in reply }
         defer { origin.stop() }
 
-        let answer = try await Conversation().answer(to: CallLine(1, origin.url(for: "/")))
+        let response = try await Conversation().response(to: CallLine(1, origin.url(for: "/")))
 
-        #expect(answer.status == nil)
-        #expect(answer.error?.isEmpty == false)
+        #expect(response.status == nil)
+        #expect(response.error?.isEmpty == false)
     }
 }

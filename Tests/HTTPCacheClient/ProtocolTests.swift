@@ -17,10 +17,10 @@ struct ProtocolTests {
         try client.call(CallLine(1, origin.url(for: "/slow")))
         try client.call(CallLine(2, origin.url(for: "/half")))
         try await origin.waitForStalls(count: 2)
-        let quick = try await client.answer(to: CallLine(3, origin.url(for: "/quick")))
+        let quick = try await client.response(to: CallLine(3, origin.url(for: "/quick")))
         #expect(quick.text == "quick")
         origin.release()
-        let slow = [try await client.answer(), try await client.answer()]
+        let slow = [try await client.response(), try await client.response()]
 
         #expect(Set(slow.map { $0?.id }) == [1, 2])
         #expect(Set(slow.map { $0?.text }) == ["slow", "half"])
@@ -37,31 +37,31 @@ struct ProtocolTests {
         #expect(origin.requests.count == 64)
         origin.release()
         var seen: Set<Int> = []
-        for _ in 0..<64 { seen.insert(try #require(try await client.answer()?.id)) }
+        for _ in 0..<64 { seen.insert(try #require(try await client.response()?.id)) }
         try await origin.waitForStalls(count: 16)
         origin.release()
-        for _ in 0..<16 { seen.insert(try #require(try await client.answer()?.id)) }
+        for _ in 0..<16 { seen.insert(try #require(try await client.response()?.id)) }
 
         #expect(seen == Set(0..<80))
     }
 
     @Test(arguments: [OriginReply.Position.beforeHead, .afterBody(0), .afterBody(2)])
-    func `a call that takes too long ends in time`(place: OriginReply.Position) async throws {
+    func `a call that takes too long ends in time`(position: OriginReply.Position) async throws {
         let origin = try LoopbackOrigin(replies: [
-            "/slow": .text("slow").stalling(at: place), "/quick": .text("quick"),
+            "/slow": .text("slow").stalling(at: position), "/quick": .text("quick"),
         ])
         defer { origin.stop() }
         let client = try Conversation()
         var slow = CallLine(1, origin.url(for: "/slow"))
         slow.timeout_ms = 300
 
-        let answer = try await client.answer(to: slow)
+        let response = try await client.response(to: slow)
 
-        #expect(answer.error_kind == "timeout")
-        #expect(answer.status == nil)
+        #expect(response.error_kind == "timeout")
+        #expect(response.status == nil)
         // The connection is given up; the server's own sending is stalled until then.
         origin.release()
-        #expect(try await client.answer(to: CallLine(2, origin.url(for: "/quick"))).text == "quick")
+        #expect(try await client.response(to: CallLine(2, origin.url(for: "/quick"))).text == "quick")
     }
 
     @Test func `a line that is no call is answered where it says by whom`() async throws {
@@ -80,14 +80,14 @@ struct ProtocolTests {
             #"{"id":15,"url":"\ud800"}"#,
         ]
 
-        for line in bad { client.say(line) }
-        var answers: [Int: AnswerLine] = [:]
+        for line in bad { client.send(line) }
+        var responses: [Int: ResponseLine] = [:]
         for _ in bad {
-            let answer = try #require(try await client.answer())
-            answers[try #require(answer.id)] = answer
+            let response = try #require(try await client.response())
+            responses[try #require(response.id)] = response
         }
 
-        for number in 1...bad.count { #expect(answers[number]?.error?.isEmpty == false, "\(bad[number - 1])") }
+        for number in 1...bad.count { #expect(responses[number]?.error?.isEmpty == false, "\(bad[number - 1])") }
         let end = try await client.end()
         #expect(end.status == 0)
         #expect(end.problems == "")
@@ -132,8 +132,8 @@ struct ProtocolTests {
         origin.release()
         let end = try await client.end()
 
-        #expect(Set(end.answers.map(\.id)) == Set(0..<10))
-        #expect(end.answers.allSatisfy { $0.status == 200 })
+        #expect(Set(end.responses.map(\.id)) == Set(0..<10))
+        #expect(end.responses.allSatisfy { $0.status == 200 })
         #expect(end.status == 0)
         #expect(end.problems == "")
     }
@@ -147,8 +147,8 @@ struct ProtocolTests {
 
         let end = try await client.end()
 
-        #expect(end.answers.map(\.id) == [1])
-        #expect(end.answers.first?.error_kind == "cancelled")
+        #expect(end.responses.map(\.id) == [1])
+        #expect(end.responses.first?.error_kind == "cancelled")
         #expect(end.status == 0)
     }
 
@@ -156,7 +156,7 @@ struct ProtocolTests {
         let outcome = try await Program(name: "http-cache-client").run([])
         #expect(outcome.status == 0)
         #expect(outcome.problems == "")
-        let hello = try JSONDecoder().decode(AnswerLine.self, from: Data(outcome.output.utf8)).hello
+        let hello = try JSONDecoder().decode(ResponseLine.self, from: Data(outcome.output.utf8)).hello
         #expect(hello?.name == "Alcedo")
     }
 

@@ -47,11 +47,11 @@ struct RuleTests {
         let client = try Conversation()
         var first = call(1, origin)
         if let stored { first.headers = [["Range", stored]] }
-        _ = try await client.answer(to: first)
+        _ = try await client.response(to: first)
 
-        let answer = try await client.answer(to: call(2, origin, ["Range", range]))
+        let response = try await client.response(to: call(2, origin, ["Range", range]))
 
-        #expect(answer.status == 206 && answer.text == text && answer.from_cache == true)
+        #expect(response.status == 206 && response.text == text && response.from_cache == true)
         #expect(origin.requests.count == 1)
     }
 
@@ -60,9 +60,9 @@ struct RuleTests {
         let origin = try origin()
         defer { origin.stop() }
         let client = try Conversation()
-        _ = try await client.answer(to: call(1, origin, ["Range", "bytes=-5"]))
+        _ = try await client.response(to: call(1, origin, ["Range", "bytes=-5"]))
 
-        #expect(try await client.answer(to: call(2, origin, ["Range", range])).from_cache == false)
+        #expect(try await client.response(to: call(2, origin, ["Range", range])).from_cache == false)
         #expect(origin.requests.last?.fields["Range"] == range)
     }
 
@@ -76,16 +76,16 @@ struct RuleTests {
         defer { origin.stop() }
         let folder = try TemporaryDirectory()
         let calls = [call(1, origin, ["Range", "bytes=0-4"]), call(2, origin), call(3, origin)]
-        var answers: [AnswerLine] = []
+        var responses: [ResponseLine] = []
         for call in calls {
             let client = try Conversation(directory: folder.url)
-            answers.append(try await client.answer(to: call))
+            responses.append(try await client.response(to: call))
             #expect(try await client.end().status == 0)
         }
 
-        #expect(answers.map(\.status) == [206, 200, 200])
-        #expect(answers.map(\.text) == ["01234", Self.digits, Self.digits])
-        #expect(answers.map(\.from_cache) == [false, false, true])
+        #expect(responses.map(\.status) == [206, 200, 200])
+        #expect(responses.map(\.text) == ["01234", Self.digits, Self.digits])
+        #expect(responses.map(\.from_cache) == [false, false, true])
         #expect(origin.requests.count == 2)
         #expect(origin.requests.last?.fields["Range"] == "bytes=5-")
         #expect(origin.requests.last?.fields["If-Range"] == (hasTag ? "\"v\"" : changed))
@@ -95,11 +95,11 @@ struct RuleTests {
         let origin = try origin(["ETag": "\"v\""], cutAfter: 4)
         defer { origin.stop() }
         let client = try Conversation()
-        #expect(try await client.answer(to: call(1, origin)).error_kind == "connectionLost")
+        #expect(try await client.response(to: call(1, origin)).error_kind == "connectionLost")
 
-        let answer = try await client.answer(to: call(2, origin))
+        let response = try await client.response(to: call(2, origin))
 
-        #expect(answer.status == 200 && answer.text == Self.digits)
+        #expect(response.status == 200 && response.text == Self.digits)
         #expect(origin.requests.last?.fields["Range"] == "bytes=4-")
     }
 
@@ -112,12 +112,12 @@ struct RuleTests {
         let origin = try origin(fields)
         defer { origin.stop() }
         let client = try Conversation(profile: profile)
-        #expect(try await client.answer(to: call(1, origin)).values("Set-Cookie") == ["a=b; Path=/", "c=d"])
+        #expect(try await client.response(to: call(1, origin)).values("Set-Cookie") == ["a=b; Path=/", "c=d"])
 
-        let answer = try await client.answer(to: call(2, origin))
+        let response = try await client.response(to: call(2, origin))
 
-        #expect(answer.from_cache == true && answer.values("Set-Cookie") == cookies)
-        #expect(answer.values("Set-Cookie2") == (cookies.isEmpty ? [] : ["e=f"]))
+        #expect(response.from_cache == true && response.values("Set-Cookie") == cookies)
+        #expect(response.values("Set-Cookie2") == (cookies.isEmpty ? [] : ["e=f"]))
     }
 
     @Test(
@@ -140,9 +140,9 @@ struct RuleTests {
             call.headers = values.map { [name, $0] }
             return call
         }
-        _ = try await client.answer(to: calls[0])
+        _ = try await client.response(to: calls[0])
 
-        #expect(try await client.answer(to: calls[1]).from_cache == isServed)
+        #expect(try await client.response(to: calls[1]).from_cache == isServed)
     }
 
     /// RFC 9111 section 4.3.2: without `Last-Modified` the date of the response counts.
@@ -150,16 +150,16 @@ struct RuleTests {
     func `a date judges a stored response without a date of its last change`(
         seconds: Int, status: Int
     ) async throws {
-        let made = Date()
-        let origin = try origin(["Date": HTTPDate.format(made)])
+        let date = Date()
+        let origin = try origin(["Date": HTTPDate.format(date)])
         defer { origin.stop() }
         let client = try Conversation()
-        _ = try await client.answer(to: call(1, origin))
+        _ = try await client.response(to: call(1, origin))
 
-        let since = HTTPDate.format(made + TimeInterval(seconds))
-        let answer = try await client.answer(to: call(2, origin, ["If-Modified-Since", since]))
+        let since = HTTPDate.format(date + TimeInterval(seconds))
+        let response = try await client.response(to: call(2, origin, ["If-Modified-Since", since]))
 
-        #expect(answer.status == status && answer.from_cache == true)
+        #expect(response.status == status && response.from_cache == true)
         #expect(origin.requests.count == 1)
     }
 }

@@ -24,14 +24,6 @@ private func breakingLastChecksum(_ file: Data) -> Data {
     return broken
 }
 
-/// Counts rows and keeps none.
-private final class RowCounter: PixelRowConsumer {
-    var count = 0
-    func begin(_ header: PixelRowHeader) {}
-    func consume(_ row: RawSpan) { count += 1 }
-    func finish() {}
-}
-
 @Suite struct PNGDamageMemoryTests {
     private let decoder = PNGDecoder()
 

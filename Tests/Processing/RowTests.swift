@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoProcessing
 import AlcedoTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RowTests {

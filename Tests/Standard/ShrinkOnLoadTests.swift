@@ -47,8 +47,6 @@ struct ShrinkOnLoadTests {
 
     /// Passes the image on, and needs it whole.
     private static let whole: any ImageProcessing = .closure(identifier: "whole") { $0 }
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Examples/Quickstart/Pictures").standardized
 
     private let codecs = CodecRegistry.standard
     private let decoded = DecodedSizes()
@@ -65,7 +63,7 @@ struct ShrinkOnLoadTests {
 
     /// A picture in a format, and what was decoded of it.
     private func data(_ name: String, as format: ImageFormat) throws -> Data {
-        let jpeg = try Data(contentsOf: Self.folder.appending(path: "\(name).jpg"))
+        let jpeg = try SampleImages.data("\(name).jpg")
         guard format != .jpeg else { return jpeg }
         return try #require(codecs.encoder(for: format, quality: 0.8)).encode(try codecs.decode(jpeg))
     }

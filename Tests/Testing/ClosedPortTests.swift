@@ -1,6 +1,7 @@
 import AlcedoLibc
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite struct ClosedPortTests {

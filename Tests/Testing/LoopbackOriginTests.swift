@@ -4,6 +4,7 @@ import AlcedoLibc
 import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LoopbackOriginTests {

@@ -13,7 +13,7 @@ struct AccessTests {
         "http://a/\u{0}", "http://a/<>", "javascript:alert(1)", "http://a/%zz{", "HTTP//a",
     ])
     func `what is no plain URL of the web is 400`(text: String) {
-        let error = #expect(throws: Refusal.self) { try SourceURL(text) }
+        let error = #expect(throws: HTTPError.self) { try SourceURL(text) }
         #expect(error?.status == 400)
     }
 
@@ -50,7 +50,7 @@ struct AccessTests {
         try AllowList().check(SourceURL("https://a.test/"))
         let list = AllowList(patterns: [try #require(OriginPattern("a.test"))])
         try list.check(SourceURL("https://a.test/"))
-        #expect(throws: AllowList.refusal) { try list.check(SourceURL("https://b.test/")) }
+        #expect(throws: AllowList.rejection) { try list.check(SourceURL("https://b.test/")) }
     }
 }
 
@@ -58,7 +58,7 @@ struct SignatureTests {
     private let signature = URLSignature(key: Array("0123456789abcdef".utf8))
     private let now = Date(timeIntervalSince1970: 1_000_000)
 
-    private func check(_ target: String, _ signature: URLSignature? = nil) throws(Refusal) {
+    private func check(_ target: String, _ signature: URLSignature? = nil) throws(HTTPError) {
         let path = target.prefix { $0 != "?" }
         try (signature ?? self.signature).check(
             path: path, QueryItems(target[path.endIndex...].dropFirst()), now: now)
@@ -93,16 +93,16 @@ struct SignatureTests {
             "\(signed.dropLast())", "/thumbnail?w=10&url=https://a.test/x&sig=", "/thumbnail?sig=\(code)",
             "/thumbnail?w=10&url=https://a.test/x&sig=" + String(repeating: "é", count: 32),
         ] {
-            #expect(throws: Refusal(403, "the signature is missing or wrong")) { try check(wrong) }
+            #expect(throws: HTTPError(403, "the signature is missing or wrong")) { try check(wrong) }
         }
-        #expect(throws: Refusal.self) { try check(signed, URLSignature(key: Array("0123456789abcdeg".utf8))) }
+        #expect(throws: HTTPError.self) { try check(signed, URLSignature(key: Array("0123456789abcdeg".utf8))) }
     }
 
     @Test func `a signature holds until its time is over`() throws {
         try check(signature.signed("/thumbnail?w=1&expires=1000001"))
         for over in ["1000000", "0", "", "x", "-5", "99999999999999999999"] {
             let target = try signature.signed("/thumbnail?w=1&expires=\(over)")
-            #expect(throws: Refusal(403, "the signature has expired")) { try check(target) }
+            #expect(throws: HTTPError(403, "the signature has expired")) { try check(target) }
         }
     }
 }

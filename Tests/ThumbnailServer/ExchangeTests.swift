@@ -9,25 +9,25 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ExchangeTests {
     private let resumed = Guarded(0)
-    private let cuts = Guarded(0)
+    private let closes = Guarded(0)
     private let executor = ManualExecutor()
 
     private func exchange(on executor: ManualExecutor? = nil) -> Exchange {
         Exchange(
-            number: 1, head: RequestHead(method: "GET", target: "/"), cut: { [cuts] in cuts.change { $0 += 1 } },
+            number: 1, head: RequestHead(method: "GET", target: "/"), close: { [closes] in closes.change { $0 += 1 } },
             resume: { [resumed] in resumed.change { $0 += 1 } }, taskExecutor: executor)
     }
 
     private func status(_ exchange: Exchange) -> Int? {
-        if case .reply(let reply)? = exchange.outcome { reply.status } else { nil }
+        if case .response(let response)? = exchange.outcome { response.status } else { nil }
     }
 
     @Test func `work settles it, once`() {
         let exchange = exchange(on: executor)
-        exchange.start { Reply(status: 200) }
+        exchange.start { ServerResponse(status: 200) }
         #expect(resumed.value == 0)
         executor.drain()
-        exchange.settle(.gone)
+        exchange.settle(.disconnected)
         #expect(status(exchange) == 200 && resumed.value == 1)
     }
 
@@ -38,10 +38,10 @@ struct ExchangeTests {
             // Until it is cancelled.
             try? await isCancelled.wait { $0 }
             isCancelled.change { $0 = Task.isCancelled }
-            return Reply(status: 200)
+            return ServerResponse(status: 200)
         }
         executor.drain()
-        exchange.settle(.gone)
+        exchange.settle(.disconnected)
         executor.drain()
         #expect(isCancelled.value)
         #expect(status(exchange) == nil && resumed.value == 1)
@@ -50,41 +50,45 @@ struct ExchangeTests {
     /// A request that is answered at once may be over, and its memory gone, at any time.
     @Test func `what does not wait is not gone on with`() {
         let exchange = exchange()
-        exchange.settle(.reply(Reply(status: 503)))
+        exchange.settle(.response(ServerResponse(status: 503)))
         #expect(resumed.value == 0)
     }
 
     @Test func `what was settled before it waits begins no work`() {
         let exchange = exchange()
-        exchange.settle(.reply(Reply(status: 503)))
-        exchange.start { Reply(status: 200) }
+        exchange.settle(.response(ServerResponse(status: 503)))
+        exchange.start { ServerResponse(status: 200) }
         #expect(status(exchange) == 503 && resumed.value == 1)
     }
 
     @Test(arguments: [true, false])
-    func `a request gives its place back, whether its client is gone before the work begins or not`(isGone: Bool)
+    func `a request gives its place back, whether its client is gone before the work begins or not`(
+        isDisconnected: Bool
+    )
         async throws
     {
         let stack = ServerStack(ServerStack.Settings())
         func number() -> Bool {
-            guard case .now(let reply) = stack.service.answer(to: RequestHead(method: "GET", target: "/metrics")) else {
+            guard
+                case .response(let response) = stack.service.respond(to: RequestHead(method: "GET", target: "/metrics"))
+            else {
                 return false
             }
-            return String(decoding: reply.body, as: UTF8.self).contains("\nthumbnail_requests_in_flight 0\n")
+            return String(decoding: response.body, as: UTF8.self).contains("\nthumbnail_requests_in_flight 0\n")
         }
         func begin() {
             let head = RequestHead(method: "GET", target: "/thumbnail?url=http://127.0.0.1:1/a&w=10")
-            guard case .later(let work) = stack.service.answer(to: head) else {
+            guard case .asynchronous(let work) = stack.service.respond(to: head) else {
                 Issue.record("it is answered at once")
                 return
             }
             #expect(!number())
             let exchange = exchange()
-            if isGone { exchange.settle(.gone) }
+            if isDisconnected { exchange.settle(.disconnected) }
             exchange.start(work)
         }
         begin()
-        if isGone { #expect(number()) }
+        if isDisconnected { #expect(number()) }
         try await eventually { number() }
         await stack.shutDown()
     }
@@ -92,15 +96,15 @@ struct ExchangeTests {
     @Test func `an answer that is slow to go out is cut, and only while it goes out`() {
         let exchange = exchange()
         let later = ContinuousClock.now + .seconds(3_600)
-        exchange.cutIfSlow(later, limit: .seconds(60))
-        #expect(cuts.value == 0)
-        exchange.willSend(Reply(status: 200))
-        exchange.cutIfSlow(.now, limit: .seconds(60))
-        #expect(cuts.value == 0)
-        exchange.cutIfSlow(later, limit: .seconds(60))
-        #expect(cuts.value == 1)
+        exchange.closeIfSlow(later, limit: .seconds(60))
+        #expect(closes.value == 0)
+        exchange.willSend(ServerResponse(status: 200))
+        exchange.closeIfSlow(.now, limit: .seconds(60))
+        #expect(closes.value == 0)
+        exchange.closeIfSlow(later, limit: .seconds(60))
+        #expect(closes.value == 1)
         #expect(exchange.end()?.status == 200)
-        exchange.cutIfSlow(later, limit: .seconds(60))
-        #expect(cuts.value == 1)
+        exchange.closeIfSlow(later, limit: .seconds(60))
+        #expect(closes.value == 1)
     }
 }

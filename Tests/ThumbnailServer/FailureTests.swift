@@ -20,9 +20,9 @@ struct FailureTests {
             for method: HTTPMethod in [
                 .post, .put, .delete, HTTPMethod(rawValue: "OPTIONS"), HTTPMethod(rawValue: "RUBBISH"),
             ] {
-                let answer = try await server.get(server.target("/opaque.png"), method: method)
-                #expect(answer.status == 405)
-                #expect(answer.fields["Allow"] == "GET, HEAD")
+                let response = try await server.get(server.target("/opaque.png"), method: method)
+                #expect(response.status == 405)
+                #expect(response.fields["Allow"] == "GET, HEAD")
             }
         }
     }
@@ -32,11 +32,11 @@ struct FailureTests {
     ])
     func `a failure of the origin has its status, and none of its words`(path: String, status: Int) async throws {
         try await TestServer.run { (server: TestServer) async throws in
-            let answer = try await server.get(server.target(path))
-            #expect(answer.status == status)
-            #expect(answer.fields["Cache-Control"] == "no-store")
-            #expect(answer.fields["X-Secret"] == nil && !answer.text.contains("own words"))
-            #expect(answer.text.utf8.count < 100)
+            let response = try await server.get(server.target(path))
+            #expect(response.status == status)
+            #expect(response.fields["Cache-Control"] == "no-store")
+            #expect(response.fields["X-Secret"] == nil && !response.text.contains("own words"))
+            #expect(response.text.utf8.count < 100)
         }
     }
 
@@ -48,7 +48,7 @@ struct FailureTests {
             #expect(try await server.get("/thumbnail?url=\(url)/a&w=10").status == 502)
         }
         try await TestServer.run(
-            answerTimeout: .milliseconds(300),
+            responseTimeout: .milliseconds(300),
             handler: { _ in OriginReply.status(200).stalling(at: .beforeHead) }
         ) { (server: TestServer) async throws in
             #expect(try await server.get(server.target("/a")).status == 504)
@@ -62,21 +62,22 @@ struct FailureTests {
         let origin = try LoopbackOrigin { _ in OriginReply.status(200).stalling(at: .beforeHead) }
         defer { origin.stop() }
         var settings = TestServer.settings
-        settings.limits.originalsOfHost = 1
+        settings.limits.maxConcurrentOriginalsPerHost = 1
         let stack = ServerStack(settings)
         let service = stack.service
         let heads = ["/asked", "/waiting"].map { path in
             let url = QueryItems.encoded(origin.url(for: path).absoluteString)
             return RequestHead(method: "GET", target: "/thumbnail?url=\(url)&w=10")
         }
-        guard case .later(let ask) = service.answer(to: heads[0]), case .later(let wait) = service.answer(to: heads[1])
-        else { throw Refusal(400, "nothing is begun") }
+        guard case .asynchronous(let ask) = service.respond(to: heads[0]),
+            case .asynchronous(let wait) = service.respond(to: heads[1])
+        else { throw HTTPError(400, "nothing is begun") }
         let asked = Task { await ask() }
         try await origin.waitForStalls()
         let waiting = Task { await wait() }
 
-        try await eventually { service.late(heads[1]).status == 503 }
-        let (shed, late) = (service.late(heads[1]), service.late(heads[0]))
+        try await eventually { service.timeoutResponse(to: heads[1]).status == 503 }
+        let (shed, late) = (service.timeoutResponse(to: heads[1]), service.timeoutResponse(to: heads[0]))
 
         #expect(shed.status == 503 && shed.fields["Retry-After"] == "1")
         #expect(late.status == 504)
@@ -110,7 +111,7 @@ struct FailureTests {
                 case "/lies":
                     OriginReply.ok(TestServer.opaque + Data(repeating: 0, count: 2 << 20)).framed(.chunked(size: 4096))
                 case "/damaged": .ok(TestServer.clear.prefix(TestServer.clear.count / 2))
-                default: TestServer.pictures(request)
+                default: TestServer.images(request)
                 }
             }
         ) { (server: TestServer) async throws in
@@ -123,7 +124,7 @@ struct FailureTests {
     }
 
     @Test func `private addresses are refused unless they are allowed, at once and after a redirect`() async throws {
-        try await TestServer.run(change: { $0.allowsPrivate = false }) { (server: TestServer) async throws in
+        try await TestServer.run(change: { $0.allowsPrivateAddresses = false }) { (server: TestServer) async throws in
             for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
                 let url = QueryItems.encoded("http://\(host):\(server.origin.port)/opaque.png")
                 #expect(try await server.get("/thumbnail?url=\(url)&w=10").status == 403)
@@ -152,7 +153,7 @@ struct FailureTests {
     }
 
     @Test func `a redirect leads only where a request may go`() async throws {
-        let other = try LoopbackOrigin(handler: TestServer.pictures)
+        let other = try LoopbackOrigin(handler: TestServer.images)
         defer { other.stop() }
         let otherURL = other.url(for: "/opaque.png").absoluteString
         let handler: @Sendable (OriginRequest) -> OriginReply = { request in
@@ -162,7 +163,7 @@ struct FailureTests {
             case "/file": .redirect(to: "file:///etc/passwd")
             case "/named": .redirect(to: otherURL.replacing("http://", with: "http://a:b@"))
             case "/round": .redirect(to: "/round")
-            default: TestServer.pictures(request)
+            default: TestServer.images(request)
             }
         }
         try await TestServer.run(handler: handler) { (server: TestServer) async throws in

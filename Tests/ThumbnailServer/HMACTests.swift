@@ -35,13 +35,13 @@ struct HMACTests {
 
     @Test func `two codes are the same only when all bytes are`() {
         let code = HMACSHA256.code(of: [1], key: [2])
-        #expect(HMACSHA256.isSame(code, code))
+        #expect(HMACSHA256.isEqual(code, code))
         for index in code.indices {
             var other = code
             other[index] ^= 0x10
-            #expect(!HMACSHA256.isSame(code, other))
+            #expect(!HMACSHA256.isEqual(code, other))
         }
-        #expect(!HMACSHA256.isSame(code, Array(code.dropLast())))
-        #expect(!HMACSHA256.isSame(code, []))
+        #expect(!HMACSHA256.isEqual(code, Array(code.dropLast())))
+        #expect(!HMACSHA256.isEqual(code, []))
     }
 }

@@ -42,8 +42,8 @@ struct LoadTests {
     @Test func `a host that hangs holds up no other`() async throws {
         try await TestServer.run(
             change: { settings in
-                settings.limits.originals = 3
-                settings.limits.originalsOfHost = 2
+                settings.limits.maxConcurrentOriginals = 3
+                settings.limits.maxConcurrentOriginalsPerHost = 2
             },
             handler: { ["/a", "/b"].contains($0.path) ? Self.stalled($0) : .ok(TestServer.opaque) }
         ) { (server: TestServer) async throws in
@@ -68,13 +68,13 @@ struct LoadTests {
     @Test func `a client that goes away ends the work for it`() async throws {
         try await TestServer.run(handler: Self.stalled) { (server: TestServer) async throws in
             let client = try RawClient(port: server.port)
-            try await client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
             try await server.origin.waitForStalls()
 
-            client.leave()
+            client.disconnect()
 
             try await server.origin.waitForDisconnects()
-            try await server.wait(for: "thumbnail_clients_gone_total", toBe: 1)
+            try await server.wait(for: "thumbnail_clients_disconnected_total", toBe: 1)
             #expect(try await server.number("thumbnail_requests_in_flight") == 0)
         }
     }
@@ -82,22 +82,22 @@ struct LoadTests {
     @Test func `a client that goes away takes nothing from another that waits for the same`() async throws {
         try await TestServer.run(handler: Self.stalled) { (server: TestServer) async throws in
             let client = try RawClient(port: server.port)
-            try await client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
             try await server.origin.waitForStalls()
-            async let answer = server.get(server.target("/a"))
+            async let response = server.get(server.target("/a"))
             try await server.wait(for: "thumbnail_requests_in_flight", toBe: 2)
 
-            client.leave()
-            try await server.wait(for: "thumbnail_clients_gone_total", toBe: 1)
+            client.disconnect()
+            try await server.wait(for: "thumbnail_clients_disconnected_total", toBe: 1)
             server.origin.release()
 
-            #expect(try await answer.status == 200)
+            #expect(try await response.status == 200)
             #expect(server.origin.requests.count == 1)
         }
     }
 
     @Test func `no more originals are at work than there may be`() async throws {
-        try await TestServer.run(change: { $0.limits.originals = 1 }, handler: Self.stalled) {
+        try await TestServer.run(change: { $0.limits.maxConcurrentOriginals = 1 }, handler: Self.stalled) {
             (server: TestServer) async throws in
             async let first = server.get(server.target("/a"))
             try await server.origin.waitForStalls()
@@ -118,11 +118,12 @@ struct LoadTests {
         let stack = ServerStack(ServerStack.Settings())
         stack.service.beginStopping()
         for target in ["/health", "/thumbnail?url=https://a.test/&w=10"] {
-            guard case .now(let reply) = stack.service.answer(to: RequestHead(method: "GET", target: target)) else {
+            guard case .response(let response) = stack.service.respond(to: RequestHead(method: "GET", target: target))
+            else {
                 Issue.record("\(target) begins something")
                 continue
             }
-            #expect(reply.status == 503 && reply.fields["Retry-After"] == "5")
+            #expect(response.status == 503 && response.fields["Retry-After"] == "5")
         }
         await stack.shutDown()
     }
@@ -131,26 +132,26 @@ struct LoadTests {
         let origin = try LoopbackOrigin(handler: Self.stalled)
         defer { origin.stop() }
         let running = try RunningServer(
-            TestServer.settings, HTTPServer.Settings(answerTimeout: .seconds(300), lull: .seconds(300)))
+            TestServer.settings, HTTPServer.Settings(responseTimeout: .seconds(300), idleGracePeriod: .seconds(300)))
         let port = running.port
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))&w=10"
         let kept = try RawClient(port: port)
-        try await kept.send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
+        kept.send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
         // Until then it may be a connection that nobody has accepted.
         try await eventually {
             try await TestServer.get("/metrics", from: port, by: CURLTransport()).text.contains("\"404\"")
         }
-        async let answer = TestServer.get(target, from: port, by: CURLTransport())
+        async let response = TestServer.get(target, from: port, by: CURLTransport())
         try await origin.waitForStalls()
         let stopping = Task { await running.stop(grace: .seconds(300)) }
 
         try await eventually { (try? RawClient(port: port)) == nil }
         // A connection from before is still heard, and told that this was the last time.
-        try await kept.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        kept.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
         let health = try await kept.readToEnd()
         origin.release()
 
-        let last = try await answer
+        let last = try await response
         #expect(last.status == 200 && last.fields["Connection"] == "close")
         await stopping.value
         #expect(health.hasPrefix("HTTP/1.1 404 "))
@@ -160,22 +161,22 @@ struct LoadTests {
     @Test func `what is not done at the end of the grace is 503`() async throws {
         let origin = try LoopbackOrigin(handler: Self.stalled)
         defer { origin.stop() }
-        let running = try RunningServer(TestServer.settings, HTTPServer.Settings(answerTimeout: .seconds(300)))
+        let running = try RunningServer(TestServer.settings, HTTPServer.Settings(responseTimeout: .seconds(300)))
         let port = running.port
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))&w=10"
-        async let answer = TestServer.get(target, from: port, by: CURLTransport())
+        async let response = TestServer.get(target, from: port, by: CURLTransport())
         try await origin.waitForStalls()
 
         await running.stop(grace: .milliseconds(1))
 
-        let last = try await answer
+        let last = try await response
         #expect(last.status == 503 && last.fields["Retry-After"] == "5")
     }
 
     @Test(.spawnsProcesses, .enabled(if: RedisServer.isInstalled))
     func `two servers share pictures by Redis`() async throws {
         let redis = try await RedisServer()
-        let origin = try LoopbackOrigin(handler: TestServer.pictures)
+        let origin = try LoopbackOrigin(handler: TestServer.images)
         defer { origin.stop() }
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/opaque.png").absoluteString))&w=10"
         let tags = Guarded<[String?]>([])
@@ -185,11 +186,11 @@ struct LoadTests {
                     address: .socket(redis.socket), connectTimeout: .seconds(120), responseTimeout: .seconds(120),
                     callTimeout: .seconds(120))
             }) { (server: TestServer) async throws in
-                let answer = try await server.get(target)
-                #expect(answer.status == 200)
-                tags.change { $0.append(answer.fields["ETag"]) }
+                let response = try await server.get(target)
+                #expect(response.status == 200)
+                tags.change { $0.append(response.fields["ETag"]) }
                 if tags.value.count == 2 {
-                    #expect(try await server.number("thumbnail_answers_total{from=\"store\"}") == 1)
+                    #expect(try await server.number("thumbnail_responses_total{source=\"store\"}") == 1)
                 }
             }
         }
@@ -200,22 +201,22 @@ struct LoadTests {
     @Test(.spawnsProcesses, .enabled(if: RedisServer.isInstalled))
     func `no store carries pictures of private addresses to servers that must not ask them`() async throws {
         let redis = try await RedisServer()
-        let folder = try TemporaryDirectory()
-        let origin = try LoopbackOrigin(handler: TestServer.pictures)
+        let directory = try TemporaryDirectory()
+        let origin = try LoopbackOrigin(handler: TestServer.images)
         defer { origin.stop() }
         let path = QueryItems.encoded(origin.url(for: "/kept/max-age=60").absoluteString)
         for isAllowed in [true, true, false] {
             try await TestServer.run(change: {
-                $0.allowsPrivate = isAllowed
-                $0.cacheFolder = folder.url
+                $0.allowsPrivateAddresses = isAllowed
+                $0.cacheDirectory = directory.url
                 $0.redis = RedisOptions(
                     address: .socket(redis.socket), connectTimeout: .seconds(120), responseTimeout: .seconds(120),
                     callTimeout: .seconds(120))
             }) { (server: TestServer) async throws in
                 // The second is made of the original that is kept, or kept itself.
                 for width in [10, 11] {
-                    let answer = try await server.get("/thumbnail?url=\(path)&w=\(width)")
-                    #expect(answer.status == (isAllowed ? 200 : 403))
+                    let response = try await server.get("/thumbnail?url=\(path)&w=\(width)")
+                    #expect(response.status == (isAllowed ? 200 : 403))
                 }
             }
         }

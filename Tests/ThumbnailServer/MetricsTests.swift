@@ -9,11 +9,11 @@ struct MetricsTests {
         var text = PrometheusText()
         text.add("a_total", .counter, "An a.", 3)
         text.add("b", .gauge, "Bs.", label: "l", [("x\"\\\n", 1)])
-        var buckets = DurationBuckets()
-        buckets.add(.milliseconds(1))
-        buckets.add(.seconds(2))
-        buckets.add(.seconds(3_600))
-        text.add("d_seconds", "Times.", buckets)
+        var histogram = LatencyHistogram()
+        histogram.add(.milliseconds(1))
+        histogram.add(.seconds(2))
+        histogram.add(.seconds(3_600))
+        text.add("d_seconds", "Times.", histogram)
 
         let lines = text.text.split(separator: "\n")
         #expect(lines.prefix(3) == ["# HELP a_total An a.", "# TYPE a_total counter", "a_total 3"])
@@ -28,34 +28,34 @@ struct MetricsTests {
     @Test func `different requests are let in up to the limit, and again when some have left`() throws {
         let keys = try Self.keys
         let admission = Admission(limit: 2)
-        let first = try #require(admission.enter(keys[0], of: "a"))
-        var others = [try #require(admission.enter(keys[1], of: "b"))]
-        #expect(admission.enter(keys[2], of: "c") == nil)
+        let first = try #require(admission.acquire(keys[0], of: "a"))
+        var others = [try #require(admission.acquire(keys[1], of: "b"))]
+        #expect(admission.acquire(keys[2], of: "c") == nil)
         // Equal ones share a place.
-        others.append(try #require(admission.enter(keys[0], of: "a")))
+        others.append(try #require(admission.acquire(keys[0], of: "a")))
         #expect(admission.current == 3)
-        first.leave()
-        first.leave()
-        #expect(admission.current == 2 && admission.enter(keys[2], of: "c") == nil)
+        first.release()
+        first.release()
+        #expect(admission.current == 2 && admission.acquire(keys[2], of: "c") == nil)
         others.removeAll()
-        #expect(admission.current == 0 && admission.enter(keys[2], of: "c") != nil)
+        #expect(admission.current == 0 && admission.acquire(keys[2], of: "c") != nil)
     }
 
     @Test func `a host has half of the places, and has them again`() throws {
         let keys = try Self.keys
         let admission = Admission(limit: 3)
-        let first = try #require(admission.enter(keys[0], of: "a"))
-        let again = try #require(admission.enter(keys[0], of: "a"))
-        let second = try #require(admission.enter(keys[1], of: "a"))
-        #expect(admission.enter(keys[2], of: "a") == nil)
-        #expect(admission.enter(keys[2], of: "b") != nil)
-        first.leave()
-        #expect(admission.enter(keys[2], of: "a") == nil)
-        again.leave()
-        let third = try #require(admission.enter(keys[2], of: "a"))
-        #expect(admission.enter(keys[0], of: "a") == nil)
-        second.leave()
-        third.leave()
+        let first = try #require(admission.acquire(keys[0], of: "a"))
+        let again = try #require(admission.acquire(keys[0], of: "a"))
+        let second = try #require(admission.acquire(keys[1], of: "a"))
+        #expect(admission.acquire(keys[2], of: "a") == nil)
+        #expect(admission.acquire(keys[2], of: "b") != nil)
+        first.release()
+        #expect(admission.acquire(keys[2], of: "a") == nil)
+        again.release()
+        let third = try #require(admission.acquire(keys[2], of: "a"))
+        #expect(admission.acquire(keys[0], of: "a") == nil)
+        second.release()
+        third.release()
         #expect(admission.current == 0)
     }
 

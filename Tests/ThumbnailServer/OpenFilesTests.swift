@@ -29,10 +29,10 @@ struct OpenFilesTests {
         await #expect(processExitsWith: .success) {
             var limit = rlimit(rlim_cur: 300, rlim_max: 2_000)
             let isSet = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
-            let connections = OpenFiles.makeRoom(for: 1_024)
+            let connections = OpenFiles.raiseLimit(for: 1_024)
             getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             let isRaised = limit.rlim_cur == 1_280 && limit.rlim_max == 2_000
-            let rest = OpenFiles.makeRoom(for: 100_000)
+            let rest = OpenFiles.raiseLimit(for: 100_000)
             exit(isSet && isRaised && connections == 1_024 && rest == 1_744 ? 0 : 1)
         }
     }

@@ -8,15 +8,15 @@ import Testing
 @testable import thumbnail_server
 
 struct OptionsTests {
-    private func file(_ text: String) throws -> (folder: TemporaryDirectory, path: String) {
-        let folder = try TemporaryDirectory()
-        let file = folder.url.appending(path: "file")
+    private func file(_ text: String) throws -> (directory: TemporaryDirectory, path: String) {
+        let directory = try TemporaryDirectory()
+        let file = directory.url.appending(path: "file")
         try Data(text.utf8).write(to: file)
-        return (folder, file.path)
+        return (directory, file.path)
     }
 
     @Test func `a Redis is reached as the command line says`() throws {
-        let (folder, path) = try file("se cret\r\n\n")
+        let (directory, path) = try file("se cret\r\n\n")
         let options = try ServerOptions([
             "--redis-prefix", "p:", "--redis", "[::1]:99", "--redis-password-file", path, "--redis-user", "u",
             "--redis-database=3",
@@ -28,7 +28,7 @@ struct OptionsTests {
                     prefix: "p:"))
         #expect(try ServerOptions(["--redis", "/run/s"]).stack.redis == RedisOptions(address: .socket("/run/s")))
         #expect(try ServerOptions([]).stack.redis == nil)
-        withExtendedLifetime(folder) {}
+        withExtendedLifetime(directory) {}
     }
 
     @Test(arguments: [
@@ -41,18 +41,18 @@ struct OptionsTests {
     }
 
     @Test(arguments: ["localhost:0", "example.org:80", "1.2.3:80", "::1"])
-    func `a place to listen at that is no number is an error`(place: String) {
-        #expect(throws: UsageError.self) { try ServerOptions(["--listen", place]) }
+    func `a place to listen at that is no number is an error`(address: String) {
+        #expect(throws: UsageError.self) { try ServerOptions(["--listen", address]) }
     }
 
     @Test func `a cache directory that is none is told`() throws {
-        let folder = try TemporaryDirectory()
-        try Data().write(to: folder.url.appending(path: "file"))
+        let directory = try TemporaryDirectory()
+        try Data().write(to: directory.url.appending(path: "file"))
         for (name, isProblem) in [("file", true), ("file/x", true), ("new/x", false)] {
-            let options = try ServerOptions(["--cache", folder.url.appending(path: name).path])
-            #expect((options.makeCacheFolder() != nil) == isProblem, "\(name)")
+            let options = try ServerOptions(["--cache", directory.url.appending(path: name).path])
+            #expect((options.makeCacheDirectory() != nil) == isProblem, "\(name)")
         }
-        #expect(try ServerOptions(["--no-cache"]).makeCacheFolder() == nil)
+        #expect(try ServerOptions(["--no-cache"]).makeCacheDirectory() == nil)
     }
 
     @Test(arguments: [["--cache", "/x"], ["--cache-size", "5"], ["--memory", "5"]])
@@ -63,7 +63,7 @@ struct OptionsTests {
 
     @Test func `the time for an answer is the time for an origin, too`() throws {
         let options = try ServerOptions(["--timeout", "60", "--send-timeout", "5", "--max-sending", "3"])
-        #expect(options.listening.answerTimeout == .seconds(60) && options.stack.limits.silence == .seconds(60))
+        #expect(options.listening.responseTimeout == .seconds(60) && options.stack.limits.idleTimeout == .seconds(60))
         #expect(options.listening.sendingTimeout == .seconds(5) && options.listening.sendingLimit == 3 << 20)
     }
 
@@ -78,7 +78,7 @@ struct OptionsTests {
     }
 
     @Test func `what is signed is what the server answers`() throws {
-        let (folder, path) = try file("0123456789abcdef")
+        let (directory, path) = try file("0123456789abcdef")
         let words = ["--key", path, "--allow", "a.test", "--max-side", "100"]
         let target = "/thumbnail?url=https://a.test/x&w=10&expires=9999999999"
         let options = try ServerOptions(words + ["--sign", target])
@@ -98,6 +98,6 @@ struct OptionsTests {
         ] {
             #expect(throws: UsageError.self, "\(wrong)") { try ServerOptions(words + ["--sign", wrong]) }
         }
-        withExtendedLifetime(folder) {}
+        withExtendedLifetime(directory) {}
     }
 }

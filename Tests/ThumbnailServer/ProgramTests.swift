@@ -41,8 +41,8 @@ struct ProgramTests {
     }
 
     @Test func `a key signs on the command line, and a short one does not`() async throws {
-        let folder = try TemporaryDirectory()
-        let key = folder.url.appending(path: "key")
+        let directory = try TemporaryDirectory()
+        let key = directory.url.appending(path: "key")
         try Data("0123456789abcdef\n".utf8).write(to: key)
         let target = "/thumbnail?url=https://a.test/x&w=1"
         let signed = try URLSignature(key: Array("0123456789abcdef".utf8)).signed(target)

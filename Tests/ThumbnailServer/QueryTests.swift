@@ -7,7 +7,7 @@ import Testing
 @testable import thumbnail_server
 
 struct QueryTests {
-    private func query(_ text: String, accept: String? = nil) throws(Refusal) -> ThumbnailQuery {
+    private func query(_ text: String, accept: String? = nil) throws(HTTPError) -> ThumbnailQuery {
         try ThumbnailQuery(QueryItems("url=https://a.test/p.png&\(text)"), accept: accept, maximumSide: 1000)
     }
 
@@ -22,13 +22,13 @@ struct QueryTests {
 
     @Test(arguments: ["a=%", "a=%4", "a=%zz", "a=%FF", "%=1", "a=%C3", "a=1&a=2", "a=1&%61=2"])
     func `what is no percent-encoded UTF-8, or there twice, is refused`(text: String) {
-        #expect(throws: Refusal.self) { try QueryItems(text) }
+        #expect(throws: HTTPError.self) { try QueryItems(text) }
     }
 
     @Test func `too many parameters and too long queries are refused`() {
         let many = (0..<17).map { "p\($0)=1" }.joined(separator: "&")
-        #expect(throws: Refusal(400, "there are too many parameters")) { try QueryItems(many) }
-        #expect(throws: Refusal(414, "the query is too long")) {
+        #expect(throws: HTTPError(400, "there are too many parameters")) { try QueryItems(many) }
+        #expect(throws: HTTPError(414, "the query is too long")) {
             try QueryItems("a=" + String(repeating: "x", count: QueryItems.byteLimit))
         }
     }
@@ -87,12 +87,13 @@ struct QueryTests {
         "h=10&fit=exact", "w=10&format=gif", "w=10&quality=0", "w=10&quality=101", "w=10&x=1", "w=10&W=1",
     ])
     func `parameters that make no sense are 400`(text: String) {
-        let error = #expect(throws: Refusal.self) { try query(text) }
+        let error = #expect(throws: HTTPError.self) { try query(text) }
         #expect(error?.status == 400)
     }
 
     @Test func `an origin may be silent for as long as is said`() throws {
-        let request = try query("w=10").imageRequest(DecodingLimits(), silence: .seconds(60), life: .seconds(90))
+        let request = try query("w=10").imageRequest(
+            DecodingLimits(), idleTimeout: .seconds(60), maximumAge: .seconds(90))
         guard case .http(let request) = request.source else {
             Issue.record("it is no request")
             return
@@ -107,7 +108,7 @@ struct QueryTests {
         ["fill", "exact", "fit"])
     func `nothing larger than the original and the thumbnail is made on the way`(side: (Int, Int), fit: String) throws {
         let request = try query("w=900&h=800&fit=\(fit)").imageRequest(
-            DecodingLimits(), silence: .seconds(1), life: .seconds(1))
+            DecodingLimits(), idleTimeout: .seconds(1), maximumAge: .seconds(1))
         let size = PixelSize(width: side.0, height: side.1)
         var image = DecodedImage.coordinates(size)
         for processor in request.processors {
@@ -119,7 +120,7 @@ struct QueryTests {
 
     @Test func `what covers the size is the middle, in its proportions`() throws {
         let request = try query("w=30&h=20&fit=fill").imageRequest(
-            DecodingLimits(), silence: .seconds(1), life: .seconds(1))
+            DecodingLimits(), idleTimeout: .seconds(1), maximumAge: .seconds(1))
         // As it tells its places, the middle of the thumbnail is that of the original, and its corners are 40 x 60 apart.
         let image = try request.processors.reduce(DecodedImage.coordinates(PixelSize(width: 60, height: 200))) {
             try $1.process($0)

@@ -12,23 +12,23 @@ struct SendingTests {
     private final class Handler: HTTPHandling {
         private let bodies: [String: Data]
         let asked = Guarded(0)
-        let gone = Guarded(0)
+        let disconnected = Guarded(0)
 
         init(byteCount: Int) {
             bodies = ["/a": Data(repeating: 1, count: byteCount), "/b": Data(repeating: 2, count: byteCount)]
         }
 
-        func answer(to head: RequestHead) -> HTTPAnswer {
+        func respond(to head: RequestHead) -> HandlerResult {
             asked.change { $0 += 1 }
-            return .now(Reply(status: 200, body: bodies[head.target] ?? Data()))
+            return .response(ServerResponse(status: 200, body: bodies[head.target] ?? Data()))
         }
 
-        func sendAway() -> Reply { Refusal.busy.reply }
+        func overloadResponse() -> ServerResponse { HTTPError.overloaded.response }
 
-        func late(_ head: RequestHead) -> Reply { Refusal.late.reply }
+        func timeoutResponse(to head: RequestHead) -> ServerResponse { HTTPError.timedOut.response }
 
-        func ended(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {
-            if status == nil { gone.change { $0 += 1 } }
+        func requestEnded(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {
+            if status == nil { disconnected.change { $0 += 1 } }
         }
     }
 
@@ -46,28 +46,30 @@ struct SendingTests {
 
     private static func ask(_ target: String, _ server: HTTPServer, method: String = "GET") async throws -> RawClient {
         let client = try RawClient(port: server.port)
-        try await client.send("\(method) \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        client.send("\(method) \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         return client
     }
 
     @Test func `a body counts once, however many get it, and until the last has it`() throws {
-        let bodies = SentBodies(limit: 10_000)
+        let bodies = ResponseBodyPool(limit: 10_000)
         let (a, b) = (Data(repeating: 1, count: 6_000), Data(repeating: 2, count: 6_000))
-        var holds = [try #require(bodies.hold(a, isBrief: false)), try #require(bodies.hold(a, isBrief: false))]
+        var references = [
+            try #require(bodies.acquire(a, isImmediate: false)), try #require(bodies.acquire(a, isImmediate: false)),
+        ]
         #expect(bodies.byteCount == 6_000)
-        #expect(bodies.hold(b, isBrief: false) == nil)
-        holds.removeLast()
-        #expect(bodies.byteCount == 6_000 && bodies.hold(b, isBrief: false) == nil)
-        holds.removeLast()
-        #expect(bodies.byteCount == 0 && bodies.hold(b, isBrief: false) != nil)
+        #expect(bodies.acquire(b, isImmediate: false) == nil)
+        references.removeLast()
+        #expect(bodies.byteCount == 6_000 && bodies.acquire(b, isImmediate: false) == nil)
+        references.removeLast()
+        #expect(bodies.byteCount == 0 && bodies.acquire(b, isImmediate: false) != nil)
     }
 
     @Test func `a body that is larger than the limit goes alone, and what is brief always`() throws {
-        let bodies = SentBodies(limit: 10_000)
-        let hold = try #require(bodies.hold(Data(repeating: 1, count: 20_000), isBrief: false))
+        let bodies = ResponseBodyPool(limit: 10_000)
+        let reference = try #require(bodies.acquire(Data(repeating: 1, count: 20_000), isImmediate: false))
         let other = Data(repeating: 2, count: 2_000)
-        #expect(bodies.hold(other, isBrief: false) == nil && bodies.hold(other, isBrief: true) != nil)
-        #expect(hold.bytes.count == 20_000 && hold.bytes.allSatisfy { $0 == 1 })
+        #expect(bodies.acquire(other, isImmediate: false) == nil && bodies.acquire(other, isImmediate: true) != nil)
+        #expect(reference.bytes.count == 20_000 && reference.bytes.allSatisfy { $0 == 1 })
     }
 
     @Test func `beside answers that nobody takes there is room for the same, and for no others`() async throws {
@@ -81,7 +83,7 @@ struct SendingTests {
             #expect(other.hasPrefix("HTTP/1.1 503 ") && other.contains("Retry-After: 1"))
             let head = try await Self.ask("/b", server, method: "HEAD").readToEnd()
             #expect(head.hasPrefix("HTTP/1.1 200 ") && head.contains("Content-Length: \(24 << 20)"))
-            slow.leave()
+            slow.disconnect()
         }
     }
 
@@ -89,9 +91,9 @@ struct SendingTests {
         try await Self.run(HTTPServer.Settings(sendingTimeout: .milliseconds(1), sendingLimit: 1 << 20)) {
             handler, server in
             let slow = try await Self.ask("/a", server)
-            try await handler.gone.wait { $0 >= 1 }
+            try await handler.disconnected.wait { $0 >= 1 }
             let other = try await Self.ask("/b", server, method: "GET")
-            try await handler.gone.wait { $0 >= 2 }
+            try await handler.disconnected.wait { $0 >= 2 }
             // It was not sent away: what went before had been let go.
             #expect(try await other.readToEnd().hasPrefix("HTTP/1.1 200 "))
             withExtendedLifetime(slow) {}
@@ -101,19 +103,19 @@ struct SendingTests {
     @Test func `waiting for connections to end is over after the limit`() async {
         let connections = OpenConnections()
         await connections.waitUntilNone(for: .seconds(300))
-        connections.began()
+        connections.opened()
         for limit in [Duration.zero, .seconds(-1), .nanoseconds(1)] {
             for _ in 0..<1_000 { await connections.waitUntilNone(for: limit) }
         }
         async let all: Void = connections.waitUntilNone(for: .seconds(300))
-        connections.ended()
+        connections.closed()
         await all
     }
 
     @Test func `a connection without a request ends with the server, which does not wait for it`() async throws {
-        let server = try HTTPServer(HTTPServer.Settings(lull: .zero), handler: Handler(byteCount: 1))
+        let server = try HTTPServer(HTTPServer.Settings(idleGracePeriod: .zero), handler: Handler(byteCount: 1))
         let (silent, kept) = (try RawClient(port: server.port), try RawClient(port: server.port))
-        try await kept.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
+        kept.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n")
         let text = Task { try await kept.readToEnd() }
         await server.stop(grace: .seconds(300))
         _ = try await text.value

@@ -9,7 +9,7 @@ import Testing
 
 /// A server in this process with an origin of its own, both on 127.0.0.1.
 struct TestServer: Sendable {
-    struct Answer: Sendable {
+    struct Response: Sendable {
         var status: Int
         var fields: HTTPFields
         var body: Data
@@ -27,23 +27,26 @@ struct TestServer: Sendable {
     /// does, too.
     static var settings: ServerStack.Settings {
         var settings = ServerStack.Settings()
-        settings.allowsPrivate = true
-        settings.limits.silence = .seconds(300)
+        settings.allowsPrivateAddresses = true
+        settings.limits.idleTimeout = .seconds(300)
         return settings
     }
 
     /// Runs a test on a server of these settings.
     static func run(
-        clientTimeout: Duration = .seconds(300), answerTimeout: Duration = .seconds(300), lull: Duration = .zero,
+        clientTimeout: Duration = .seconds(300), responseTimeout: Duration = .seconds(300),
+        idleGracePeriod: Duration = .zero,
         change: (inout ServerStack.Settings) -> Void = { _ in },
-        handler: @escaping @Sendable (OriginRequest) -> OriginReply = TestServer.pictures,
+        handler: @escaping @Sendable (OriginRequest) -> OriginReply = TestServer.images,
         _ test: (TestServer) async throws -> Void
     ) async throws {
         let origin = try LoopbackOrigin(handler: handler)
         var settings = Self.settings
         change(&settings)
         let running = try RunningServer(
-            settings, HTTPServer.Settings(clientTimeout: clientTimeout, answerTimeout: answerTimeout, lull: lull))
+            settings,
+            HTTPServer.Settings(
+                clientTimeout: clientTimeout, responseTimeout: responseTimeout, idleGracePeriod: idleGracePeriod))
         let result: Result<Void, any Error>
         do {
             result = .success(try await test(TestServer(origin: origin, running: running)))
@@ -51,12 +54,12 @@ struct TestServer: Sendable {
             result = .failure(error)
         }
         origin.stop()
-        await running.stop(grace: .seconds(5), storing: .seconds(300))
+        await running.stop(grace: .seconds(5), storeTimeout: .seconds(300))
         try result.get()
     }
 
     /// What the origin has: an opaque and a transparent picture, and a text.
-    static let pictures: @Sendable (OriginRequest) -> OriginReply = { request in
+    static let images: @Sendable (OriginRequest) -> OriginReply = { request in
         switch request.path {
         case "/opaque.png": .ok(opaque, type: "image/png")
         case "/clear.png": .ok(clear, type: "image/png")
@@ -87,23 +90,23 @@ struct TestServer: Sendable {
         "/thumbnail?url=\(QueryItems.encoded(origin.url(for: path).absoluteString))&\(parameters)"
     }
 
-    func get(_ target: String, _ fields: HTTPFields = [:], method: HTTPMethod = .get) async throws -> Answer {
+    func get(_ target: String, _ fields: HTTPFields = [:], method: HTTPMethod = .get) async throws -> Response {
         try await Self.get(target, from: port, by: client, fields, method: method)
     }
 
     static func get(
         _ target: String, from port: Int, by client: CURLTransport, _ fields: HTTPFields = [:],
         method: HTTPMethod = .get
-    ) async throws -> Answer {
-        guard let url = URL(string: "http://127.0.0.1:\(port)\(target)") else { throw Refusal(400, "no URL") }
+    ) async throws -> Response {
+        guard let url = URL(string: "http://127.0.0.1:\(port)\(target)") else { throw HTTPError(400, "no URL") }
         let response = try await client.send(
             HTTPRequest(method: method, url: url, fields: fields, idleTimeout: .seconds(300)))
         let body = try await response.body.collect(limit: 16 << 20)
-        return Answer(status: response.head.status, fields: response.head.fields, body: body)
+        return Response(status: response.head.status, fields: response.head.fields, body: body)
     }
 
     /// The size and alpha of a thumbnail.
-    func picture(_ target: String) async throws -> DecodedImage {
+    func image(_ target: String) async throws -> DecodedImage {
         try CodecRegistry.standard.decode(try await get(target).body)
     }
 

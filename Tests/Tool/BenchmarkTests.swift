@@ -15,44 +15,44 @@ struct BenchmarkTests {
 
     @Test func `a report is replaced where that is asked for, and pictures are looked for first`() async throws {
         let report = folder.url.appending(path: "report.md")
-        let pictures = folder.url.appending(path: "pictures")
-        let place = ["--output", folder.path, "--pictures", pictures.path]
-        let words = ["all", "--only", "Memory of a decode"] + place
+        let sources = folder.url.appending(path: "pictures")
+        let location = ["--output", folder.path, "--pictures", sources.path]
+        let words = ["all", "--only", "Memory of a decode"] + location
         #expect(try await bench.run(words).status == 2)
         for name in ["wallpapers", "web"] {
             try FileManager.default.createDirectory(
-                at: pictures.appending(path: name), withIntermediateDirectories: true)
+                at: sources.appending(path: name), withIntermediateDirectories: true)
         }
         try FileManager.default.copyItem(
-            at: Samples.folder.appending(path: "rings.png"), to: pictures.appending(path: "wallpapers/0.png"))
+            at: SampleImages.directory.appending(path: "rings.png"), to: sources.appending(path: "wallpapers/0.png"))
         try Data("mine".utf8).write(to: report)
 
-        let refused = try await bench.run(words)
+        let rejected = try await bench.run(words)
 
-        #expect(refused.status == 1)
-        #expect(refused.problems == "alcedo-bench: \(report.path) is there already; --force replaces it\n")
+        #expect(rejected.status == 1)
+        #expect(rejected.problems == "alcedo-bench: \(report.path) is there already; --force replaces it\n")
         #expect(try Data(contentsOf: report) == Data("mine".utf8))
         #expect(try await bench.run(words + ["--force"]).status == 0)
         #expect(try Data(contentsOf: report) != Data("mine".utf8))
-        let made = try String(contentsOf: report, encoding: .utf8)
-        #expect(made.contains("\n## Memory of a decode, png\n\n    alcedo-bench memory"))
+        let produced = try String(contentsOf: report, encoding: .utf8)
+        #expect(produced.contains("\n## Memory of a decode, png\n\n    alcedo-bench memory"))
 
-        let unknown = try await bench.run(["all", "--only", "nothing", "--force"] + place)
+        let unknown = try await bench.run(["all", "--only", "nothing", "--force"] + location)
         #expect(unknown.status == 2 && unknown.problems.contains("no part has such a title"))
-        #expect(try String(contentsOf: report, encoding: .utf8) == made)
+        #expect(try String(contentsOf: report, encoding: .utf8) == produced)
     }
 
     @Test func `parts that stay are of the same machine, and say when they were measured`() async throws {
-        let pictures = folder.url.appending(path: "pictures")
+        let sources = folder.url.appending(path: "pictures")
         for name in ["wallpapers", "web"] {
             try FileManager.default.createDirectory(
-                at: pictures.appending(path: name), withIntermediateDirectories: true)
+                at: sources.appending(path: name), withIntermediateDirectories: true)
         }
         for name in ["0.png", "1.jpg"] {
-            let sample = Samples.folder.appending(path: name == "0.png" ? "rings.png" : "dunes.jpg")
-            try FileManager.default.copyItem(at: sample, to: pictures.appending(path: "wallpapers/\(name)"))
+            let sample = SampleImages.directory.appending(path: name == "0.png" ? "rings.png" : "dunes.jpg")
+            try FileManager.default.copyItem(at: sample, to: sources.appending(path: "wallpapers/\(name)"))
         }
-        let words = ["all", "--output", folder.path, "--pictures", pictures.path]
+        let words = ["all", "--output", folder.path, "--pictures", sources.path]
         #expect(try await bench.run(words + ["--only", "Memory of a decode"]).status == 0)
         let data = folder.url.appending(path: "report.json")
         var report = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: data)) as? [String: Any])
@@ -71,13 +71,13 @@ struct BenchmarkTests {
 
         report["machine"] = "another"
         try JSONSerialization.data(withJSONObject: report).write(to: data)
-        let refused = try await bench.run(update)
-        #expect(refused.status == 1 && refused.problems.contains("is of another machine, or of other versions"))
+        let rejected = try await bench.run(update)
+        #expect(rejected.status == 1 && rejected.problems.contains("is of another machine, or of other versions"))
     }
 
     @Test func `the decode benchmark prints a ratio for each image and each format`() async throws {
         for name in ["tiles.png", "turned.jpg"] {
-            try Samples.data(name).write(to: folder.url.appending(path: name))
+            try SampleImages.data(name).write(to: folder.url.appending(path: name))
         }
         try Data("no image".utf8).write(to: folder.url.appending(path: "notes.txt"))
 
@@ -183,7 +183,7 @@ struct BenchmarkTests {
     }
 
     @Test func `the memory of a thumbnail is measured, and foretold`() async throws {
-        let file = Samples.folder.appending(path: "dunes.jpg").path
+        let file = SampleImages.path("dunes.jpg")
 
         let outcome = try await bench.run(["memory", file, "--size", "100"])
 

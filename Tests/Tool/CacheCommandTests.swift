@@ -16,7 +16,7 @@ struct CacheCommandTests {
     private var cache: URL { folder.url.appending(path: "alcedo") }
 
     private func fill() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let urls = ["/good.png", "/good.png?2"].map { origin.url(for: $0).absoluteString }
         #expect(try await alcedo.run(["load"] + urls + ["--output", folder.url.path]).status == 0)
@@ -47,7 +47,7 @@ struct CacheCommandTests {
         let own = folder.url.appending(path: "own")
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
         try Data("my own".utf8).write(to: own.appending(path: name))
-        let file = Samples.folder.appending(path: "tiles.png").path
+        let file = SampleImages.path("tiles.png")
 
         for words in [
             ["cache", "stat"], ["cache", "list"], ["cache", "verify"], ["cache", "trim", "--count", "0"],
@@ -117,16 +117,16 @@ struct CacheCommandTests {
     @Test(arguments: ["stat", "list", "verify", "clear"])
     func `a cache that is named and is none is a problem`(action: String) async throws {
         try Data().write(to: folder.url.appending(path: "file"))
-        for (place, reason) in [("file", "Not a directory"), ("file/x", "Not a directory"), ("no", "No such file")] {
-            let outcome = try await alcedo.run(["cache", action, "--cache", "\(folder.path)/\(place)"])
-            #expect(outcome.status == 1 && outcome.output == "", "\(place)")
-            #expect(outcome.problems.hasPrefix("alcedo: ") && outcome.problems.contains(reason), "\(place)")
+        for (location, reason) in [("file", "Not a directory"), ("file/x", "Not a directory"), ("no", "No such file")] {
+            let outcome = try await alcedo.run(["cache", action, "--cache", "\(folder.path)/\(location)"])
+            #expect(outcome.status == 1 && outcome.output == "", "\(location)")
+            #expect(outcome.problems.hasPrefix("alcedo: ") && outcome.problems.contains(reason), "\(location)")
         }
         #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/no"))
     }
 
     @Test func `passwords are nobody's to see`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let url = origin.url(for: "/good.png").absoluteString.replacing("://", with: "://user:s3cret@")
         #expect(try await alcedo.run(["load", url, "--no-sheet"]).status == 0)

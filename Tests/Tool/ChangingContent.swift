@@ -18,13 +18,13 @@ final class ChangingContent: Sendable {
 
     /// - Parameter seed: Other seeds give other bytes of the same length.
     init(seed: UInt64, tag: String = "\"one\"", stall: Int? = nil) throws {
-        state = Guarded(State(data: try Self.picture(seed), tag: tag, stall: stall))
+        state = Guarded(State(data: try Self.image(seed), tag: tag, stall: stall))
     }
 
     /// A small picture and so many bytes behind its end that it takes its time.
-    static func picture(_ seed: UInt64, byteCount: Int = 4 << 20) throws -> Data {
+    static func image(_ seed: UInt64, byteCount: Int = 4 << 20) throws -> Data {
         var generator = SeededGenerator(seed: seed)
-        var data = try Samples.data("tiles.png")
+        var data = try SampleImages.data("tiles.png")
         let rest = (0..<(byteCount - data.count) / 8).map { _ in generator.next() }
         rest.withUnsafeBytes { data.append(contentsOf: $0) }
         return data

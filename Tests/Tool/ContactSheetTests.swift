@@ -20,60 +20,61 @@ struct ContactSheetTests {
         try await alcedo.run(["contact-sheet", "--output", sheet.path] + words)
     }
 
-    private func picture(_ url: URL) throws -> DecodedImage {
+    private func image(_ url: URL) throws -> DecodedImage {
         try PNGDecoder().decode(Data(contentsOf: url), options: DecodingOptions())
     }
 
-    private func file(_ name: String) -> String { Samples.folder.appending(path: name).path }
-
     @Test func `cells are as wide and as many in a row as asked`() async throws {
         let outcome = try await draw([
-            file("dunes.jpg"), file("tiles.png"), file("rings.png"), "--columns", "2", "--cell", "50",
+            SampleImages.path("dunes.jpg"), SampleImages.path("tiles.png"), SampleImages.path("rings.png"), "--columns",
+            "2", "--cell", "50",
         ])
 
         #expect(outcome.status == 0 && outcome.problems == "")
         #expect(outcome.output == "contact sheet: \(sheet.path), 136 x 136 pixels, 3 images, 0 failed\n")
-        #expect(try picture(sheet).size == PixelSize(width: 2 * 62 + 12, height: 2 * 62 + 12))
+        #expect(try image(sheet).size == PixelSize(width: 2 * 62 + 12, height: 2 * 62 + 12))
     }
 
     @Test func `without a word about them the sheet is square, of cells of 160 pixels`() async throws {
-        let outcome = try await draw([file("dunes.jpg"), file("tiles.png"), file("rings.png")])
+        let outcome = try await draw([
+            SampleImages.path("dunes.jpg"), SampleImages.path("tiles.png"), SampleImages.path("rings.png"),
+        ])
 
         #expect(outcome.status == 0)
-        #expect(try picture(sheet).size == PixelSize(width: 356, height: 356))
+        #expect(try image(sheet).size == PixelSize(width: 356, height: 356))
     }
 
     @Test func `a folder in the sheet's place is one short line`() async throws {
         try FileManager.default.createDirectory(at: sheet, withIntermediateDirectories: true)
 
-        let outcome = try await draw([file("tiles.png")])
+        let outcome = try await draw([SampleImages.path("tiles.png")])
 
         #expect(outcome.status == 1)
         #expect(outcome.problems == "alcedo: cannot write \(sheet.path): Is a directory\n")
     }
 
     @Test func `it is the sheet that load draws`() async throws {
-        let files = [file("dunes.jpg"), file("tiles.png")]
+        let files = [SampleImages.path("dunes.jpg"), SampleImages.path("tiles.png")]
         let output = folder.url.appending(path: "load")
 
         #expect(try await draw(files).status == 0)
         #expect(try await alcedo.run(["load", "--size", "160", "--output", output.path] + files).status == 0)
 
-        let (ours, theirs) = (try picture(sheet), try picture(output.appending(path: "contact-sheet.png")))
+        let (ours, theirs) = (try image(sheet), try image(output.appending(path: "contact-sheet.png")))
         #expect(ours.pixels == theirs.pixels)
     }
 
     @Test func `an image that cannot be read is a line and an empty cell`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let bad = origin.url(for: "/truncated.jpg").absoluteString
 
-        let outcome = try await draw([bad, file("tiles.png")])
+        let outcome = try await draw([bad, SampleImages.path("tiles.png")])
 
         #expect(outcome.status == 1)
         #expect(outcome.problems.hasPrefix("alcedo: \(bad): ") && outcome.problems.filter { $0 == "\n" }.count == 1)
         #expect(outcome.output.hasSuffix(", 2 images, 1 failed\n"))
-        let pixels = try picture(sheet).pixels
+        let pixels = try image(sheet).pixels
         let middle = pixels.withUnsafeBytes { bytes in
             let offset = 92 * pixels.bytesPerRow + 92 * pixels.format.bytesPerPixel
             return (0..<3).map { bytes[offset + $0] }
@@ -90,7 +91,7 @@ struct ContactSheetTests {
 
     @Test func `an image is not overwritten, and a sheet is bounded`() async throws {
         let own = folder.url.appending(path: "own.png")
-        let tiles = try Samples.data("tiles.png")
+        let tiles = try SampleImages.data("tiles.png")
         try tiles.write(to: own)
 
         let over = try await alcedo.run(["contact-sheet", own.path, "--output", own.path])
@@ -102,9 +103,9 @@ struct ContactSheetTests {
     }
 
     @Test func `processors work on the images before they are fitted`() async throws {
-        let outcome = try await draw([file("dunes.jpg"), "--processor", "crop:10x10", "--cell", "50"])
+        let outcome = try await draw([SampleImages.path("dunes.jpg"), "--processor", "crop:10x10", "--cell", "50"])
         #expect(outcome.status == 0)
-        let pixels = try picture(sheet).pixels
+        let pixels = try image(sheet).pixels
         // A small picture in the middle of its cell, paper around it.
         let corner = pixels.withUnsafeBytes { bytes in
             let offset = 20 * pixels.bytesPerRow + 20 * pixels.format.bytesPerPixel

@@ -16,8 +16,6 @@ struct ConvertTests {
         output = folder.url.appending(path: "out")
     }
 
-    private static func file(_ name: String) -> String { Samples.folder.appending(path: name).path }
-
     private static let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../GIF/Fixtures/animated.gif").standardized.path
 
@@ -31,24 +29,24 @@ struct ConvertTests {
 
     @Test(arguments: [("png", "png"), ("jpeg", "jpg"), ("webp", "webp"), ("gif", "gif")])
     func `whole images, upright, in each format, from files and servers`(format: String, ending: String) async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
 
         let outcome = try await convert([
-            Self.file("turned.jpg"), origin.url(for: "/good.jpg").absoluteString, "--format", format,
+            SampleImages.path("turned.jpg"), origin.url(for: "/good.jpg").absoluteString, "--format", format,
         ])
 
         #expect(outcome.status == 0, "\(outcome.problems)")
         #expect(outcome.output.hasPrefix("converted: 2 written, 0 failed, "))
-        let turned = try CodecRegistry.standard.inspect(Samples.data("turned.jpg"))
-        #expect(try info("turned.\(ending)").size == turned.uprightSize)
+        let rotated = try CodecRegistry.standard.inspect(SampleImages.data("turned.jpg"))
+        #expect(try info("turned.\(ending)").size == rotated.uprightSize)
         #expect(try info("turned.\(ending)").format.rawValue == format)
         #expect(try info("good.\(ending)").size == PixelSize(width: 1200, height: 800))
     }
 
     @Test func `lossless is lossless, and quality and effort count`() async throws {
-        let file = Self.file("rings.png")
-        let before = try CodecRegistry.standard.decode(Samples.data("rings.png"))
+        let file = SampleImages.path("rings.png")
+        let before = try CodecRegistry.standard.decode(SampleImages.data("rings.png"))
 
         #expect(try await convert([file, "--format", "webp", "--lossless"]).status == 0)
         let after = try CodecRegistry.standard.decode(result("rings.webp"))
@@ -65,17 +63,19 @@ struct ConvertTests {
         ] {
             var sizes: [Int] = []
             for option in options {
-                #expect(try await convert([Self.file("dunes.jpg"), "--format", format, "-f"] + option).status == 0)
+                #expect(
+                    try await convert([SampleImages.path("dunes.jpg"), "--format", format, "-f"] + option).status == 0)
                 sizes.append(try result(name).count)
             }
             #expect(sizes[0] < sizes[1])
         }
-        #expect(try await convert([Self.file("dunes.jpg"), "--format", "jpeg", "-f", "--progressive"]).status == 0)
+        #expect(
+            try await convert([SampleImages.path("dunes.jpg"), "--format", "jpeg", "-f", "--progressive"]).status == 0)
     }
 
     @Test func `animations stay where the format has them, and are told where not`() async throws {
-        let kept = try await convert([Self.animation, "--format", "webp"])
-        #expect(kept.status == 0 && kept.problems == "")
+        let converted = try await convert([Self.animation, "--format", "webp"])
+        #expect(converted.status == 0 && converted.problems == "")
         #expect(try info("animated.webp").frameCount == 3)
 
         let resized = try await convert([Self.animation, "--format", "gif", "--processor", "resize:7"])
@@ -92,34 +92,36 @@ struct ConvertTests {
     }
 
     @Test func `profiles stay, EXIF and transparency that do not are told`() async throws {
-        let profile = Samples.fixture("srgb-profile.jpg").path
-        let outcome = try await convert([profile, Self.file("turned.jpg"), "--format", "webp", "--json"])
+        let profile = SampleImages.fixture("srgb-profile.jpg").path
+        let outcome = try await convert([profile, SampleImages.path("turned.jpg"), "--format", "webp", "--json"])
         #expect(outcome.status == 0 && outcome.problems == "")
-        let before = try CodecRegistry.standard.inspect(Data(contentsOf: Samples.fixture("srgb-profile.jpg")))
+        let before = try CodecRegistry.standard.inspect(Data(contentsOf: SampleImages.fixture("srgb-profile.jpg")))
         #expect(before.metadata.colorProfile != nil)
         #expect(try info("srgb-profile.webp").metadata.colorProfile == before.metadata.colorProfile)
-        let turned = try JSONLines.objects(outcome.output).first { $0["input"] as? String == Self.file("turned.jpg") }
-        #expect(turned?["lost"] as? [String] == ["exif"] && turned?["layer"] as? String == "local")
+        let rotated = try JSONLines.objects(outcome.output).first {
+            $0["input"] as? String == SampleImages.path("turned.jpg")
+        }
+        #expect(rotated?["lost"] as? [String] == ["exif"] && rotated?["layer"] as? String == "local")
 
-        let alpha = try await convert([Self.file("rings.png"), "--format", "jpeg"])
+        let alpha = try await convert([SampleImages.path("rings.png"), "--format", "jpeg"])
         #expect(alpha.status == 0 && alpha.problems.hasSuffix("rings.png: not kept: transparency\n"))
     }
 
     @Test func `the name of one file says its format, and standard output takes one`() async throws {
         let file = folder.url.appending(path: "new/one.webp")
-        let outcome = try await alcedo.run(["convert", Self.file("tiles.png"), "--output", file.path])
+        let outcome = try await alcedo.run(["convert", SampleImages.path("tiles.png"), "--output", file.path])
         #expect(outcome.status == 0, "\(outcome.problems)")
         #expect(try CodecRegistry.standard.inspect(Data(contentsOf: file)).format == .webp)
 
         let out = folder.url.appending(path: "stdout")
         let piped = try await Program(name: "alcedo", outputPath: out.path).run(
-            ["convert", "-", "--format", "jpeg", "-o", "-"], input: try Samples.data("dunes.jpg"))
+            ["convert", "-", "--format", "jpeg", "-o", "-"], input: try SampleImages.data("dunes.jpg"))
         #expect(piped.status == 0 && piped.problems == "")
         #expect(try CodecRegistry.standard.decode(Data(contentsOf: out)).size == PixelSize(width: 1200, height: 800))
     }
 
     @Test func `processors work first, and layers are told`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let url = origin.url(for: "/good.jpg").absoluteString
         var layers: [String?] = []
@@ -138,10 +140,10 @@ struct ConvertTests {
     }
 
     @Test func `what fails is told once: as a line for people, in its object for scripts`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let bad = origin.url(for: "/truncated.jpg").absoluteString
-        let words = [bad, Self.file("tiles.png"), "--format", "png", "--force"]
+        let words = [bad, SampleImages.path("tiles.png"), "--format", "png", "--force"]
 
         let people = try await convert(words)
         let script = try await convert(words + ["--json"])

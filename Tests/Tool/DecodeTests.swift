@@ -14,8 +14,6 @@ struct DecodeTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    private static func file(_ name: String) -> String { Samples.folder.appending(path: name).path }
-
     private static let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../GIF/Fixtures/animated.gif").standardized.path
 
@@ -34,11 +32,11 @@ struct DecodeTests {
         let file = folder.url.appending(path: "wide.gif")
         try Data(head + frame).write(to: file)
 
-        let refused = try await decode([file.path])
-        #expect(refused.status == 1 && refused.problems.contains("100000000"))
+        let rejected = try await decode([file.path])
+        #expect(rejected.status == 1 && rejected.problems.contains("100000000"))
         #expect(try await decode([file.path, "--max-pixels", "120000000"]).status == 0)
-        let made = folder.url.appending(path: "out/wide.pam")
-        let byteCount = try FileManager.default.attributesOfItem(atPath: made.path)[.size] as? Int
+        let produced = folder.url.appending(path: "out/wide.pam")
+        let byteCount = try FileManager.default.attributesOfItem(atPath: produced.path)[.size] as? Int
         #expect(byteCount ?? 0 > 432_000_000)
     }
 
@@ -90,7 +88,7 @@ struct DecodeTests {
     }
 
     @Test func `of animations every frame is a file, or one is`() async throws {
-        let all = try await decode([Self.animation, Self.file("tiles.png"), "--json"])
+        let all = try await decode([Self.animation, SampleImages.path("tiles.png"), "--json"])
         #expect(all.status == 0)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/out").sorted()
         #expect(names == ["animated+0000.pam", "animated+0001.pam", "animated+0002.pam", "tiles.pam"])
@@ -114,33 +112,33 @@ struct DecodeTests {
 
     @Test func `a file has all frames one after another, and standard output all images`() async throws {
         let file = folder.url.appending(path: "all.ppm")
-        let whole = try await alcedo.run(["decode", Self.animation, "--output", file.path, "--quiet"])
-        #expect(whole.status == 0 && whole.output == "")
+        let complete = try await alcedo.run(["decode", Self.animation, "--output", file.path, "--quiet"])
+        #expect(complete.status == 0 && complete.output == "")
         let head = "P6\n13 19\n255\n"
         #expect(try Data(contentsOf: file).count == 3 * (head.utf8.count + 13 * 19 * 3))
 
         let pixels = folder.url.appending(path: "pixels")
         let out = try await Program(name: "alcedo", outputPath: pixels.path).run([
-            "decode", Self.file("rings.png"), Self.file("tiles.png"), "-o", "-", "--format", "rgba",
+            "decode", SampleImages.path("rings.png"), SampleImages.path("tiles.png"), "-o", "-", "--format", "rgba",
         ])
         #expect(out.status == 0 && out.problems == "")
         let sizes = try ["rings.png", "tiles.png"].map {
-            try CodecRegistry.standard.inspect(Samples.data($0)).size.pixelCount * 4
+            try CodecRegistry.standard.inspect(SampleImages.data($0)).size.pixelCount * 4
         }
         #expect(try Data(contentsOf: pixels).count == sizes.reduce(0, +))
     }
 
     @Test func `the picture is upright, as a decoder gives it`() async throws {
-        #expect(try await decode([Self.file("turned.jpg"), "--format", "rgba"]).status == 0)
+        #expect(try await decode([SampleImages.path("turned.jpg"), "--format", "rgba"]).status == 0)
 
-        let image = try CodecRegistry.standard.decode(Samples.data("turned.jpg"))
+        let image = try CodecRegistry.standard.decode(SampleImages.data("turned.jpg"))
         let rows = (0..<image.pixels.height).map { image.pixels.row($0).withUnsafeBytes { Data($0) } }
         #expect(try result("turned.rgba") == rows.reduce(Data(), +))
     }
 
     @Test func `standard output that is full or closed is a failure`() async throws {
         let full = try await Program(name: "alcedo", outputPath: "/dev/full").run([
-            "decode", Self.file("tiles.png"), "--output", "-",
+            "decode", SampleImages.path("tiles.png"), "--output", "-",
         ])
         #expect(full.status == 1 && full.problems.contains("standard output takes no more"))
     }

@@ -16,11 +16,11 @@ struct InspectTests {
     }
 
     @Test func `every argument is one object a line, in order, whatever happens to it`() async throws {
-        let good = Samples.folder.appending(path: "tiles.png").path
+        let good = SampleImages.path("tiles.png")
         let text = folder.url.appending(path: "a page with\na new line.gif")
         try Data("<html>".utf8).write(to: text)
         let cut = folder.url.appending(path: "cut.jpg")
-        try Data(contentsOf: Samples.folder.appending(path: "dunes.jpg")).prefix(5_000).write(to: cut)
+        try SampleImages.data("dunes.jpg").prefix(5_000).write(to: cut)
         let arguments = [good, "/nonexistent.png", text.path, cut.path, "/dev/zero", good]
 
         let outcome = try await alcedo.run(["inspect", "--json", "--pixels"] + arguments)
@@ -68,7 +68,7 @@ struct InspectTests {
     }
 
     @Test func `servers are asked as the options say`() async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             request.fields["X-Token"] == "1" ? OriginReply(body: png) : .status(403)
         }
@@ -95,7 +95,7 @@ struct InspectTests {
 
     @Test func `a limit of pixels is refused beyond, and can be raised`() async throws {
         // 512 x 512
-        let file = Samples.folder.appending(path: "tiles.png").path
+        let file = SampleImages.path("tiles.png")
         for command in [["inspect", "--pixels"], ["load", "--no-sheet"], ["show"], ["decode", "-o", folder.path]] {
             let outcome = try await alcedo.run(command + [file, "--max-pixels", "262143"])
             #expect(outcome.status == 1, "\(command)")

@@ -16,7 +16,7 @@ struct InterruptionTests {
         output = folder.url.appending(path: "out")
     }
 
-    private static let file = Samples.folder.appending(path: "dunes.jpg").path
+    private static let file = SampleImages.path("dunes.jpg")
 
     /// Two ends of a pipe that nobody reads.
     private static func pipe() throws -> (outside: Int32, inside: Int32) {
@@ -46,7 +46,7 @@ struct InterruptionTests {
 
     @Test func `work is waited for until its grace is over, and no longer`() async throws {
         let clock = ManualClock()
-        let work = StoppableWork<Int>(time: clock)
+        let work = GracePeriodTask<Int>(clock: clock)
         let (gate, opening) = AsyncStream<Void>.makeStream()
         let endless = Task {
             for await _ in gate {}
@@ -61,7 +61,7 @@ struct InterruptionTests {
         #expect(await value == nil)
         opening.finish()
 
-        let prompt = StoppableWork<Int>(time: clock)
+        let prompt = GracePeriodTask<Int>(clock: clock)
         #expect(await prompt.value(of: Task { 2 }) == 2)
     }
 
@@ -72,7 +72,7 @@ struct InterruptionTests {
         let playCount: Int? = nil
         let cost = 0
         let drawn = Guarded(0)
-        let animation = Guarded<StoppableFrames?>(nil)
+        let animation = Guarded<CancellableFrames?>(nil)
 
         func delay(at index: Int) -> Duration { .milliseconds(10) }
 
@@ -91,12 +91,12 @@ struct InterruptionTests {
     @Test(arguments: [OutputFormat.gif, .webp])
     func `an encoder gets no more frames of an animation that is stopped`(format: OutputFormat) throws {
         let frames = Frames()
-        let animation = StoppableFrames(frames)
+        let animation = CancellableFrames(frames)
         frames.animation.change { $0 = animation }
         let image = DecodedImage(pixels: try frames.frame(at: 0), frames: animation)
 
         #expect(throws: ImageEncodingError.self) {
-            _ = try EncodingOptions().encoder(of: format, quality: 80).encode(image)
+            _ = try EncodingOptions().encoder(of: format, defaultQuality: 80).encode(image)
         }
         #expect(frames.drawn.value == 3 && animation.isStopped)
         #expect(throws: CancellationError.self) { try animation.frame(at: 2) }
@@ -124,7 +124,7 @@ struct InterruptionTests {
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP], [[], ["--json"]])
     func `inspect says how far it has come`(signal: Int32, options: [String]) async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             let reply = OriginReply.ok(png)
             return request.target == "/stalls.png" ? reply.stalling(at: .beforeHead) : reply
@@ -175,18 +175,18 @@ struct InterruptionTests {
     @Test(arguments: [SIGINT, SIGTERM], [["disk-cache"], ["all", "--only", "Disk", "--pictures"]])
     func `a benchmark that is broken off leaves nothing behind`(signal: Int32, words: [String]) async throws {
         let bench = Program(name: "alcedo-bench", environment: ["TMPDIR": folder.path])
-        let pictures = folder.url.appending(path: "pictures")
+        let sources = folder.url.appending(path: "pictures")
         for name in ["wallpapers", "web"] {
             try FileManager.default.createDirectory(
-                at: pictures.appending(path: name), withIntermediateDirectories: true)
+                at: sources.appending(path: name), withIntermediateDirectories: true)
         }
-        let places = words.first == "all" ? [pictures.path, "--output", output.path] : []
+        let locations = words.first == "all" ? [sources.path, "--output", output.path] : []
         func files() -> [String] {
             let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
             return names.filter { $0 != "out" && !$0.hasPrefix("pictures") }
         }
 
-        let program = try bench.start(words + places)
+        let program = try bench.start(words + locations)
         while !files().contains(where: { $0.contains("/unfinished/") }) {
             try #require(program.process.isRunning)
             try await Task.sleep(for: .milliseconds(2))
@@ -229,13 +229,13 @@ struct InterruptionTests {
         let origin = try LoopbackOrigin { _ in OriginReply(status: 200).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
-        let place = words.first == "contact-sheet" ? folder.url.appending(path: "sheet.png").path : output.path
+        let location = words.first == "contact-sheet" ? folder.url.appending(path: "sheet.png").path : output.path
         let bad = folder.url.appending(path: "bad.gif")
         try Data("no picture".utf8).write(to: bad)
 
         // One after another.
         let images = [bad.path, "/nowhere/missing.png"] + [origin.url(for: "/a.png").absoluteString]
-        let program = try alcedo.start(words + [place, "--jobs", "1"] + images)
+        let program = try alcedo.start(words + [location, "--jobs", "1"] + images)
         try await origin.waitForStalls()
         program.process.send(SIGINT)
 

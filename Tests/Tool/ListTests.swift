@@ -16,7 +16,7 @@ struct ListTests {
 
     /// Copies of a sample under these names, with the folders that they are in.
     private func fill(_ names: [String]) throws -> [String] {
-        let tiles = try Samples.data("tiles.png")
+        let tiles = try SampleImages.data("tiles.png")
         return try names.map { name in
             let file = folder.url.appending(path: name)
             try FileManager.default.createDirectory(
@@ -80,7 +80,7 @@ struct ListTests {
     }
 
     @Test func `an image comes on standard input`() async throws {
-        let outcome = try await alcedo.run(["inspect", "-"], input: try Samples.data("tiles.png"))
+        let outcome = try await alcedo.run(["inspect", "-"], input: try SampleImages.data("tiles.png"))
 
         #expect(outcome.status == 0 && outcome.output.hasPrefix("-\n  png, 512 x 512"))
     }

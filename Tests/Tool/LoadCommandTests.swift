@@ -15,7 +15,7 @@ struct LoadCommandTests {
     }
 
     @Test func `images come from the network, then from memory, and from disk in the next process`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let urls = ["/good.jpg", "/good.png"].map { origin.url(for: $0).absoluteString }
 
@@ -41,7 +41,7 @@ struct LoadCommandTests {
 
     @Test func `the contact sheet and the images are written as PNG`() async throws {
         let output = folder.url.appending(path: "new/folder")
-        let file = Samples.folder.appending(path: "turned.jpg").path
+        let file = SampleImages.path("turned.jpg")
 
         let outcome = try await alcedo.run(["load", file, "--output", output.path, "--size=100"])
 
@@ -55,7 +55,7 @@ struct LoadCommandTests {
     }
 
     @Test func `an image is never overwritten, neither by the sheet nor by an image`() async throws {
-        let tiles = try Samples.data("tiles.png")
+        let tiles = try SampleImages.data("tiles.png")
         let sheet = folder.url.appending(path: "contact-sheet.png")
         let first = folder.url.appending(path: "1-contact-sheet.png.png")
         for file in [sheet, first] { try tiles.write(to: file) }
@@ -76,7 +76,7 @@ struct LoadCommandTests {
     }
 
     @Test func `each kind of trouble is one line, and the other images load`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let words = [
             "/page.jpg": "text, perhaps a web page",
@@ -112,7 +112,7 @@ struct LoadCommandTests {
     }
 
     @Test func `a cache directory that cannot be written is one line, and the images load`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let file = folder.url.appending(path: "a-file")
         try Data("not a directory".utf8).write(to: file)
@@ -129,7 +129,7 @@ struct LoadCommandTests {
     @Test func `an output directory that cannot be made is one line`() async throws {
         let file = folder.url.appending(path: "a-file")
         try Data("not a directory".utf8).write(to: file)
-        let image = Samples.folder.appending(path: "tiles.png").path
+        let image = SampleImages.path("tiles.png")
 
         let outcome = try await alcedo.run(["load", image, "--output", file.appending(path: "out").path])
 
@@ -163,7 +163,7 @@ struct LoadCommandTests {
 
     @Test(arguments: ["http://[::1", "ftp://127.0.0.1/a.png", "file://elsewhere/a.png", "data:image/png;base64,!"])
     func `what cannot be loaded at all does not stop the others`(argument: String) async throws {
-        let file = Samples.folder.appending(path: "tiles.png").path
+        let file = SampleImages.path("tiles.png")
 
         let outcome = try await alcedo.run(["load", argument, file, "--no-cache"])
 
@@ -175,7 +175,7 @@ struct LoadCommandTests {
     @Test func `names cannot command the terminal, and passwords are not shown`() async throws {
         let name = folder.url.appending(path: "a\u{1B}[31m\nb.png").path
 
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let missing = "http://user:secret@127.0.0.1:\(origin.port)/missing.png"
 
@@ -189,7 +189,7 @@ struct LoadCommandTests {
     }
 
     @Test func `files that are not the cache's own stay, whatever the cache removes`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let ours = folder.url.appending(path: "v1")
         try FileManager.default.createDirectory(at: ours, withIntermediateDirectories: true)
@@ -213,7 +213,7 @@ struct LoadCommandTests {
     }
 
     @Test func `a picture with a profile like sRGB is written`() async throws {
-        let file = Samples.fixture("srgb-profile.jpg").path
+        let file = SampleImages.fixture("srgb-profile.jpg").path
 
         let outcome = try await alcedo.run(["load", file, "--output", folder.path])
 

@@ -40,7 +40,7 @@ struct NetworkOptionTests {
     }
 
     @Test func `verbose tells of each exchange, and of all together`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let good = origin.url(for: "/good.jpg").absoluteString
         let missing = origin.url(for: "/missing.jpg").absoluteString
@@ -65,7 +65,7 @@ struct NetworkOptionTests {
     }
 
     @Test func `what is meant for people goes nowhere else when the standard streams are closed`() async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let url = origin.url(for: "/a.png").absoluteString
@@ -75,7 +75,7 @@ struct NetworkOptionTests {
             ["-c", "exec \"$@\" <&- >&- 2>&-", "bash", try ChildProcess.path(of: "alcedo")]
                 + ["load", "-v", "--timeout", "300", url])
         try await origin.waitForStalls()
-        let places = try (0...2).map {
+        let locations = try (0...2).map {
             try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(closed.process.id)/fd/\($0)")
         }
         origin.release()
@@ -83,13 +83,13 @@ struct NetworkOptionTests {
         let second = try await alcedo.run(["load", url])
 
         // No socket and no file of the cache has their numbers. Its output is lost, but not what it loaded.
-        #expect(places == ["/dev/null", "/dev/null", "/dev/null"])
+        #expect(locations == ["/dev/null", "/dev/null", "/dev/null"])
         #expect(status == 1)
         #expect(second.rows(url).map { $0[0] } == ["disk"])
     }
 
     @Test func `a second request on a connection says so`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let urls = ["/good.jpg", "/good.png"].map { origin.url(for: $0).absoluteString }
 
@@ -103,7 +103,7 @@ struct NetworkOptionTests {
 
     @Test(arguments: [["--max-connections", "2"], ["--max-connections-per-host", "2"]])
     func `no more transfers than allowed are under way`(limit: [String]) async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let urls = (0..<6).map { origin.url(for: "/\($0).png").absoluteString }
@@ -119,7 +119,7 @@ struct NetworkOptionTests {
     }
 
     @Test func `more than the usual number are under way when that is wished`() async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let urls = (0..<20).map { origin.url(for: "/\($0).png").absoluteString }
@@ -132,7 +132,7 @@ struct NetworkOptionTests {
     }
 
     @Test func `an answer that may become another one is asked for again, so often and no oftener`() async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             request.path == "/never.png" || request.attempt <= 2 ? .status(503) : OriginReply(body: png)
         }
@@ -155,7 +155,7 @@ struct NetworkOptionTests {
 
     @Test(arguments: [OriginReply.Position.beforeHead, .afterBody(0), .afterBody(100)])
     func `a server that says nothing is left after the timeout`(position: OriginReply.Position) async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: position) }
         defer { origin.stop() }
         let url = origin.url(for: "/a.png").absoluteString
@@ -171,7 +171,7 @@ struct NetworkOptionTests {
     @Test func `fields are sent with every request, and a picture that came with one is kept for it alone`()
         async throws
     {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let urls = ["/good.jpg", "/good.png"].map { origin.url(for: $0).absoluteString }
         let fields = ["--header", "X-Test: one, two ", "--header=X-Empty:", "--header", "Authorization: Bearer abc"]
@@ -192,7 +192,7 @@ struct NetworkOptionTests {
     }
 
     @Test func `what may be a credential stays with its origin`() async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let other = try LoopbackOrigin { _ in OriginReply(body: png) }
         defer { other.stop() }
         let elsewhere = other.url(for: "/there.png").absoluteString
@@ -234,7 +234,7 @@ struct NetworkOptionTests {
         ("/dev/zero", "not a file of certificates"), (#filePath, "has no certificate in PEM"),
     ])
     func `a file without authorities is told before anything is loaded`(file: String, reason: String) async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
 
         let outcome = try await alcedo.run(["load", "--ca", file, origin.url(for: "/good.png").absoluteString])

@@ -18,7 +18,7 @@ struct OverwriteTests {
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
     }
 
-    private static let file = Samples.folder.appending(path: "dunes.jpg").path
+    private static let file = SampleImages.path("dunes.jpg")
 
     private static let writers: [(command: [String], result: String)] = [
         (["load"], "contact-sheet.png"), (["load"], "1-dunes.jpg.png"), (["thumbnail", "--size", "9"], "dunes.jpg"),
@@ -35,9 +35,9 @@ struct OverwriteTests {
         let old = Data("old".utf8)
         try old.write(to: output.appending(path: result))
 
-        let refused = try await alcedo.run(command + [Self.file, "--output", output.path])
-        #expect(refused.status == 1 && refused.output == "")
-        #expect(refused.problems == "alcedo: \(output.path)/\(result) is there already; --force replaces it\n")
+        let rejected = try await alcedo.run(command + [Self.file, "--output", output.path])
+        #expect(rejected.status == 1 && rejected.output == "")
+        #expect(rejected.problems == "alcedo: \(output.path)/\(result) is there already; --force replaces it\n")
         #expect(try names() == [result] && Data(contentsOf: output.appending(path: result)) == old)
 
         let forced = try await alcedo.run(command + [Self.file, "--force", "--output", output.path])
@@ -102,8 +102,8 @@ struct OverwriteTests {
         let sheet = output.appending(path: "sheet.png")
         try Data("old".utf8).write(to: sheet)
 
-        let refused = try await alcedo.run(["contact-sheet", Self.file, "--output", sheet.path])
-        #expect(refused.status == 1 && refused.problems.contains("is there already; --force replaces it"))
+        let rejected = try await alcedo.run(["contact-sheet", Self.file, "--output", sheet.path])
+        #expect(rejected.status == 1 && rejected.problems.contains("is there already; --force replaces it"))
         #expect(try await alcedo.run(["contact-sheet", Self.file, "-f", "-o", sheet.path]).status == 0)
         #expect(try Data(contentsOf: sheet).count > 100)
     }
@@ -123,7 +123,7 @@ struct OverwriteTests {
     @Test(arguments: [["thumbnail", "--size", "9"], ["convert", "--format", "jpeg"]])
     func `an image is not its own result, also by force`(command: [String]) async throws {
         let own = output.appending(path: "own.jpg")
-        let dunes = try Samples.data("dunes.jpg")
+        let dunes = try SampleImages.data("dunes.jpg")
         try dunes.write(to: own)
 
         for force in [[], ["--force"]] {

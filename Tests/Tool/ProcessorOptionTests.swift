@@ -20,7 +20,7 @@ struct ProcessorOptionTests {
 
     /// Loads dunes.jpg, which has 1200 x 800 pixels, and returns what was written.
     private func load(_ processors: [String]) async throws -> DecodedImage {
-        let file = Samples.folder.appending(path: "dunes.jpg").path
+        let file = SampleImages.path("dunes.jpg")
         let options = processors.flatMap { ["--processor", $0] }
         let outcome = try await alcedo.run(["load", file, "--no-cache", "--force", "--output", folder.path] + options)
         #expect(outcome.status == 0, "\(processors): \(outcome.problems)")
@@ -52,7 +52,7 @@ struct ProcessorOptionTests {
     }
 
     @Test func `the pixels are those of the processors`() async throws {
-        let data = try Samples.data("dunes.jpg")
+        let data = try SampleImages.data("dunes.jpg")
         let dunes = try JPEGDecoder().decode(data, options: DecodingOptions())
         // So wide that the picture is decoded whole.
         let expected = try ImageProcessors.Composition(

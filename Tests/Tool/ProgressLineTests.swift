@@ -11,7 +11,7 @@ struct ProgressLineTests {
     private let shown = Guarded("")
 
     private func line(total: Int) -> ProgressLine {
-        ProgressLine(total: total, isVisible: true, time: clock, columns: { nil }) { [shown] text in
+        ProgressLine(total: total, isVisible: true, clock: clock, columns: { nil }) { [shown] text in
             if text != Console.clearing { shown.change { $0 = String(text.dropFirst(Console.clearing.count)) } }
         }
     }
@@ -29,7 +29,7 @@ struct ProgressLineTests {
             await line.begin(index, file)
             if index > 0 { await line.received(for: index) }
             clock.advance(by: .milliseconds(500))
-            await line.finished(index, isWhole: true)
+            await line.finished(index, isComplete: true)
         }
 
         // Three seconds' worth of bytes in one and a half.
@@ -76,7 +76,7 @@ struct ProgressLineTests {
         let third = progress(0, expected: 96 << 10)
         await line.begin(2, third)
         clock.advance(by: .seconds(2))
-        await line.finished(0, isWhole: true)
+        await line.finished(0, isComplete: true)
 
         // One of three in four seconds.
         let text = "1/3 images, 0.2 images/s, 0:09 left, 1000 of 4096 KiB, 66 KiB/s"
@@ -84,13 +84,13 @@ struct ProgressLineTests {
     }
 
     @Test func `nothing is written where nobody watches`() async {
-        let line = ProgressLine(total: 1, isVisible: false, time: clock, columns: { nil }) { [shown] text in
+        let line = ProgressLine(total: 1, isVisible: false, clock: clock, columns: { nil }) { [shown] text in
             shown.change { $0 += text }
         }
         await line.begin(0, progress(0, 10, expected: 10))
         await line.received(for: 0)
         clock.advance(by: .seconds(1))
-        await line.finished(0, isWhole: true)
+        await line.finished(0, isComplete: true)
         await line.end()
 
         #expect(shown.value == "")

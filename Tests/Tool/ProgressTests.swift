@@ -32,7 +32,7 @@ struct ProgressTests {
         let folder = try TemporaryDirectory()
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: columns, rows: 24)
-        let files = ["dunes.jpg", "tiles.png"].map { Samples.folder.appending(path: $0).path }
+        let files = ["dunes.jpg", "tiles.png"].map(SampleImages.path)
         let process = try ChildProcess(
             "alcedo", ["thumbnail", "--size", "9", "--no-cache", "--output", folder.path] + files,
             folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
@@ -52,7 +52,7 @@ struct ProgressTests {
 
     @Test func `files of this machine have a rate`() async throws {
         let folder = try TemporaryDirectory()
-        let file = Samples.folder.appending(path: "dunes.jpg")
+        let file = SampleImages.directory.appending(path: "dunes.jpg")
         let byteCount = try Data(contentsOf: file).count
         // Equal ones would be read once.
         let files = (0..<40).map { folder.url.appending(path: "\($0).jpg").path }
@@ -100,7 +100,7 @@ struct ProgressTests {
     @Test func `objects on a terminal are not mixed with progress`() async throws {
         let folder = try TemporaryDirectory()
         let terminal = try PseudoTerminal()
-        let files = ["dunes.jpg", "tiles.png"].map { Samples.folder.appending(path: $0).path }
+        let files = ["dunes.jpg", "tiles.png"].map(SampleImages.path)
         let process = try ChildProcess(
             "alcedo", ["load", "--json", "--no-cache", "--output", folder.path] + files, folder: folder.path,
             input: .file("/dev/null"), output: .descriptor(terminal.inside), problems: .descriptor(terminal.inside))

@@ -139,7 +139,7 @@ struct ResumeTests {
     }
 
     @Test func `processing does not outlast Ctrl-C`() async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png) }
         defer { origin.stop() }
         // Minutes of work without optimisation.
@@ -160,7 +160,7 @@ struct ResumeTests {
     }
 
     @Test func `a signal that is to be ignored stays ignored`() async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let url = origin.url(for: "/a.png").absoluteString

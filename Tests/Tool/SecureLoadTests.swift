@@ -12,24 +12,24 @@ struct SecureLoadTests {
     init() async throws {
         folder = try TemporaryDirectory()
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.path])
-        origin = try await SecureOrigin(serving: Samples.folder)
+        origin = try await SecureOrigin(serving: SampleImages.directory)
     }
 
     @Test func `a server whose authority is named is trusted, and others are not`() async throws {
         let url = origin.url("/tiles.png")
 
-        let stranger = try await alcedo.run(["load", "--no-cache", url])
+        let untrusted = try await alcedo.run(["load", "--no-cache", url])
         let trusted = try await alcedo.run(["load", "--no-cache", "-v", "--ca", origin.authority.path, url])
 
-        #expect(stranger.status == 1 && stranger.rows(url).map { $0[0] } == ["failed"])
-        #expect(stranger.problems.contains("certificate"), "\(stranger.problems)")
+        #expect(untrusted.status == 1 && untrusted.rows(url).map { $0[0] } == ["failed"])
+        #expect(untrusted.problems.contains("certificate"), "\(untrusted.problems)")
         #expect(trusted.status == 0 && trusted.rows(url).map { $0[0] } == ["network"], "\(trusted.problems)")
         #expect(trusted.problems.contains(", h2, "))
         #expect(try trusted.problems.contains(Regex(#"TLS [0-9.]+ ms"#)))
     }
 
     @Test func `another authority does not vouch for a server`() async throws {
-        let other = try await SecureOrigin(serving: Samples.folder)
+        let other = try await SecureOrigin(serving: SampleImages.directory)
         let url = origin.url("/tiles.png")
 
         let outcome = try await alcedo.run(["load", "--no-cache", "--ca", other.authority.path, url])

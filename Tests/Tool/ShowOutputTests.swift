@@ -14,7 +14,7 @@ struct ShowOutputTests {
     }
 
     @Test func `an image is drawn in half blocks of 24-bit colour`() async throws {
-        let file = Samples.folder.appending(path: "dunes.jpg").path
+        let file = SampleImages.path("dunes.jpg")
 
         let outcome = try await alcedo.run(["show", file, "--color", "truecolor", "--width", "30"])
 
@@ -27,7 +27,7 @@ struct ShowOutputTests {
     }
 
     @Test func `without a terminal there is no escape code`() async throws {
-        let file = Samples.folder.appending(path: "rings.png").path
+        let file = SampleImages.path("rings.png")
 
         let outcome = try await alcedo.run(["show", file, "--width", "20"])
 
@@ -37,7 +37,7 @@ struct ShowOutputTests {
     }
 
     @Test func `an image from the network is on disk when the process has ended`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let url = origin.url(for: "/good.png").absoluteString
 
@@ -49,7 +49,7 @@ struct ShowOutputTests {
     }
 
     @Test func `output that has nowhere to go is a failure`() async throws {
-        let file = Samples.folder.appending(path: "tiles.png").path
+        let file = SampleImages.path("tiles.png")
 
         let outcome = try await Program(name: "alcedo", outputPath: "/dev/full").run(["show", file])
 

@@ -14,11 +14,9 @@ struct ShowTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    private func file(_ name: String) -> String { Samples.folder.appending(path: name).path }
-
     @Test(arguments: [("kitty", "\u{1B}_Ga=T,f=24,s=128,v=128,C=1,"), ("sixel", "\u{1B}P0;1;0q\"1;1;128;128")])
     func `a protocol can be chosen, also where there is no terminal to ask`(name: String, text: String) async throws {
-        let outcome = try await alcedo.run(["show", file("tiles.gif"), "--protocol", name])
+        let outcome = try await alcedo.run(["show", SampleImages.path("tiles.gif"), "--protocol", name])
 
         #expect(outcome.status == 0 && outcome.problems == "")
         #expect(outcome.output.contains(text))
@@ -26,19 +24,21 @@ struct ShowTests {
 
     @Test func `several images have their names, and one that fails does not keep the others`() async throws {
         let outcome = try await alcedo.run([
-            "show", file("tiles.png"), "missing.png", file("rings.png"), "--width", "10",
+            "show", SampleImages.path("tiles.png"), "missing.png", SampleImages.path("rings.png"), "--width", "10",
         ])
 
         #expect(outcome.status == 1)
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.count == 13)
-        #expect(lines[0] == file("tiles.png"))
+        #expect(lines[0] == SampleImages.path("tiles.png"))
         #expect(lines[6] == "missing.png")
         #expect(outcome.problems.hasPrefix("alcedo: missing.png: "))
     }
 
     @Test func `of a folder its images are shown, by name`() async throws {
-        for name in ["b.png", "a.PNG"] { try Samples.data("tiles.png").write(to: folder.url.appending(path: name)) }
+        for name in ["b.png", "a.PNG"] {
+            try SampleImages.data("tiles.png").write(to: folder.url.appending(path: name))
+        }
         try Data("no image".utf8).write(to: folder.url.appending(path: "notes.txt"))
 
         let outcome = try await alcedo.run(["show", folder.url.path, "--width", "8"])
@@ -77,7 +77,7 @@ struct ShowTests {
         try terminal.resize(columns: 80, rows: 24)
         // Before it is asked, so that no machine is too slow for the time limit.
         try terminal.type("\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;20;10t\u{1B}[?62c")
-        let process = try start([file("tiles.gif")], in: terminal)
+        let process = try start([SampleImages.path("tiles.gif")], in: terminal)
 
         let text = try await terminal.read(until: "\u{1B}[?25h")
 
@@ -138,7 +138,7 @@ struct ShowTests {
         for _ in 0..<5 {
             let terminal = try PseudoTerminal()
             try terminal.resize(columns: 80, rows: 24)
-            let process = try start([file("tiles.gif")], in: terminal)
+            let process = try start([SampleImages.path("tiles.gif")], in: terminal)
             _ = try await terminal.read(until: "\u{1B}[c")
 
             kill(process.id, SIGINT)

@@ -26,9 +26,9 @@ struct ThumbnailTests {
 
     @Test(arguments: [("jpeg", "jpg"), ("png", "png"), ("webp", "webp")])
     func `files and URLs become small pictures of the format`(format: String, name: String) async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
-        let file = Samples.folder.appending(path: "turned.jpg").path
+        let file = SampleImages.path("turned.jpg")
 
         let outcome = try await thumbnail([file, origin.url(for: "/good.png").absoluteString, "--format", format])
 
@@ -41,7 +41,7 @@ struct ThumbnailTests {
     }
 
     @Test func `the summary counts the bytes`() async throws {
-        let file = Samples.folder.appending(path: "dunes.jpg").path
+        let file = SampleImages.path("dunes.jpg")
 
         let outcome = try await thumbnail([file])
 
@@ -50,7 +50,7 @@ struct ThumbnailTests {
     }
 
     @Test func `a lower quality makes a smaller file`() async throws {
-        let file = Samples.folder.appending(path: "dunes.jpg").path
+        let file = SampleImages.path("dunes.jpg")
         var sizes: [Int] = []
         for quality in ["10", "95"] {
             #expect(try await thumbnail([file, "--quality", quality, "--force"]).status == 0)
@@ -60,7 +60,7 @@ struct ThumbnailTests {
     }
 
     @Test func `processors are applied to the thumbnail`() async throws {
-        let file = Samples.folder.appending(path: "dunes.jpg").path
+        let file = SampleImages.path("dunes.jpg")
 
         #expect(try await thumbnail([file, "--processor", "crop:40x30", "--jobs", "1"]).status == 0)
 
@@ -70,7 +70,7 @@ struct ThumbnailTests {
     @Test func `what a thumbnail does not keep is in its object, and told in sum`() async throws {
         let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../GIF/Fixtures/animated.gif").standardized.path
-        let clear = Samples.folder.appending(path: "rings.png").path
+        let clear = SampleImages.path("rings.png")
 
         let script = try await thumbnail([animation, clear, "--json"])
         let people = try await thumbnail([animation, clear, "--force"])
@@ -85,9 +85,9 @@ struct ThumbnailTests {
     }
 
     @Test func `images of one name do not overwrite each other`() async throws {
-        let file = Samples.folder.appending(path: "dunes.jpg").path
+        let file = SampleImages.path("dunes.jpg")
         let copy = folder.url.appending(path: "dunes.png")
-        try Samples.data("tiles.png").write(to: copy)
+        try SampleImages.data("tiles.png").write(to: copy)
 
         #expect(try await thumbnail([file, copy.path, file]).status == 0)
 
@@ -99,10 +99,10 @@ struct ThumbnailTests {
     @Test func `an image is never overwritten, by whatever name`() async throws {
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
         let own = output.appending(path: "dunes.jpg")
-        let dunes = try Samples.data("dunes.jpg")
+        let dunes = try SampleImages.data("dunes.jpg")
         try dunes.write(to: own)
         // Another image's thumbnail would land on a link to a third.
-        let tiles = try Samples.data("tiles.png")
+        let tiles = try SampleImages.data("tiles.png")
         let linked = folder.url.appending(path: "linked.png")
         try tiles.write(to: linked)
         try FileManager.default.createSymbolicLink(at: output.appending(path: "good.jpg"), withDestinationURL: linked)
@@ -119,13 +119,13 @@ struct ThumbnailTests {
     }
 
     @Test func `what fails is a line each, in order, and the others are made`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let bad = ["/truncated.jpg", "/empty.jpg", "/bomb.png", "/missing.jpg"].map {
             origin.url(for: $0).absoluteString
         }
         let arguments =
-            bad + ["ftp://127.0.0.1/a.png", "/missing.png", Samples.folder.appending(path: "rings.png").path]
+            bad + ["ftp://127.0.0.1/a.png", "/missing.png", SampleImages.path("rings.png")]
 
         let outcome = try await thumbnail(arguments + ["--format", "png"])
 
@@ -142,7 +142,7 @@ struct ThumbnailTests {
         try Data("not a directory".utf8).write(to: file)
 
         let outcome = try await alcedo.run([
-            "thumbnail", Samples.folder.appending(path: "tiles.png").path, "--size", "10", "--output", file.path,
+            "thumbnail", SampleImages.path("tiles.png"), "--size", "10", "--output", file.path,
         ])
 
         #expect(outcome.status == 1)
@@ -152,7 +152,7 @@ struct ThumbnailTests {
 
     @Test func `a terminal sees the progress`() async throws {
         let terminal = try PseudoTerminal()
-        let files = ["dunes.jpg", "tiles.png"].map { Samples.folder.appending(path: $0).path }
+        let files = ["dunes.jpg", "tiles.png"].map(SampleImages.path)
         let process = try ChildProcess(
             "alcedo", ["thumbnail", "--no-cache", "--size", "20", "--output", output.path] + files,
             folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),

@@ -15,7 +15,7 @@ struct ToolOptionTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    private static let file = Samples.folder.appending(path: "tiles.png").path
+    private static let file = SampleImages.path("tiles.png")
 
     private static let commands = [
         "load", "inspect", "decode", "convert", "thumbnail", "contact-sheet", "show", "cache",
@@ -50,8 +50,8 @@ struct ToolOptionTests {
 
         var rest = help[...]
         for option in shared {
-            let place = try #require(rest.range(of: "\n  \(option)"), "\(option)")
-            rest = rest[place.upperBound...]
+            let location = try #require(rest.range(of: "\n  \(option)"), "\(option)")
+            rest = rest[location.upperBound...]
         }
         #expect(help.contains("--quiet, -q"))
         #expect(help.contains("--json") || command == "show")
@@ -67,7 +67,7 @@ struct ToolOptionTests {
     func `who has no home loads without a cache on disk`(home: String) async throws {
         // Nothing can be made there, whoever asks.
         let nowhere = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": home, "HOME": "/dev/null/home"])
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
 
         let outcome = try await nowhere.run(["load", "--no-sheet", origin.url(for: "/good.png").absoluteString])
@@ -76,7 +76,7 @@ struct ToolOptionTests {
     }
 
     @Test func `a file's result has its name, a URL's what is plain of it`() async throws {
-        let png = try Samples.data("tiles.png")
+        let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png) }
         defer { origin.stop() }
         let long = String(repeating: "я", count: 120)
@@ -104,7 +104,7 @@ struct ToolOptionTests {
 
     @Test func `the version is that of the changelog`() async throws {
         let changelog = try String(
-            contentsOf: Samples.folder.appending(path: "../../../CHANGELOG.md").standardized, encoding: .utf8)
+            contentsOf: SampleImages.directory.appending(path: "../../../CHANGELOG.md").standardized, encoding: .utf8)
         let first = try #require(changelog.split(separator: "\n").first { $0.hasPrefix("## ") })
 
         let outcome = try await alcedo.run(["--version"])
@@ -190,7 +190,7 @@ struct ToolOptionTests {
     }
 
     @Test func `a terminal sees how long it takes still, and quiet shows nothing`() async throws {
-        let origin = try Samples.troubledOrigin()
+        let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         for isQuiet in [false, true] {
             let terminal = try PseudoTerminal()

@@ -87,12 +87,12 @@ struct CancelStress {
         let body = Data(repeating: 7, count: 5_000)
         let origin = try LoopbackOrigin { _ in .ok(body) }
         let url = origin.url
-        var random = SplitMix(state: seed)
+        var random = SeededGenerator(seed: seed)
         var counts = Counts()
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for index in 0..<requests {
                 if index >= 16 { counts.add(try await group.next()) }
-                let patience = random.next(below: 200)
+                let patience = Int.random(in: 0..<200, using: &random)
                 let delay = Duration.nanoseconds(500 * patience * patience)
                 group.addTask {
                     let task = Task {
@@ -121,18 +121,5 @@ extension CancelStress.Counts {
     fileprivate mutating func add(_ isWhole: Bool?) {
         guard let isWhole else { return }
         if isWhole { whole += 1 } else { cancelled += 1 }
-    }
-}
-
-/// A small generator with a seed, so that a run can be had again (Steele, Lea and Flood, 2014).
-struct SplitMix {
-    var state: UInt64
-
-    mutating func next(below bound: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
     }
 }

@@ -10,16 +10,16 @@ protocol FileMaking: Sendable {
     /// Whether there may be a file for each frame.
     var makesFrames: Bool { get }
     /// Whether a person is told of each image what its file does not keep, and not in sum only.
-    var tellsLosses: Bool { get }
+    var reportsLosses: Bool { get }
 
     /// Loads the image, and writes what is made of it.
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
-    ) async throws -> MadeImage
+    ) async throws -> WrittenImage
 }
 
 /// What was made of an image.
-struct MadeImage: Sendable {
+struct WrittenImage: Sendable {
     /// Of the files, in pixels.
     var size: PixelSize
     var layer: ImageResponse.Layer
@@ -31,7 +31,7 @@ struct MadeImage: Sendable {
     var frames: [Int?] = [nil]
     var losses: [Loss] = []
     /// False when an interruption has come between the frames.
-    var isWhole = true
+    var isComplete = true
 }
 
 /// What makers of files work with.
@@ -39,7 +39,7 @@ struct FileTools: Sendable {
     let pipeline: ImagePipeline
     let codecs: CodecRegistry
     let layers: LayerObserver
-    let transfers: TransferWatch
+    let transfers: TransferProgressObserver
     /// Where they encode and write.
     let files: BlockingExecutor
 
@@ -54,7 +54,7 @@ struct FileTools: Sendable {
 
     /// Fetches an image, and reads what it says of itself.
     func original(_ request: ImageRequest, progress: @escaping BatchLoad.Progress) async throws -> Original {
-        let data = try await transfers.watch(request.source, progress) { try await pipeline.data(for: request) }
+        let data = try await transfers.observe(request.source, progress) { try await pipeline.data(for: request) }
         progress(DownloadProgress(received: data.count, expected: data.count))
         let info = try await files.run { try codecs.inspect(data, limits: request.decoding.limits) }
         var inMemory = request
@@ -76,11 +76,11 @@ extension FileTools {
 
 /// Keeps which images' bytes came from the disk cache; and what went wrong beside the loads.
 final class LayerObserver: PipelineObserving {
-    let troubles = TroubleObserver()
+    let errors = ErrorObserver()
     private let fromDisk = Locked<Set<ResourceKey>>([])
 
     func pipelineDidReport(_ event: PipelineEvent) {
-        troubles.pipelineDidReport(event)
+        errors.pipelineDidReport(event)
         if case .diskHit = event.stage { fromDisk.withLock { _ = $0.insert(event.key.resource) } }
     }
 
@@ -94,10 +94,10 @@ final class LayerObserver: PipelineObserving {
 }
 
 /// Tells how transfers go on to those who want the bytes, and not an image, of which the pipeline tells nothing meanwhile.
-final class TransferWatch: Downloading {
+final class TransferProgressObserver: Downloading {
     private let downloader: any Downloading
     /// By what is loaded; several may want the same.
-    private let watchers = Locked<[ResourceKey: [Int: BatchLoad.Progress]]>([:])
+    private let observers = Locked<[ResourceKey: [Int: BatchLoad.Progress]]>([:])
     private let lastID = Locked(0)
 
     init(_ downloader: any Downloading) { self.downloader = downloader }
@@ -108,12 +108,12 @@ final class TransferWatch: Downloading {
         let resource = request.source.resource
         return try await downloader.download(request) { [self] step in
             progress?(step)
-            for watcher in watchers.withLock({ $0[resource] ?? [:] }).values { watcher(step) }
+            for observer in observers.withLock({ $0[resource] ?? [:] }).values { observer(step) }
         }
     }
 
     /// Runs a load of the source, and tells of its bytes meanwhile.
-    func watch<Loaded>(
+    func observe<Loaded>(
         _ source: ImageSource, _ progress: @escaping BatchLoad.Progress, while load: () async throws -> Loaded
     ) async throws -> Loaded {
         let resource = source.resource
@@ -121,11 +121,11 @@ final class TransferWatch: Downloading {
             last += 1
             return last
         }
-        watchers.withLock { $0[resource, default: [:]][id] = progress }
+        observers.withLock { $0[resource, default: [:]][id] = progress }
         defer {
-            watchers.withLock { watchers in
-                watchers[resource]?[id] = nil
-                if watchers[resource]?.isEmpty == true { watchers[resource] = nil }
+            observers.withLock { observers in
+                observers[resource]?[id] = nil
+                if observers[resource]?.isEmpty == true { observers[resource] = nil }
             }
         }
         return try await load()

@@ -7,7 +7,7 @@ struct FileSink: Sendable {
         case standardOutput
         /// Frames come one after another.
         case file(OutputFile, path: String)
-        case folder(OutputFolder)
+        case directory(OutputDirectory)
     }
 
     let target: Target
@@ -19,13 +19,13 @@ struct FileSink: Sendable {
         switch target {
         case .standardOutput: try Console.output(data)
         case .file(let file, _): try file.append(data)
-        case .folder(let folder): try folder.write(data, named: names.name(index, frame: frame))
+        case .directory(let directory): try directory.write(data, named: names.name(index, frame: frame))
         }
     }
 
     /// Whether each file is whole by itself, and there whatever becomes of the others.
-    var keepsEach: Bool {
-        if case .folder = target { true } else { false }
+    var writesSeparateFiles: Bool {
+        if case .directory = target { true } else { false }
     }
 
     /// To be called when all has been written.
@@ -38,7 +38,7 @@ struct FileSink: Sendable {
         switch target {
         case .standardOutput: "-"
         case .file(_, let path): path
-        case .folder(let folder): folder.path(of: names.name(index, frame: frame))
+        case .directory(let directory): directory.path(of: names.name(index, frame: frame))
         }
     }
 }
@@ -66,10 +66,10 @@ struct FileNames: Sendable {
     ///
     /// - Parameter hasFrames: Whether those of frames count, of which nobody knows how many there will be: then only such
     ///   names are told as are in the folder already.
-    func all(in folder: String, hasFrames: Bool) -> [String] {
+    func all(in directory: String, hasFrames: Bool) -> [String] {
         guard hasFrames else { return stems.map { $0 + ending } }
         let known = Set(stems)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.filter { name in
             guard name.hasSuffix(ending) else { return false }
             let stem = name.dropLast(ending.count)

@@ -17,7 +17,7 @@ enum Loss: String, Sendable, CaseIterable {
     }
 
     /// Whether nearly every photograph loses it, which is then told in sum only.
-    var isUsual: Bool { self == .exif || self == .xmp }
+    var isCommon: Bool { self == .exif || self == .xmp }
 
     /// - Parameters:
     ///   - before: The file that it was made of.

@@ -30,12 +30,12 @@ struct EncodingOptions: Sendable {
     }
 
     /// - Throws: ``UsageError`` for options that the format has no use for.
-    func encoder(of format: OutputFormat, quality usual: Int) throws -> any ImageEncoding {
+    func encoder(of format: OutputFormat, defaultQuality: Int) throws -> any ImageEncoding {
         try check(quality != nil, "--quality", format == .jpeg || (format == .webp && !isLossless), format)
         try check(effort != nil, "--effort", format == .png || (format == .webp && (effort ?? 0) <= 6), format)
         try check(isLossless, "--lossless", format == .webp, format)
         try check(isProgressive, "--progressive", format == .jpeg, format)
-        let quality = quality ?? usual
+        let quality = quality ?? defaultQuality
         switch format {
         case .png: return PNGEncoder(compressionLevel: effort ?? 6)
         case .jpeg: return JPEGEncoder(quality: quality, isProgressive: isProgressive)
@@ -47,8 +47,8 @@ struct EncodingOptions: Sendable {
         }
     }
 
-    private func check(_ isGiven: Bool, _ option: String, _ isOfUse: Bool, _ format: OutputFormat) throws {
-        if isGiven, !isOfUse {
+    private func check(_ isGiven: Bool, _ option: String, _ isSupported: Bool, _ format: OutputFormat) throws {
+        if isGiven, !isSupported {
             throw UsageError("\(isLossless ? "lossless " : "")\(format.rawValue) has no use for this \(option)")
         }
     }

@@ -49,12 +49,13 @@ struct ImageOptions: Sendable {
 
     /// Makes files of images.
     func run(
-        _ title: String, _ images: ImageList, to place: FilePlace, by maker: any FileMaking, jobs: Int
+        _ title: String, _ images: ImageList, to destination: OutputDestination, by maker: any FileMaking, jobs: Int
     ) async throws -> ExitStatus {
         let tally = RunTally(of: images.count, "written", writing.report)
         return try await stack.run(downloads: images.count, tally: tally) { configuration, interruption in
             await FileJob(
-                title: title, images: images, configuration: configuration, place: place, maker: maker, width: jobs,
+                title: title, images: images, configuration: configuration, destination: destination, maker: maker,
+                maxConcurrentImages: jobs,
                 replaces: writing.replaces, report: writing.report, interruption: interruption, tally: tally
             ).run()
         }

@@ -58,14 +58,14 @@ struct InputOptions: Sendable {
         changing change: @escaping @Sendable (ImageRequest) -> ImageRequest = { $0 }
     ) async throws -> ImageList {
         let items = try await BlockingExecutor(name: "alcedo.inputs", width: 1).run {
-            var gathering = InputGathering()
-            for word in words { try gathering.add(word) }
-            for list in lists { try gathering.addAll(of: list, hasNulls: hasNulls) }
-            return gathering.items
+            var collector = InputCollector()
+            for word in words { try collector.add(word) }
+            for list in lists { try collector.addAll(of: list, hasNulls: hasNulls) }
+            return collector.items
         }
         guard !items.isEmpty else {
-            let places = (words + lists.map { $0 == "-" ? "standard input" : $0 }).joined(separator: "', '")
-            throw UsageError("there is no image in '\(places)'")
+            let sources = (words + lists.map { $0 == "-" ? "standard input" : $0 }).joined(separator: "', '")
+            throw UsageError("there is no image in '\(sources)'")
         }
         return ImageList(items) { [limits] image in
             image.changing { request in

@@ -51,7 +51,7 @@ struct NetworkOptions: Sendable {
     }
 
     /// Loads that are to be under way at once, so that the limit can be reached.
-    func width(atLeast width: Int) -> Int { max(width, connections ?? 0) }
+    func maxConcurrentLoads(atLeast count: Int) -> Int { max(count, connections ?? 0) }
 
     /// The request as it is to be sent.
     func apply(to request: ImageRequest) -> ImageRequest {
@@ -77,7 +77,7 @@ struct NetworkOptions: Sendable {
         if let connectionsPerHost { configuration.maxConcurrentDownloadsPerHost = connectionsPerHost }
         configuration.retry = RetryPolicy(maximumAttempts: retries + 1)
         configuration.retryBudget = RetryBudget(share: Double(retries), burst: max(20, retries * downloads))
-        configuration.redirectHook = { [headers] in HeaderOption.keepSecrets($0, $1, of: headers) }
+        configuration.redirectHook = { [headers] in HeaderOption.removeCredentials($0, $1, of: headers) }
         configuration.resume?.storage = parts
         return .standard(configuration: configuration, network: network) { log?.watching($0) ?? $0 }
     }
@@ -86,13 +86,13 @@ struct NetworkOptions: Sendable {
 /// A field that every request is to have, as `--header` names it.
 private struct HeaderOption: Sendable {
     /// These belong to one connection, or to a body; a false one would break the exchange.
-    private static let ofTheExchange: Set = [
+    private static let connectionFields: Set = [
         "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade",
     ]
 
     /// Go along to another origin. Of any other field nobody can tell whether it is a secret.
-    private static let harmless: Set = [
+    private static let safelistedFields: Set = [
         "accept", "accept-encoding", "accept-language", "cache-control", "dnt", "pragma", "user-agent",
     ]
 
@@ -108,7 +108,7 @@ private struct HeaderOption: Sendable {
         guard let bytes = String(value).latin1, bytes.allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }) else {
             throw UsageError("--header cannot send the value of \(name): it has characters that no field can have")
         }
-        guard !Self.ofTheExchange.contains(name.lowercased()) else {
+        guard !Self.connectionFields.contains(name.lowercased()) else {
             throw UsageError("--header cannot set \(name), which belongs to the connection")
         }
         let end = value.reversed().prefix { $0 == " " || $0 == "\t" }.count
@@ -128,10 +128,12 @@ private struct HeaderOption: Sendable {
     }
 
     /// Keeps what may be a credential from another origin.
-    static func keepSecrets(_ head: HTTPResponseHead, _ next: HTTPRequest, of headers: [HeaderOption]) -> HTTPRequest {
+    static func removeCredentials(_ head: HTTPResponseHead, _ next: HTTPRequest, of headers: [HeaderOption])
+        -> HTTPRequest
+    {
         guard head.url.origin != next.url.origin else { return next }
         var next = next
-        for header in headers where !harmless.contains(header.field.name.lowercased()) {
+        for header in headers where !safelistedFields.contains(header.field.name.lowercased()) {
             next.fields[header.field.name] = nil
         }
         return next

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoLibc
 import AlcedoProgramSupport
 import FoundationEssentials
 
@@ -38,10 +39,10 @@ struct StackOptions: Sendable {
         downloads: Int, tally: RunTally? = nil,
         _ job: @escaping @Sendable (ImagePipeline.Configuration, Interruption) async -> Bool
     ) async throws -> ExitStatus {
-        if let cache { try await CacheFolder.check(cache, isToBeOne: false) }
-        let log = network.isVerbose ? TransferLog { Console.note($0) } : nil
+        if let cache { try await CacheDirectory.check(cache, mustExist: false) }
+        let log = network.isVerbose ? TransferLog { Console.notice($0) } : nil
         let downloader = try network.downloader(parts: parts, downloads: downloads, log: log)
-        return await StoppableJob(downloader: downloader, log: log, tally: tally).run { [cache] interruption in
+        return await InterruptibleJob(downloader: downloader, log: log, tally: tally).run { [cache] interruption in
             await job(.standard(cacheDirectory: cache, downloader: downloader), interruption)
         }
     }
@@ -53,4 +54,22 @@ struct StackOptions: Sendable {
     }
 
     static func parts(in cache: URL) -> URL { cache.appending(path: "parts", directoryHint: .isDirectory) }
+}
+
+/// The cache on disk where none is named.
+private enum DefaultCache {
+    /// nil without a home, and where the home is none: then it cannot be made, as for the users of many services, and each
+    /// load would tell of that. One that is there is used, whatever may be done to it.
+    static var directory: URL? {
+        guard let directory = ImagePipeline.Configuration.standardCacheDirectory else { return nil }
+        var path = directory.path(percentEncoded: false)
+        guard access(path, F_OK) != 0 else { return directory }
+        // What is there already has to take what is not.
+        while access(path, F_OK) != 0 {
+            guard errno == ENOENT else { return nil }
+            path = PathParts.directory(of: path.hasSuffix("/") ? String(path.dropLast()) : path)
+            guard !path.isEmpty else { return nil }
+        }
+        return access(path, W_OK | X_OK) == 0 ? directory : nil
+    }
 }

@@ -73,7 +73,7 @@ package struct Arguments {
     }
 
     /// As ``finish()``, for a command that takes options only.
-    package func finish(refusingOthersFor command: String) throws {
+    package func finish(rejectingWordsFor command: String) throws {
         try finish()
         if let extra = rest.first { throw UsageError("\(command) does not take '\(extra)'") }
     }

@@ -22,18 +22,18 @@ package enum Console {
     private static let lostOutput = Atomic<Int32>(0)
 
     /// That standard output could not take all that was written, which nobody has been told; nil when it could.
-    static var lossOfOutput: OutputError? {
+    static var outputError: OutputError? {
         let number = lostOutput.load(ordering: .relaxed)
-        return number == 0 ? nil : refusal(number)
+        return number == 0 ? nil : lossError(number)
     }
 
-    private static func refusal(_ number: Int32) -> OutputError {
+    private static func lossError(_ number: Int32) -> OutputError {
         OutputError(description: "standard output takes no more: \(String(cString: strerror(number)))")
     }
 
     /// Puts something that takes no text in the place of each standard stream that is closed: the next file or socket
     /// would get the place otherwise, and then what is meant for people.
-    static func keepPlaces() {
+    static func reserveStandardStreams() {
         // The lowest free number is given first, so each gets its own.
         for file in STDIN_FILENO...STDERR_FILENO where fcntl(file, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     }
@@ -45,7 +45,7 @@ package enum Console {
 
     /// Writes results that are no text. Throws when standard output does not take them all.
     package static func output(_ data: Data) throws(OutputError) {
-        if !write(data.bytes, to: STDOUT_FILENO) { throw refusal(errno) }
+        if !write(data.bytes, to: STDOUT_FILENO) { throw lossError(errno) }
     }
 
     /// Writes a problem, on one line of its own whatever it quotes.
@@ -59,7 +59,7 @@ package enum Console {
     }
 
     /// Writes a line to standard error while a progress line may be on the terminal, which it takes the place of.
-    package static func note(_ text: String) {
+    package static func notice(_ text: String) {
         _ = write("\(errorIsLive ? clearing : "")\(printable(text))\n", to: STDERR_FILENO)
     }
 

@@ -20,13 +20,13 @@ package enum ExitStatus: Int32, Sendable {
     ///
     /// No `async` main: before that one begins, dispatch has opened files, perhaps in the place of a closed stream.
     package static func end(_ program: String, _ body: @escaping @Sendable () async throws -> ExitStatus) -> Never {
-        Console.keepPlaces()
+        Console.reserveStandardStreams()
         // The language's own handler asks at a terminal what to do, for half a minute, where the key is to end the process.
         if !Interruption.isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
         Task {
             do {
                 let status = try await body()
-                if let loss = Console.lossOfOutput { throw loss }
+                if let loss = Console.outputError { throw loss }
                 end(status)
             } catch let error as UsageError {
                 Console.problem("\(program): \(error); \(program) --help says more")
@@ -72,7 +72,7 @@ package final class Interruption: Sendable {
         LoopThread.start { [self] in
             var number: UInt8 = 0
             while read(line.outside, &number, 1) == 1 || errno == EINTR {
-                if number > 0 { heed(Int32(number), stop) }
+                if number > 0 { handle(Int32(number), stop) }
                 number = 0
             }
         }
@@ -88,7 +88,7 @@ package final class Interruption: Sendable {
     }
 
     /// Whether the work is to end.
-    package var hasCome: Bool { first.withLock { $0 != nil } }
+    package var isRequested: Bool { first.withLock { $0 != nil } }
 
     /// What the process ends with, as shells count it, when everything has been stopped; nil when no signal has come.
     package func finish() async -> ExitStatus? {
@@ -101,7 +101,7 @@ package final class Interruption: Sendable {
         }
     }
 
-    private func heed(_ number: Int32, _ stop: @escaping @Sendable () async -> Void) {
+    private func handle(_ number: Int32, _ stop: @escaping @Sendable () async -> Void) {
         let isFirst = first.withLock { first in
             guard first == nil else { return false }
             first = First(signal: number, stopping: Task { await stop() })
@@ -128,7 +128,7 @@ package enum EarlyInterruption {
     /// - Parameters:
     ///   - line: What is written to standard error, with its line feed.
     ///   - isQuiet: Whether it is left out.
-    package static func heed(_ line: StaticString, isQuiet: Bool) {
+    package static func install(_ line: StaticString, isQuiet: Bool) {
         self.line = line
         for number in [SIGINT, SIGTERM, SIGHUP] where !Interruption.isIgnored(number) {
             // All that is done in a handler is allowed there.
@@ -136,32 +136,34 @@ package enum EarlyInterruption {
                 signal(number) { _exit(128 + $0) }
             } else {
                 signal(number) { number in
-                    EarlyInterruption.say()
+                    EarlyInterruption.writeMessage()
                     _exit(128 + number)
                 }
             }
         }
     }
 
-    private static func say() { _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount) }
+    private static func writeMessage() { _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount) }
 }
 
 /// The work that makes the terminal usable again when the process ends while a program uses it in a way of its own.
 package enum TerminalRestoration {
-    private static let work = Locked<(@Sendable () -> Void)?>(nil)
+    private static let restoration = Locked<(@Sendable () -> Void)?>(nil)
 
-    /// Has `work` done before the process ends by ``ExitStatus`` or by a second signal, unless ``end()`` comes first. It
+    /// Runs `restoration` before the process ends by ``ExitStatus`` or by a second signal, unless ``end()`` comes first. It
     /// takes the place of earlier work, may block for a moment, and must not call this type.
-    package static func begin(_ work: @escaping @Sendable () -> Void) { self.work.withLock { $0 = work } }
+    package static func begin(_ restoration: @escaping @Sendable () -> Void) {
+        self.restoration.withLock { $0 = restoration }
+    }
 
     /// The terminal is usable again.
-    package static func end() { work.withLock { $0 = nil } }
+    package static func end() { restoration.withLock { $0 = nil } }
 
     /// Does the work, once. A second caller returns when it is done. Not for handlers of signals.
     static func run() {
-        work.withLock { work in
-            work?()
-            work = nil
+        restoration.withLock { restoration in
+            restoration?()
+            restoration = nil
         }
     }
 }

@@ -16,10 +16,10 @@ package protocol ProgramCommand: Sendable {
 }
 
 extension ProgramCommand {
-    package mutating func finish(_ words: [String]) throws { try Self.refuse(words) }
+    package mutating func finish(_ words: [String]) throws { try Self.rejectWords(words) }
 
     /// Throws ``UsageError`` when there is a word.
-    package static func refuse(_ words: [String]) throws {
+    package static func rejectWords(_ words: [String]) throws {
         if let extra = words.first { throw UsageError("\(name) does not take '\(extra)'") }
     }
 
@@ -36,16 +36,16 @@ extension ProgramCommand {
     private static func startOrThrow(_ words: some Sequence<String>) async throws -> ExitStatus {
         var arguments = Arguments(words)
         var command = Self()
-        var wantsHelp = false
+        var showsHelp = false
         while let option = arguments.nextOption() {
             if option == "--help" || option == "-h" {
-                wantsHelp = true
+                showsHelp = true
             } else if try !command.take(option, from: &arguments) {
                 throw UsageError("\(name) has no option '\(option)'")
             }
         }
         try arguments.finish()
-        guard !wantsHelp else {
+        guard !showsHelp else {
             Console.output(help)
             return .success
         }

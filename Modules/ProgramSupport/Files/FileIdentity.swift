@@ -25,7 +25,7 @@ package enum PathParts {
     private static let slash = UInt8(ascii: "/")
 
     /// Up to the last slash, with it; empty where there is none.
-    package static func folder(of path: String) -> String {
+    package static func directory(of path: String) -> String {
         path.utf8.lastIndex(of: slash).map { String(path[..<$0]) + "/" } ?? ""
     }
 

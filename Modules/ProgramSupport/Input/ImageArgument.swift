@@ -17,7 +17,7 @@ package struct ImageArgument: Sendable {
     }
 
     /// Something that cannot be loaded, and why.
-    init(name: String, trouble: String) { self.init(name: Console.printable(name), .failure(UsageError(trouble))) }
+    init(name: String, failure: String) { self.init(name: Console.printable(name), .failure(UsageError(failure))) }
 
     /// A URL, or the path of a file.
     package init(_ text: String) {

@@ -10,7 +10,7 @@ package struct ImageList: Sendable {
         /// A URL, or the path of a file.
         case named(String)
         /// Something that was named and cannot be loaded, and why.
-        case trouble(name: String, reason: String)
+        case unreadable(name: String, reason: String)
         /// An image that is more than its name.
         indirect case image(ImageArgument)
     }
@@ -34,7 +34,7 @@ package struct ImageList: Sendable {
     package subscript(index: Int) -> ImageArgument {
         switch items[index] {
         case .named(let text): change(ImageArgument(text))
-        case .trouble(let name, let reason): ImageArgument(name: name, trouble: reason)
+        case .unreadable(let name, let reason): ImageArgument(name: name, failure: reason)
         case .image(let image): change(image)
         }
     }

@@ -157,7 +157,7 @@ package struct ProcessorArgument: Sendable {
 
     private static func crop(_ words: [String]) -> (any ImageProcessing)? {
         if words.count == 3 {
-            guard let x = ProcessorWords.place(words[0]), let y = ProcessorWords.place(words[1]),
+            guard let x = ProcessorWords.coordinate(words[0]), let y = ProcessorWords.coordinate(words[1]),
                 let size = ProcessorWords.size(words[2], separator: "x")
             else { return nil }
             return ImageProcessors.Crop(PixelRect(x: x, y: y, width: size.width, height: size.height))
@@ -218,7 +218,7 @@ private enum ProcessorWords {
         Int(word).flatMap { (1...65_535).contains($0) ? $0 : nil }
     }
 
-    static func place(_ word: String) -> Int? { Int(word).flatMap { (0...65_535).contains($0) ? $0 : nil } }
+    static func coordinate(_ word: String) -> Int? { Int(word).flatMap { (0...65_535).contains($0) ? $0 : nil } }
 
     static func size(_ word: String, separator: Character) -> PixelSize? {
         let sides = word.split(separator: separator, omittingEmptySubsequences: false)

@@ -5,31 +5,31 @@ package struct BatchLoad: Sendable {
     package typealias Progress = @Sendable (DownloadProgress) -> Void
 
     let images: ImageList
-    /// Most at once.
-    let width: Int
+    /// The maximum number of concurrent loads.
+    let maxConcurrentLoads: Int
     /// When it has come nothing more begins, and only what has been done is handed over.
     let interruption: Interruption?
     let showsProgress: Bool
 
-    package init(_ images: ImageList, width: Int, interruption: Interruption?, showsProgress: Bool) {
+    package init(_ images: ImageList, maxConcurrentLoads: Int, interruption: Interruption?, showsProgress: Bool) {
         self.images = images
-        self.width = width
+        self.maxConcurrentLoads = maxConcurrentLoads
         self.interruption = interruption
         self.showsProgress = showsProgress
     }
 
-    package var isInterrupted: Bool { interruption?.hasCome ?? false }
+    package var isInterrupted: Bool { interruption?.isRequested ?? false }
 
     /// Hands over what became of each image, by its index, as they end. Holds what is under way, and no more, however many
     /// images there are.
     ///
     /// - Parameter load: Is told what is wanted, and tells of bytes that arrive.
-    package func run<Loaded: Sendable>(
-        _ load: @escaping @Sendable (ImageRequest, _ index: Int, @escaping Progress) async throws -> Loaded,
-        onResult: (_ index: Int, Result<Loaded, any Error>) async -> Void
+    package func run<Output: Sendable>(
+        _ load: @escaping @Sendable (ImageRequest, _ index: Int, @escaping Progress) async throws -> Output,
+        onResult: (_ index: Int, Result<Output, any Error>) async -> Void
     ) async {
         let line = ProgressLine(total: images.count, isVisible: showsProgress)
-        await withTaskGroup(of: (Int, Result<Loaded, any Error>).self) { group in
+        await withTaskGroup(of: (Int, Result<Output, any Error>).self) { group in
             var next = 0
             func addNext() {
                 guard next < images.count else { return }
@@ -50,9 +50,9 @@ package struct BatchLoad: Sendable {
                     }
                 }
             }
-            for _ in 0..<max(1, width) { addNext() }
+            for _ in 0..<max(1, maxConcurrentLoads) { addNext() }
             while let (index, result) = await group.next() {
-                let isWhole = (try? result.get()) != nil
+                let isComplete = (try? result.get()) != nil
                 let isLast = isInterrupted
                 if isLast {
                     group.cancelAll()
@@ -60,8 +60,8 @@ package struct BatchLoad: Sendable {
                     await line.end()
                 }
                 // What was broken off has not failed, but what has been made is there.
-                if isWhole || !isLast { await onResult(index, result) }
-                await line.finished(index, isWhole: isWhole)
+                if isComplete || !isLast { await onResult(index, result) }
+                await line.finished(index, isComplete: isComplete)
                 if !isLast { addNext() }
             }
         }

@@ -9,17 +9,17 @@ struct ContactSheet {
     /// How a sheet is divided.
     struct Grid: Sendable {
         /// Most cells in a row of a sheet that a person scrolls.
-        private static let usualColumns = 16
+        private static let maximumColumns = 16
         /// A picture that is any smaller shows nothing.
-        private static let smallestSide = 8
+        private static let minimumSide = 8
 
-        /// Side of a cell's picture, in pixels.
+        /// Side of a cell's image, in pixels.
         var side = 160
         /// Cells in a row; nil for as many as make the sheet square, of up to a thousand pictures at most 16.
         var columns: Int?
 
         /// Fits a picture for its cell, opaque.
-        func picture(of image: DecodedImage) throws -> DecodedImage {
+        func cellImage(of image: DecodedImage) throws -> DecodedImage {
             let size = PixelSize(width: side, height: side)
             return try ImageProcessors.Composition(.firstFrame, .resize(fitting: size), .flatten(onto: paper))
                 .process(image)
@@ -29,7 +29,7 @@ struct ContactSheet {
         func columns(for count: Int) -> Int {
             if let columns { return min(columns, max(1, count)) }
             let square = max(1, Int(Double(count).squareRoot().rounded(.up)))
-            return count > 1_000 ? square : min(square, Self.usualColumns)
+            return count > 1_000 ? square : min(square, Self.maximumColumns)
         }
 
         /// The size of a sheet with so many pictures.
@@ -41,7 +41,7 @@ struct ContactSheet {
         }
 
         /// The top left corner of a cell, in pixels.
-        func place(of index: Int, of count: Int) -> (x: Int, y: Int) {
+        func origin(of index: Int, of count: Int) -> (x: Int, y: Int) {
             let columns = columns(for: count)
             return (gap + index % columns * (side + gap), gap + index / columns * (side + gap))
         }
@@ -50,7 +50,7 @@ struct ContactSheet {
         func fitting(_ count: Int, within pixelLimit: Int) -> Grid? {
             var grid = self
             while grid.size(for: count).pixelCount > pixelLimit {
-                guard grid.side > Self.smallestSide else { return nil }
+                guard grid.side > Self.minimumSide else { return nil }
                 grid.side -= 1
             }
             return grid
@@ -69,7 +69,7 @@ struct ContactSheet {
         let pixels = PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, stride in
             Self.fill(memory, stride, x: 0, y: 0, size: size, Self.paper)
             for index in 0..<count {
-                let (x, y) = grid.place(of: index, of: count)
+                let (x, y) = grid.origin(of: index, of: count)
                 Self.fill(memory, stride, x: x, y: y, size: cell, Self.empty)
             }
         }
@@ -81,21 +81,21 @@ struct ContactSheet {
 
     var image: DecodedImage { DecodedImage(pixels: pixels) }
 
-    /// Puts a picture, which the grid has fitted, into its cell.
-    mutating func place(_ picture: DecodedImage, at index: Int) {
-        let (x, y) = grid.place(of: index, of: count)
-        let picture = picture.pixels
-        let (left, top) = (x + (grid.side - picture.width) / 2, y + (grid.side - picture.height) / 2)
+    /// Draws an image, which the grid has fitted, into its cell.
+    mutating func draw(_ image: DecodedImage, at index: Int) {
+        let (x, y) = grid.origin(of: index, of: count)
+        let source = image.pixels
+        let (left, top) = (x + (grid.side - source.width) / 2, y + (grid.side - source.height) / 2)
         let cell = PixelSize(width: grid.side, height: grid.side)
         change { memory, stride in
             Self.fill(memory, stride, x: x, y: y, size: cell, Self.paper)
-            picture.withUnsafeBytes { source in
-                for row in 0..<picture.height {
-                    for column in 0..<picture.width {
-                        let from = row * picture.bytesPerRow + column * picture.format.bytesPerPixel
+            source.withUnsafeBytes { bytes in
+                for row in 0..<source.height {
+                    for column in 0..<source.width {
+                        let from = row * source.bytesPerRow + column * source.format.bytesPerPixel
                         let to = (top + row) * stride + (left + column) * 4
-                        let isGray = picture.format == .gray8
-                        for channel in 0..<3 { memory[to + channel] = source[from + (isGray ? 0 : channel)] }
+                        let isGray = source.format == .gray8
+                        for channel in 0..<3 { memory[to + channel] = bytes[from + (isGray ? 0 : channel)] }
                         memory[to + 3] = 255
                     }
                 }

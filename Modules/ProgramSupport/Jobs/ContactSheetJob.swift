@@ -1,7 +1,7 @@
 package import Alcedo
 import AlcedoRuntime
 
-/// Draws many images on one picture, and writes it.
+/// Draws many images on one sheet, and writes it.
 package struct ContactSheetJob: Sendable {
     /// Most pixels of a sheet, which is in memory as a whole: 256 MiB.
     private static let pixelLimit = 64 << 20
@@ -11,12 +11,12 @@ package struct ContactSheetJob: Sendable {
     package var configuration: ImagePipeline.Configuration
     /// The file, a PNG; nil: standard output.
     package var output: String?
-    /// Side of a cell's picture, in pixels; nil: 160, or as many as fit.
+    /// The side of a cell's image, in pixels; nil: 160, or as many as fit.
     package var side: Int?
     /// Cells in a row; nil for as many as make the sheet square.
     package var columns: Int?
-    /// Most loads at once. Default: 8.
-    package var width = 8
+    /// The maximum number of concurrent loads. Default: 8.
+    package var maxConcurrentLoads = 8
     /// What is done to the images before they are fitted into their cells, in order.
     package var processors: [any ImageProcessing] = []
     /// Whether a file in the output's place goes, unless it is one of the images.
@@ -43,16 +43,16 @@ package struct ContactSheetJob: Sendable {
         let drawing = BlockingExecutor(name: "alcedo.sheet", width: 1)
         do {
             let grid = try grid()
-            let folder = try await drawing.run { () -> OutputFolder? in
+            let directory = try await drawing.run { () -> OutputDirectory? in
                 guard let output else { return nil }
-                let (path, name) = OutputFolder.split(output)
-                let folder = OutputFolder(path, replaces: replaces, sparing: images.files())
-                try folder.prepare(for: [name])
-                return folder
+                let (path, name) = OutputDirectory.split(output)
+                let directory = OutputDirectory(path, replaces: replaces, sparing: images.files())
+                try directory.prepare(for: [name])
+                return directory
             }
-            return try await draw(grid, folder, on: drawing)
+            return try await draw(grid, directory, on: drawing)
         } catch {
-            if !(interruption?.hasCome ?? false) { report.problem("\(error)") }
+            if !(interruption?.isRequested ?? false) { report.problem("\(error)") }
             return false
         }
     }
@@ -71,26 +71,28 @@ package struct ContactSheetJob: Sendable {
     }
 
     private func draw(
-        _ grid: ContactSheet.Grid, _ folder: OutputFolder?, on drawing: BlockingExecutor
+        _ grid: ContactSheet.Grid, _ directory: OutputDirectory?, on drawing: BlockingExecutor
     ) async throws -> Bool {
         guard var sheet = ContactSheet(grid, count: images.count) else {
             throw OutputError(description: "there is no memory for a sheet of \(grid.size(for: images.count)) pixels")
         }
-        let troubles = TroubleObserver()
+        let errors = ErrorObserver()
         var configuration = configuration
-        configuration.observer = troubles
+        configuration.observer = errors
         let pipeline = ImagePipeline(configuration)
-        let batch = BatchLoad(images, width: width, interruption: interruption, showsProgress: report.showsProgress)
+        let batch = BatchLoad(
+            images, maxConcurrentLoads: maxConcurrentLoads, interruption: interruption,
+            showsProgress: report.showsProgress)
         var problems: [Int: String] = [:]
         await batch.run { request, _, progress in
             let response = try await pipeline.load(sized(request, for: grid.side), progress: progress)
-            return (response, try await drawing.run { try grid.picture(of: response.image) })
+            return (response, try await drawing.run { try grid.cellImage(of: response.image) })
         } onResult: { index, result in
             let image = images[index]
             var line = ResultLine(input: image.path)
             switch result {
-            case .success(let (response, picture)):
-                sheet.place(picture, at: index)
+            case .success(let (response, cellImage)):
+                sheet.draw(cellImage, at: index)
                 tally?.add()
                 (line.size, line.layer) = (response.image.size, response.layer)
                 line.byteCount = response.encodedByteCount
@@ -98,7 +100,7 @@ package struct ContactSheetJob: Sendable {
                 problems[index] = image.withoutPassword("\(error)")
                 line.error = problems[index]
             }
-            report.tell(line)
+            report.printResult(line)
         }
         await pipeline.flush()
         if !report.isJSON {
@@ -107,24 +109,25 @@ package struct ContactSheetJob: Sendable {
             }
         }
         guard !batch.isInterrupted else { return false }
-        for trouble in troubles.messages { report.problem(trouble) }
+        for message in errors.messages { report.problem(message) }
         guard problems.count < images.count else { return false }
         let path = try await drawing.run { [sheet] () -> String? in
             let data = try PNGEncoder().encode(sheet.image)
-            guard let folder, let output else {
+            guard let directory, let output else {
                 try Console.output(data)
                 return nil
             }
-            return try folder.write(data, named: OutputFolder.split(output).name)
+            return try directory.write(data, named: OutputDirectory.split(output).name)
         }
         let size = sheet.image.size
         if let path {
-            report.say("contact sheet: \(path), \(size) pixels, \(images.count) images, \(problems.count) failed\n")
+            report.printText(
+                "contact sheet: \(path), \(size) pixels, \(images.count) images, \(problems.count) failed\n")
             var line = ResultLine(input: nil)
             (line.output, line.size) = (path, size)
-            report.tell(line)
+            report.printResult(line)
         }
-        return problems.isEmpty && troubles.messages.isEmpty
+        return problems.isEmpty && errors.messages.isEmpty
     }
 
     /// Decodes at the cell's size where nothing else is done to the image.

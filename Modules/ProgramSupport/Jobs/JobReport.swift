@@ -17,23 +17,23 @@ package struct JobReport: Sendable {
     package var showsProgress: Bool { !isQuiet && Console.errorIsLive && !(isJSON && Console.outputIsTerminal) }
 
     /// For people: summaries.
-    package func say(_ text: String) {
+    package func printText(_ text: String) {
         if !isQuiet, !isJSON { Console.output(text) }
     }
 
     /// For people, while the job runs: what they may want to know, and is no problem.
-    package func note(_ text: String) {
-        if !isQuiet, !isJSON { Console.note("\(program): \(text)") }
+    package func notice(_ text: String) {
+        if !isQuiet, !isJSON { Console.notice("\(program): \(text)") }
     }
 
     /// Something that has failed.
     package func problem(_ text: String) { Console.problem("\(program): \(text)", clears: showsProgress) }
 
     /// For scripts: what became of one image, or of one file that was made of it.
-    package func tell(_ result: ResultLine) { tell(object: result.object) }
+    package func printResult(_ result: ResultLine) { printObject(result.object) }
 
     /// For scripts: one object.
-    package func tell(object: some Encodable) {
+    package func printObject(_ object: some Encodable) {
         guard isJSON, let line = try? JSONLine.text(of: object) else { return }
         Console.output(line)
     }
@@ -73,30 +73,30 @@ package struct ResultLine: Sendable {
 /// How many of its images a run has done, for the word that a person gets who breaks it off.
 package final class RunTally: Sendable {
     private let total: Int
-    private let deed: String
+    private let verb: String
     private let report: JobReport
-    private let tellsOfAll: Bool
+    private let reportsCompletion: Bool
     private let done = Locked(0)
 
     /// - Parameters:
     ///   - deed: What has become of an image that counts, such as "written".
     ///   - tellsOfAll: Whether there is something to say when that has become of all of them.
-    package init(of total: Int, _ deed: String, _ report: JobReport, tellsOfAll: Bool = true) {
-        (self.total, self.deed, self.report, self.tellsOfAll) = (total, deed, report, tellsOfAll)
+    package init(of total: Int, _ verb: String, _ report: JobReport, reportsCompletion: Bool = true) {
+        (self.total, self.verb, self.report, self.reportsCompletion) = (total, verb, report, reportsCompletion)
     }
 
     package func add() { done.withLock { $0 += 1 } }
 
     /// Says how far the run has come. For scripts too: their lines tell nothing of those that are missing.
-    package func tellInterruption() {
+    package func printInterruption() {
         let done = done.withLock { $0 }
-        guard !report.isQuiet, tellsOfAll || done < total else { return }
-        Console.note("\(report.program): interrupted: \(done) of \(total) \(deed)")
+        guard !report.isQuiet, reportsCompletion || done < total else { return }
+        Console.notice("\(report.program): interrupted: \(done) of \(total) \(verb)")
     }
 }
 
 /// How long a run took, in the words of a summary.
-package struct RunTime: Sendable {
+package struct RunDuration: Sendable {
     private let seconds: Double
 
     package init(_ duration: Duration) { seconds = max(duration / .seconds(1), 0.001) }
@@ -112,7 +112,7 @@ package struct RunTime: Sendable {
 }
 
 /// Keeps what went wrong beside the loads themselves, each message once.
-package final class TroubleObserver: PipelineObserving {
+package final class ErrorObserver: PipelineObserving {
     private let found = Locked<[String]>([])
 
     package init() {}

@@ -23,7 +23,7 @@ package struct LoadJob: Sendable {
     /// How often the list is loaded.
     package var passes = 1
     /// Most loads at once, each of which may hold a decoded image. The downloader has a limit of its own. Default: 16.
-    package var width = 16
+    package var maxConcurrentLoads = 16
     package var report: JobReport
     /// When it has come no more loads begin, and nothing is reported or written but what is to be found by the next run.
     package var interruption: Interruption?
@@ -44,50 +44,50 @@ package struct LoadJob: Sendable {
     /// - Returns: Whether everything went well. An image that fails does not keep the others from loading.
     package func run() async -> Bool {
         let files = BlockingExecutor(name: "alcedo.files", width: 1)
-        let folder: OutputFolder
+        let directory: OutputDirectory
         do {
-            folder = try await files.run {
-                let folder = OutputFolder(outputDirectory, replaces: replaces, sparing: images.files())
-                if drawsSheet || writesImages { try folder.prepare(for: resultNames()) }
-                return folder
+            directory = try await files.run {
+                let directory = OutputDirectory(outputDirectory, replaces: replaces, sparing: images.files())
+                if drawsSheet || writesImages { try directory.prepare(for: resultNames()) }
+                return directory
             }
         } catch {
             if !isInterrupted { report.problem("\(error)") }
             return false
         }
-        let troubles = TroubleObserver()
+        let errors = ErrorObserver()
         let times = LoadTimes()
         var configuration = configuration
-        configuration.observer = troubles
+        configuration.observer = errors
         configuration.interceptors.insert(times, at: 0)
         let pipeline = ImagePipeline(configuration)
-        var isGood = true
+        var succeeded = true
         var sheet = drawsSheet ? ContactSheet(ContactSheet.Grid(), count: min(images.count, Self.sheetLimit)) : nil
-        var hasPictures = false
+        var hasCellImages = false
         for pass in 1...max(1, passes) {
-            if passes > 1 { report.say("pass \(pass) of \(passes)\n") }
+            if passes > 1 { report.printText("pass \(pass) of \(passes)\n") }
             let start = ContinuousClock.now
-            let outcomes = await load(with: pipeline, isFirst: pass == 1, times, folder, on: files) {
-                sheet?.place($1, at: $0)
-                hasPictures = true
+            let outcomes = await load(with: pipeline, isFirst: pass == 1, times, directory, on: files) {
+                sheet?.draw($1, at: $0)
+                hasCellImages = true
             }
             guard !isInterrupted else {
-                _ = tellProblems(outcomes)
+                _ = printProblems(outcomes)
                 break
             }
-            isGood = tell(outcomes, in: ContinuousClock.now - start) && isGood
+            succeeded = printOutcomes(outcomes, in: ContinuousClock.now - start) && succeeded
         }
         await pipeline.flush()
         guard !isInterrupted else { return false }
-        for trouble in troubles.messages {
-            report.problem(trouble)
-            isGood = false
+        for message in errors.messages {
+            report.problem(message)
+            succeeded = false
         }
-        guard hasPictures, let sheet else { return isGood }
-        return await write(sheet, to: folder, on: files) && isGood
+        guard hasCellImages, let sheet else { return succeeded }
+        return await write(sheet, to: directory, on: files) && succeeded
     }
 
-    private var isInterrupted: Bool { interruption?.hasCome ?? false }
+    private var isInterrupted: Bool { interruption?.isRequested ?? false }
 
     private struct Outcome: Sendable {
         var row: LoadedRow
@@ -95,21 +95,25 @@ package struct LoadJob: Sendable {
         var writingProblem: String?
     }
 
-    private typealias Loaded = (response: ImageResponse, picture: DecodedImage?, writing: Result<String?, OutputError>)
+    private typealias Loaded = (
+        response: ImageResponse, cellImage: DecodedImage?, writing: Result<String?, OutputError>
+    )
 
     /// - Parameters:
     ///   - isFirst: Whether pictures are to be fitted and images written, which is done once.
-    ///   - place: Gets pictures that are fitted for the sheet; the images themselves are let go.
+    ///   - draw: Receives the images fitted for the sheet. The originals are released.
     private func load(
-        with pipeline: ImagePipeline, isFirst: Bool, _ times: LoadTimes, _ folder: OutputFolder,
-        on files: BlockingExecutor, place: (_ index: Int, DecodedImage) -> Void
+        with pipeline: ImagePipeline, isFirst: Bool, _ times: LoadTimes, _ directory: OutputDirectory,
+        on files: BlockingExecutor, draw: (_ index: Int, DecodedImage) -> Void
     ) async -> [Outcome] {
-        let batch = BatchLoad(images, width: width, interruption: interruption, showsProgress: report.showsProgress)
+        let batch = BatchLoad(
+            images, maxConcurrentLoads: maxConcurrentLoads, interruption: interruption,
+            showsProgress: report.showsProgress)
         var outcomes = [Outcome?](repeating: nil, count: images.count)
         await batch.run { request, index, progress in
             let response = try await pipeline.load(sized(request, index), progress: progress)
             guard isFirst else { return Loaded(response, nil, .success(nil)) }
-            return try await files.run { try use(response, index, in: folder) }
+            return try await files.run { try use(response, index, in: directory) }
         } onResult: { index, result in
             let image = images[index]
             var line = ResultLine(input: image.path)
@@ -119,7 +123,7 @@ package struct LoadJob: Sendable {
                 tally?.add()
                 (line.size, line.layer) = (loaded.response.image.size, loaded.response.layer)
                 line.byteCount = loaded.response.encodedByteCount
-                if let picture = loaded.picture { place(index, picture) }
+                if let cellImage = loaded.cellImage { draw(index, cellImage) }
                 switch loaded.writing {
                 case .success(let path): line.output = path
                 case .failure(let error):
@@ -129,7 +133,7 @@ package struct LoadJob: Sendable {
             case .failure(let error): line.error = image.withoutPassword("\(error)")
             }
             outcomes[index] = outcome
-            report.tell(line)
+            report.printResult(line)
         }
         return outcomes.compactMap { $0 }
     }
@@ -140,22 +144,22 @@ package struct LoadJob: Sendable {
         LoadedRow(
             name: image.name,
             result: result.map { response in
-                LoadedRow.Facts(
+                LoadedRow.Details(
                     layer: response.layer, format: response.image.format, size: response.image.size,
                     byteCount: response.encodedByteCount, duration: times[index])
             }.mapError { LoadedRow.Problem(image.withoutPassword("\($0)")) })
     }
 
     /// Writes the image where that is wanted, and fits it for the sheet while there is room.
-    private func use(_ response: ImageResponse, _ index: Int, in folder: OutputFolder) throws -> Loaded {
-        let isShown = drawsSheet && index < Self.sheetLimit
-        let picture = isShown ? try ContactSheet.Grid().picture(of: response.image) : nil
-        guard writesImages else { return (response, picture, .success(nil)) }
+    private func use(_ response: ImageResponse, _ index: Int, in directory: OutputDirectory) throws -> Loaded {
+        let isOnSheet = drawsSheet && index < Self.sheetLimit
+        let cellImage = isOnSheet ? try ContactSheet.Grid().cellImage(of: response.image) : nil
+        guard writesImages else { return (response, cellImage, .success(nil)) }
         do {
             let data = try PNGEncoder().encode(response.image)
-            return (response, picture, .success(try folder.write(data, named: fileName(index))))
+            return (response, cellImage, .success(try directory.write(data, named: fileName(index))))
         } catch {
-            return (response, picture, .failure(error as? OutputError ?? OutputError(description: "\(error)")))
+            return (response, cellImage, .failure(error as? OutputError ?? OutputError(description: "\(error)")))
         }
     }
 
@@ -171,17 +175,17 @@ package struct LoadJob: Sendable {
     }
 
     /// Says what became of the images; returns whether all is well.
-    private func tell(_ outcomes: [Outcome], in duration: Duration) -> Bool {
+    private func printOutcomes(_ outcomes: [Outcome], in duration: Duration) -> Bool {
         if !report.isQuiet, !report.isJSON {
             var table = LoadTable()
             for outcome in outcomes { table.append(outcome.row, isMissing: outcome.writingProblem != nil) }
-            report.say(table.text + table.summary(in: duration))
+            report.printText(table.text + table.summary(in: duration))
         }
-        return tellProblems(outcomes)
+        return printProblems(outcomes)
     }
 
     /// Returns whether there are none.
-    private func tellProblems(_ outcomes: [Outcome]) -> Bool {
+    private func printProblems(_ outcomes: [Outcome]) -> Bool {
         let failures = outcomes.compactMap { outcome in
             if case .failure(let problem) = outcome.row.result { return "\(outcome.row.name): \(problem)" }
             return nil
@@ -191,17 +195,17 @@ package struct LoadJob: Sendable {
         return problems.isEmpty
     }
 
-    private func write(_ sheet: ContactSheet, to folder: OutputFolder, on files: BlockingExecutor) async -> Bool {
+    private func write(_ sheet: ContactSheet, to directory: OutputDirectory, on files: BlockingExecutor) async -> Bool {
         do {
             let path = try await files.run {
-                try folder.write(PNGEncoder().encode(sheet.image), named: Self.sheetName)
+                try directory.write(PNGEncoder().encode(sheet.image), named: Self.sheetName)
             }
             let shown = min(images.count, Self.sheetLimit)
             let part = shown < images.count ? " (the first \(shown) of \(images.count))" : ""
-            report.say("contact sheet: \(path)\(part)\n")
+            report.printText("contact sheet: \(path)\(part)\n")
             var line = ResultLine(input: nil)
             (line.output, line.size) = (path, sheet.image.size)
-            report.tell(line)
+            report.printResult(line)
             return true
         } catch {
             if !isInterrupted { report.problem("\(error)") }

@@ -47,7 +47,8 @@ struct LoadTable {
     /// What became of all of them, as one line. Images from memory have no bytes.
     func summary(in duration: Duration) -> String {
         let unwritten = missing > 0 ? ", \(missing) not written" : ""
-        return "images: \(loaded) loaded, \(failed) failed\(unwritten), \(byteCount) bytes, \(RunTime(duration).text)\n"
+        return
+            "images: \(loaded) loaded, \(failed) failed\(unwritten), \(byteCount) bytes, \(RunDuration(duration).text)\n"
     }
 
     private static func milliseconds(_ duration: Duration) -> String {
@@ -58,7 +59,7 @@ struct LoadTable {
 
 /// What became of one image.
 struct LoadedRow: Sendable {
-    struct Facts: Sendable {
+    struct Details: Sendable {
         var layer: ImageResponse.Layer
         var format: ImageFormat?
         var size: PixelSize
@@ -75,5 +76,5 @@ struct LoadedRow: Sendable {
     }
 
     var name: String
-    var result: Result<Facts, Problem>
+    var result: Result<Details, Problem>
 }

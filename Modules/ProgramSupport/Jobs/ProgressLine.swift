@@ -24,7 +24,7 @@ actor ProgressLine {
 
     private var isVisible: Bool
     private let total: Int
-    private let time: any TimeSource
+    private let clock: any TimeSource
     private let columns: @Sendable () -> Int?
     private let write: @Sendable (String) -> Void
     private let start: Duration
@@ -35,18 +35,18 @@ actor ProgressLine {
     private var (received, expected) = (0, Int?.some(0))
     private var rate: ByteRate
     private var lastShown: Duration
-    private var isToBeShown = false
+    private var isShowScheduled = false
 
     /// - Parameters:
     ///   - columns: The width of the terminal; nil: nobody knows.
     ///   - write: Writes text to the terminal as it is.
     init(
-        total: Int, isVisible: Bool, time: any TimeSource = SystemClock(),
+        total: Int, isVisible: Bool, clock: any TimeSource = SystemClock(),
         columns: @escaping @Sendable () -> Int? = { TerminalCanvas(fileDescriptor: 2)?.columns },
         write: @escaping @Sendable (String) -> Void = { Console.progress($0) }
     ) {
-        (self.total, self.isVisible, self.time, self.columns, self.write) = (total, isVisible, time, columns, write)
-        start = time.uptime
+        (self.total, self.isVisible, self.clock, self.columns, self.write) = (total, isVisible, clock, columns, write)
+        start = clock.uptime
         rate = ByteRate(start: start)
         lastShown = start - .seconds(1)
     }
@@ -58,17 +58,17 @@ actor ProgressLine {
     func received(for index: Int) {
         // A late report of a transfer that has ended is counted already.
         guard let count = transfers[index]?.takeNew() else { return }
-        let now = time.uptime
+        let now = clock.uptime
         rate.add(count, at: now)
-        if now - lastShown > Self.pause { show(at: now) } else { showLater() }
+        if now - lastShown > Self.pause { show(at: now) } else { scheduleShow() }
     }
 
     /// - Parameter isWhole: Whether the image has been loaded, and so all of its bytes.
-    func finished(_ index: Int, isWhole: Bool) {
-        let now = time.uptime
+    func finished(_ index: Int, isComplete: Bool) {
+        let now = clock.uptime
         if var transfer = transfers.removeValue(forKey: index), let progress = transfer.progress.last {
             rate.add(transfer.takeNew(), at: now)
-            received = Self.sum(received, max(progress.received, isWhole ? progress.expected ?? 0 : 0)) ?? received
+            received = Self.sum(received, max(progress.received, isComplete ? progress.expected ?? 0 : 0)) ?? received
             expected = Self.sum(expected, progress.expected)
         }
         finished += 1
@@ -86,13 +86,13 @@ actor ProgressLine {
     }
 
     /// Nothing may come any more for long, and what has come would not be shown.
-    private func showLater() {
-        guard isVisible, !isToBeShown else { return }
-        isToBeShown = true
+    private func scheduleShow() {
+        guard isVisible, !isShowScheduled else { return }
+        isShowScheduled = true
         Task {
-            try? await time.sleep(for: Self.pause)
-            isToBeShown = false
-            show(at: time.uptime)
+            try? await clock.sleep(for: Self.pause)
+            isShowScheduled = false
+            show(at: clock.uptime)
         }
     }
 
@@ -102,12 +102,12 @@ actor ProgressLine {
         let current = transfers.values.compactMap(\.progress.last)
         let done = Double(finished) + current.reduce(0) { $0 + Self.part($1) }
         let seconds = max((now - start) / .seconds(1), 0.001)
-        let isUnderWay = finished > 0 && finished < total
+        let isInProgress = finished > 0 && finished < total
         let bytesPerSecond = rate.bytesPerSecond(at: now)
         let text = ProgressText(
             finished: finished, total: total, done: done,
-            imagesPerSecond: isUnderWay ? Double(finished) / seconds : nil,
-            secondsLeft: isUnderWay
+            imagesPerSecond: isInProgress ? Double(finished) / seconds : nil,
+            secondsLeft: isInProgress
                 ? seconds / done * (Double(total) - done) : secondsLeft(for: current, at: bytesPerSecond),
             bytes: bytes(current), bytesPerSecond: bytesPerSecond)
         // The last column stays free: a cursor behind it would be on the next line.
@@ -164,22 +164,22 @@ private struct ProgressText {
 
     /// Leaves out whole words, those that say least first.
     ///
-    /// - Parameter room: In columns.
-    func text(in room: Int) -> String {
+    /// - Parameter columns: The maximum width.
+    func text(in columns: Int) -> String {
         var words = [(text: count, weight: 5)]
         if let rate { words.append((rate, 3)) }
         if let time { words.append((time, 4)) }
         words += [(bytes, 1), ("\(bytesPerSecond / 1024) KiB/s", 2)]
         func width() -> Int { words.reduce(2 * (words.count - 1)) { $0 + $1.text.count } }
-        while words.count > 1, width() + 1 + Self.shortestBar > room {
+        while words.count > 1, width() + 1 + Self.shortestBar > columns {
             let least = words.map(\.weight).min()
             words.removeAll { $0.weight == least }
         }
-        let barWidth = min(Self.longestBar, room - width() - 1)
+        let barWidth = min(Self.longestBar, columns - width() - 1)
         let bar = barWidth < Self.shortestBar ? "" : bar(barWidth) + " "
         let text = bar + words.map(\.text).joined(separator: ", ")
         // A line that wraps could not be cleared.
-        return text.count <= room ? text : ""
+        return text.count <= columns ? text : ""
     }
 
     private var count: String { "\(finished)/\(total) images" }

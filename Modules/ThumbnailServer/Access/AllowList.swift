@@ -6,9 +6,9 @@ struct AllowList: Sendable {
     /// None: any.
     var patterns: [OriginPattern] = []
 
-    /// - Throws: ``Refusal`` 403.
-    func check(_ source: SourceURL) throws(Refusal) {
-        guard patterns.isEmpty || patterns.contains(where: { $0.matches(source) }) else { throw Self.refusal }
+    /// - Throws: ``HTTPError`` 403.
+    func check(_ source: SourceURL) throws(HTTPError) {
+        guard patterns.isEmpty || patterns.contains(where: { $0.matches(source) }) else { throw Self.rejection }
     }
 
     /// Names what may come from these origins, redirects too, and from no others; equal for equal lists.
@@ -17,7 +17,7 @@ struct AllowList: Sendable {
         return names.isEmpty ? "" : ";from:\(SHA256.hexDigest(of: names.joined(separator: " ")))"
     }
 
-    static let refusal = Refusal(403, "pictures are not fetched from there")
+    static let rejection = HTTPError(403, "pictures are not fetched from there")
 }
 
 /// Origins that pictures may come from: `https://host`, `https://host:port`, `host`, or `*.host` for what is below it.
@@ -25,7 +25,7 @@ struct OriginPattern: Sendable, Equatable, CustomStringConvertible {
     /// Nil: both of the web.
     private let scheme: String?
     private let host: String
-    private let isBelow: Bool
+    private let matchesSubdomains: Bool
     /// Nil: the scheme's own.
     private let port: Int?
 
@@ -39,8 +39,8 @@ struct OriginPattern: Sendable, Equatable, CustomStringConvertible {
             break
         }
         if rest.hasSuffix("/") { rest = rest.dropLast() }
-        isBelow = rest.hasPrefix("*.")
-        if isBelow { rest = rest.dropFirst(2) }
+        matchesSubdomains = rest.hasPrefix("*.")
+        if matchesSubdomains { rest = rest.dropFirst(2) }
         guard let plain = try? SourceURL("\(scheme ?? "http")://\(rest)/"), !plain.host.contains("*"),
             !rest.contains(where: "/?#".contains), !rest.hasSuffix(":")
         else { return nil }
@@ -50,12 +50,12 @@ struct OriginPattern: Sendable, Equatable, CustomStringConvertible {
 
     /// The same for patterns that are equal.
     var description: String {
-        "\(scheme.map { "\($0)://" } ?? "")\(isBelow ? "*." : "")\(host)\(port.map { ":\($0)" } ?? "")"
+        "\(scheme.map { "\($0)://" } ?? "")\(matchesSubdomains ? "*." : "")\(host)\(port.map { ":\($0)" } ?? "")"
     }
 
     func matches(_ source: SourceURL) -> Bool {
         guard scheme == nil || scheme == source.scheme else { return false }
         guard source.port == port ?? (source.scheme == "https" ? 443 : 80) else { return false }
-        return isBelow ? source.host.hasSuffix(".\(host)") : source.host == host
+        return matchesSubdomains ? source.host.hasSuffix(".\(host)") : source.host == host
     }
 }

@@ -11,34 +11,34 @@ struct SourceURL: Sendable, Equatable {
     let host: String
     let port: Int
 
-    /// - Throws: ``Refusal`` 400 for what is no plain URL of the web. Parsers disagree about odd ones, and where they do one
+    /// - Throws: ``HTTPError`` 400 for what is no plain URL of the web. Parsers disagree about odd ones, and where they do one
     ///   host is checked and another asked.
-    init(_ text: String) throws(Refusal) {
-        guard text.utf8.count <= Self.byteLimit else { throw Refusal(400, "url is too long") }
+    init(_ text: String) throws(HTTPError) {
+        guard text.utf8.count <= Self.byteLimit else { throw HTTPError(400, "url is too long") }
         guard text.utf8.allSatisfy(Self.isAllowed), let url = URL(string: text) else {
-            throw Refusal(400, "url is not a URL; what is odd in it has to be percent-encoded, twice here")
+            throw HTTPError(400, "url is not a URL; what is odd in it has to be percent-encoded, twice here")
         }
         self = try Self(url)
     }
 
-    init(_ url: URL) throws(Refusal) {
+    init(_ url: URL) throws(HTTPError) {
         guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
-            throw Refusal(400, "url is not of http or https")
+            throw HTTPError(400, "url is not of http or https")
         }
         let text = url.absoluteString
         let authority = text.dropFirst(scheme.utf8.count).dropFirst(3).prefix { !"/?#".contains($0) }
         guard text.dropFirst(scheme.utf8.count).hasPrefix("://"), !authority.contains("@"),
             let named = url.host(percentEncoded: true)?.lowercased()
-        else { throw Refusal(400, "url has no host, or a name and password") }
+        else { throw HTTPError(400, "url has no host, or a name and password") }
         let host = named.hasSuffix(".") ? String(named.dropLast()) : named
         // Names have no empty parts.
         guard !host.isEmpty, !host.hasPrefix("."), !host.hasSuffix("."), !host.contains(".."), host.utf8.count <= 253,
             host.utf8.allSatisfy(Self.isOfHost)
         else {
-            throw Refusal(400, "the host of url is not plain; names that are not ASCII are written in punycode")
+            throw HTTPError(400, "the host of url is not plain; names that are not ASCII are written in punycode")
         }
         let port = url.port ?? (scheme == "https" ? 443 : 80)
-        guard (1...65_535).contains(port) else { throw Refusal(400, "url has no such port") }
+        guard (1...65_535).contains(port) else { throw HTTPError(400, "url has no such port") }
         (self.url, self.scheme, self.host, self.port) = (url, scheme, host, port)
     }
 

@@ -10,29 +10,29 @@ struct URLSignature: Sendable {
     static let name = "sig"
     /// From when on the URL is worth nothing, in seconds since 1970; may be left out.
     static let expiry = "expires"
-    static let shortestKey = 16
+    static let minimumKeyLength = 16
 
     let key: [UInt8]
 
     /// Returns until when the URL is worth something; nil: for ever.
     ///
-    /// - Throws: ``Refusal`` 403.
+    /// - Throws: ``HTTPError`` 403.
     @discardableResult
-    func check(path: some StringProtocol, _ items: QueryItems, now: Date) throws(Refusal) -> Date? {
+    func check(path: some StringProtocol, _ items: QueryItems, now: Date) throws(HTTPError) -> Date? {
         guard let text = items[Self.name], let code = Self.code(text),
-            HMACSHA256.isSame(code, self.code(path: path, items))
-        else { throw Refusal(403, "the signature is missing or wrong") }
+            HMACSHA256.isEqual(code, self.code(path: path, items))
+        else { throw HTTPError(403, "the signature is missing or wrong") }
         guard let expiry = items[Self.expiry] else { return nil }
         guard expiry.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seconds = Int(expiry),
             Double(seconds) > now.timeIntervalSince1970
         else {
-            throw Refusal(403, "the signature has expired")
+            throw HTTPError(403, "the signature has expired")
         }
         return Date(timeIntervalSince1970: Double(seconds))
     }
 
     /// The target with its signature.
-    func signed(_ target: String) throws(Refusal) -> String {
+    func signed(_ target: String) throws(HTTPError) -> String {
         let path = target.prefix { $0 != "?" }
         let items = try QueryItems(target[path.endIndex...].dropFirst())
         let code = code(path: path, items)
@@ -69,7 +69,7 @@ enum HMACSHA256 {
     }
 
     /// Whether two codes are the same, in a time that does not tell where they differ.
-    static func isSame(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+    static func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         guard a.count == b.count else { return false }
         return zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }

@@ -5,8 +5,8 @@ import FoundationEssentials
 /// A request that is being answered: waiting without a thread, until its answer is there or its client is not.
 final class Exchange: Sendable {
     enum Outcome: Sendable {
-        case reply(Reply)
-        case gone
+        case response(ServerResponse)
+        case disconnected
     }
 
     private struct State: Sendable {
@@ -25,33 +25,33 @@ final class Exchange: Sendable {
     /// Goes on with the suspended request. Called once, and only for one that waits: any other may be over at any time.
     private let resume: @Sendable () -> Void
     /// Ends the connection. Called only before the request is over.
-    private let cut: @Sendable () -> Void
+    private let close: @Sendable () -> Void
     /// Runs the work; nil is Swift's own executor.
     private let taskExecutor: (any TaskExecutor)?
     private let state = Locked(State())
 
     init(
-        number: UInt64, head: RequestHead, cut: @escaping @Sendable () -> Void,
+        number: UInt64, head: RequestHead, close: @escaping @Sendable () -> Void,
         resume: @escaping @Sendable () -> Void, taskExecutor: (any TaskExecutor)? = nil
     ) {
         self.number = number
         self.head = head
-        self.cut = cut
+        self.close = close
         self.resume = resume
         self.taskExecutor = taskExecutor
     }
 
     /// Whether an answer to it has no body, whatever there is to be sent.
-    func hasNoBody(_ reply: Reply) -> Bool { head.isHead || reply.status == 304 }
+    func hasNoBody(_ response: ServerResponse) -> Bool { head.isHead || response.status == 304 }
 
     /// To be called when the request has been suspended. Work that nobody waits for any more does not run, and is let go.
-    func start(_ work: @escaping @Sendable () async -> Reply) {
+    func start(_ operation: @escaping @Sendable () async -> ServerResponse) {
         let isSettled = state.withLock { state in
             state.isWaiting = true
             return state.outcome != nil
         }
         guard !isSettled else { return resume() }
-        let task = Task(executorPreference: taskExecutor) { self.settle(.reply(await work())) }
+        let task = Task(executorPreference: taskExecutor) { self.settle(.response(await operation())) }
         let isLate = state.withLock { state in
             guard state.outcome == nil else { return true }
             state.task = task
@@ -75,22 +75,22 @@ final class Exchange: Sendable {
     /// Nil while it waits.
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
-    func willSend(_ reply: Reply) {
-        let count = hasNoBody(reply) ? 0 : reply.body.count
+    func willSend(_ response: ServerResponse) {
+        let count = hasNoBody(response) ? 0 : response.body.count
         state.withLock { state in
-            state.sent = (reply.status, count)
+            state.sent = (response.status, count)
             state.sendingSince = .now
             // Whoever sends the body holds it.
-            state.outcome = .reply(Reply(status: reply.status))
+            state.outcome = .response(ServerResponse(status: response.status))
         }
     }
 
     /// Ends the connection when its client has not taken the answer within `limit`.
-    func cutIfSlow(_ now: ContinuousClock.Instant, limit: Duration) {
+    func closeIfSlow(_ now: ContinuousClock.Instant, limit: Duration) {
         state.withLock { state in
             guard !state.isOver, let since = state.sendingSince, now - since > limit else { return }
             // Under the lock: when the request is over, the socket may be another connection's.
-            cut()
+            close()
         }
     }
 

@@ -65,17 +65,17 @@ struct QueryItems: Sendable, Equatable {
 
     private(set) var items: [Item] = []
 
-    /// - Throws: ``Refusal`` 400 for escapes that are none, bytes that are no UTF-8, a name that is there twice, and too much.
-    init(_ query: some StringProtocol) throws(Refusal) {
-        guard query.utf8.count <= Self.byteLimit else { throw Refusal(414, "the query is too long") }
+    /// - Throws: ``HTTPError`` 400 for escapes that are none, bytes that are no UTF-8, a name that is there twice, and too much.
+    init(_ query: some StringProtocol) throws(HTTPError) {
+        guard query.utf8.count <= Self.byteLimit else { throw HTTPError(414, "the query is too long") }
         for part in query.split(separator: "&", maxSplits: Self.limit, omittingEmptySubsequences: true) {
-            guard items.count < Self.limit else { throw Refusal(400, "there are too many parameters") }
+            guard items.count < Self.limit else { throw HTTPError(400, "there are too many parameters") }
             let name = part.prefix { $0 != "=" }
             let value = part[name.endIndex...].dropFirst()
             guard let name = Self.decoded(name), let value = Self.decoded(value) else {
-                throw Refusal(400, "the query is not percent-encoded UTF-8")
+                throw HTTPError(400, "the query is not percent-encoded UTF-8")
             }
-            guard self[name] == nil else { throw Refusal(400, "a parameter is given twice") }
+            guard self[name] == nil else { throw HTTPError(400, "a parameter is given twice") }
             items.append(Item(name: name, value: value))
         }
     }

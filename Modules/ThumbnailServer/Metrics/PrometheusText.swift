@@ -19,14 +19,14 @@ struct PrometheusText {
         for (value, number) in values { text += "\(name){\(label)=\"\(Self.escaped(value))\"} \(number)\n" }
     }
 
-    mutating func add(_ name: String, _ help: String, _ buckets: DurationBuckets) {
+    mutating func add(_ name: String, _ help: String, _ histogram: LatencyHistogram) {
         begin(name, "histogram", help)
         var count = 0
-        for (end, number) in zip(DurationBuckets.ends.map { "\($0)" } + ["+Inf"], buckets.counts) {
+        for (end, number) in zip(LatencyHistogram.upperBounds.map { "\($0)" } + ["+Inf"], histogram.counts) {
             count += number
             text += "\(name)_bucket{le=\"\(end)\"} \(count)\n"
         }
-        text += "\(name)_sum \(buckets.sum)\n\(name)_count \(count)\n"
+        text += "\(name)_sum \(histogram.sum)\n\(name)_count \(count)\n"
     }
 
     private mutating func begin(_ name: String, _ kind: String, _ help: String) {
@@ -46,18 +46,18 @@ struct PrometheusText {
 }
 
 /// Counts durations in fixed steps, as Prometheus has it.
-struct DurationBuckets: Sendable, Equatable {
-    /// The ends of the steps, in seconds.
-    static let ends = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+struct LatencyHistogram: Sendable, Equatable {
+    /// The upper bounds of the buckets, in seconds.
+    static let upperBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
     /// In each step, the last being what is longer than all.
-    private(set) var counts = [Int](repeating: 0, count: ends.count + 1)
+    private(set) var counts = [Int](repeating: 0, count: upperBounds.count + 1)
     /// In seconds.
     private(set) var sum = 0.0
 
     mutating func add(_ duration: Duration) {
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-        counts[Self.ends.firstIndex { seconds <= $0 } ?? Self.ends.count] += 1
+        counts[Self.upperBounds.firstIndex { seconds <= $0 } ?? Self.upperBounds.count] += 1
         sum += seconds
     }
 }

@@ -5,25 +5,27 @@ import AlcedoRuntime
 final class ServerMetrics: Sendable {
     struct Counts: Sendable {
         var statuses: [Int: Int] = [:]
-        var departures = 0
+        var disconnects = 0
         var shed = 0
         var sentByteCount = 0
-        var answers: [ThumbnailMaker.Origin: Int] = [:]
-        var durations = DurationBuckets()
+        var thumbnails: [ThumbnailGenerator.Source: Int] = [:]
+        var durations = LatencyHistogram()
     }
 
     private let counts = Locked(Counts())
 
     var current: Counts { counts.withLock { $0 } }
 
-    func answered(from origin: ThumbnailMaker.Origin) { counts.withLock { $0.answers[origin, default: 0] += 1 } }
+    func recordThumbnail(from source: ThumbnailGenerator.Source) {
+        counts.withLock { $0.thumbnails[source, default: 0] += 1 }
+    }
 
     func shed() { counts.withLock { $0.shed += 1 } }
 
     /// - Parameter duration: Nil for what is no picture.
-    func ended(status: Int?, byteCount: Int, duration: Duration?) {
+    func requestEnded(status: Int?, byteCount: Int, duration: Duration?) {
         counts.withLock { counts in
-            if let status { counts.statuses[status, default: 0] += 1 } else { counts.departures += 1 }
+            if let status { counts.statuses[status, default: 0] += 1 } else { counts.disconnects += 1 }
             counts.sentByteCount += byteCount
             if let duration { counts.durations.add(duration) }
         }
@@ -31,55 +33,59 @@ final class ServerMetrics: Sendable {
 
     /// - Parameter sharing: Of the store that other servers use, too; nil: there is none.
     func text(
-        inFlight: Int, _ storing: AnswerStore.Storing, sharing: SharedStoreWatch.Numbers?,
+        inFlight: Int, _ writeStatistics: ThumbnailCache.WriteStatistics, sharedStore: SharedStoreMonitor.Statistics?,
         _ pipeline: PipelineMetrics.Snapshot
     ) -> String {
         let counts = current
         var text = PrometheusText()
         text.add(
-            "thumbnail_requests_total", .counter, "Requests that were answered, by status.", label: "status",
+            "thumbnail_requests_total", .counter, "Requests, by response status.", label: "status",
             counts.statuses.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) })
         text.add(
-            "thumbnail_clients_gone_total", .counter, "Requests whose client went before the answer was out.",
-            counts.departures)
-        text.add("thumbnail_requests_in_flight", .gauge, "Pictures that are being made or waited for.", inFlight)
-        text.add("thumbnail_requests_shed_total", .counter, "Requests that were sent away under load.", counts.shed)
-        text.add("thumbnail_sent_bytes_total", .counter, "Bytes of bodies that were sent.", counts.sentByteCount)
+            "thumbnail_clients_disconnected_total", .counter,
+            "Requests whose client disconnected before the response was sent.",
+            counts.disconnects)
+        text.add("thumbnail_requests_in_flight", .gauge, "Thumbnail requests in progress.", inFlight)
+        text.add("thumbnail_requests_shed_total", .counter, "Requests rejected because of load.", counts.shed)
+        text.add("thumbnail_sent_bytes_total", .counter, "Response body bytes sent.", counts.sentByteCount)
         text.add(
-            "thumbnail_answers_total", .counter, "Pictures, by where they came from.", label: "from",
-            ThumbnailMaker.Origin.allCases.map { ($0.rawValue, counts.answers[$0] ?? 0) })
-        text.add("thumbnail_store_failures_total", .counter, "Pictures that the store did not take.", storing.failures)
+            "thumbnail_responses_total", .counter, "Thumbnail responses, by source.", label: "source",
+            ThumbnailGenerator.Source.allCases.map { ($0.rawValue, counts.thumbnails[$0] ?? 0) })
         text.add(
-            "thumbnail_store_dropped_total", .counter, "Pictures that were not stored, because too many waited.",
-            storing.dropped)
-        text.add("thumbnail_store_waiting", .gauge, "Pictures that wait for the store.", storing.waiting)
-        if let sharing { Self.add(sharing, to: &text) }
+            "thumbnail_store_failures_total", .counter, "Thumbnails that could not be stored.", writeStatistics.failures
+        )
         text.add(
-            "thumbnail_originals_total", .counter, "Originals that were loaded, by where they came from.",
-            label: "from",
+            "thumbnail_store_dropped_total", .counter, "Thumbnails not stored because the write queue was full.",
+            writeStatistics.dropped)
+        text.add("thumbnail_store_pending", .gauge, "Thumbnails in the write queue.", writeStatistics.pending)
+        if let sharedStore { Self.add(sharedStore, to: &text) }
+        text.add(
+            "thumbnail_originals_total", .counter, "Originals loaded, by source.",
+            label: "source",
             [
-                ("responses", pipeline.responseCacheHits),
+                ("response_cache", pipeline.responseCacheHits),
                 ("network", pipeline.downloads - pipeline.responseCacheHits),
             ])
-        text.add("thumbnail_original_bytes_total", .counter, "Bytes of originals.", pipeline.downloadedByteCount)
-        text.add("thumbnail_decodes_total", .counter, "Originals that were decoded.", pipeline.decodingTimes.count)
-        text.add("thumbnail_loads_failed_total", .counter, "Originals that gave no picture.", pipeline.failed)
-        text.add("thumbnail_request_duration_seconds", "How long requests for pictures took.", counts.durations)
+        text.add("thumbnail_original_bytes_total", .counter, "Bytes of originals loaded.", pipeline.downloadedByteCount)
+        text.add("thumbnail_decodes_total", .counter, "Originals decoded.", pipeline.decodingTimes.count)
+        text.add(
+            "thumbnail_loads_failed_total", .counter, "Originals that could not be loaded or decoded.", pipeline.failed)
+        text.add("thumbnail_request_duration_seconds", "Duration of thumbnail requests.", counts.durations)
         return text.text
     }
 
-    private static func add(_ sharing: SharedStoreWatch.Numbers, to text: inout PrometheusText) {
-        let statistics = sharing.statistics
+    private static func add(_ sharedStore: SharedStoreMonitor.Statistics, to text: inout PrometheusText) {
+        let statistics = sharedStore.statistics
         text.add(
-            "thumbnail_redis_reads_total", .counter, "Pictures that Redis was asked for; a failure is a miss.",
+            "thumbnail_redis_reads_total", .counter, "Thumbnails requested from Redis; a failure is a miss.",
             label: "result", [("hit", statistics.hits), ("miss", statistics.misses)])
         text.add(
-            "thumbnail_redis_stores_total", .counter, "Pictures that Redis was given.", label: "result",
+            "thumbnail_redis_stores_total", .counter, "Thumbnails sent to Redis.", label: "result",
             [("stored", statistics.stores), ("failed", statistics.failures)])
         text.add(
-            "thumbnail_redis_damaged_total", .counter, "Entries of Redis that were damaged.", statistics.damagedEntries)
+            "thumbnail_redis_damaged_total", .counter, "Damaged entries found in Redis.", statistics.damagedEntries)
         text.add(
-            "thumbnail_redis_failing", .gauge, "1 while Redis is left alone because it failed.",
-            sharing.isFailing ? 1 : 0)
+            "thumbnail_redis_failing", .gauge, "1 while Redis is not used because it failed repeatedly.",
+            sharedStore.isFailing ? 1 : 0)
     }
 }

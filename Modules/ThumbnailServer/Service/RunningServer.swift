@@ -16,24 +16,24 @@ struct RunningServer: Sendable {
 
     /// Takes nothing more, lets what runs end, up to the grace, and writes what belongs in stores. To be called once.
     ///
-    /// - Parameter storing: How long that writing may take, because a disk, or Redis, may hang; nil: what is left of the
+    /// - Parameter storeTimeout: How long that writing may take, because a disk, or Redis, may hang; nil: what is left of the
     ///   grace, and a second in any case.
-    func stop(grace: Duration, storing: Duration? = nil) async {
+    func stop(grace: Duration, storeTimeout: Duration? = nil) async {
         let start = ContinuousClock.now
         stack.service.beginStopping()
         await server.stop(grace: grace)
         let rest = max(.seconds(1), grace - (ContinuousClock.now - start))
-        await TimeLimit.wait(for: storing ?? rest) { [stack] in await stack.shutDown() }
+        await TimeLimit.wait(for: storeTimeout ?? rest) { [stack] in await stack.shutDown() }
     }
 }
 
 /// Work that is waited for only so long.
 enum TimeLimit {
     /// Returns when the work has ended, or the limit is over; the work goes on then, and nobody hears of it.
-    static func wait(for limit: Duration, _ work: @escaping @Sendable () async -> Void) async {
+    static func wait(for limit: Duration, _ operation: @escaping @Sendable () async -> Void) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         Task {
-            await work()
+            await operation()
             end.finish()
         }
         let alarm = Task {

@@ -8,11 +8,11 @@ import FoundationEssentials
 struct ServerStack: Sendable {
     struct Settings: Sendable {
         var service = ThumbnailService.Settings()
-        var limits = ThumbnailMaker.Limits()
+        var limits = ThumbnailGenerator.Limits()
         /// Whether private addresses are asked, too.
-        var allowsPrivate = false
+        var allowsPrivateAddresses = false
         /// A folder for originals and pictures; nil keeps nothing on disk.
-        var cacheFolder: URL?
+        var cacheDirectory: URL?
         /// Most bytes on disk: a half for originals, a half for pictures.
         var diskLimit = 1 << 30
         /// Most bytes of pictures in memory.
@@ -22,41 +22,44 @@ struct ServerStack: Sendable {
         /// Most bytes of an original.
         var originalLimit = 32 << 20
         /// Threads that decode and encode.
-        var width = 2
+        var maxConcurrentDecodes = 2
     }
 
     /// Servers that ask private addresses keep apart what they have: others must not hand it out.
     private static let privateName = "private"
 
     let service: ThumbnailService
-    private let maker: ThumbnailMaker
+    private let generator: ThumbnailGenerator
 
     init(_ settings: Settings) {
         let metrics = PipelineMetrics()
         let shared = settings.redis.map { options in
             var options = options
-            if settings.allowsPrivate { options.prefix += Self.privateName + ":" }
+            if settings.allowsPrivateAddresses { options.prefix += Self.privateName + ":" }
             return RedisDataCache(options)
         }
-        let sharing = shared.map { SharedStoreWatch($0) { Console.note("thumbnail-server: \($0)") } }
-        let answers = AnswerStore(
-            memoryLimit: settings.memoryLimit, store: Self.store(settings, shared), life: settings.limits.life,
+        let sharedStore = shared.map { SharedStoreMonitor($0) { Console.notice("thumbnail-server: \($0)") } }
+        let cache = ThumbnailCache(
+            memoryLimit: settings.memoryLimit, store: Self.store(settings, shared),
+            maximumAge: settings.limits.maximumAge,
             scope: settings.service.allowed.scope
-        ) { sharing?.look() }
+        ) { sharedStore?.check() }
         var configuration = ImagePipeline.Configuration(
             downloader: Self.downloader(settings), codecs: .standard, observer: metrics)
-        configuration.maxConcurrentDecodes = settings.width
+        configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
-        maker = ThumbnailMaker(configuration, answers: answers, limits: settings.limits)
+        generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits)
         service = ThumbnailService(
-            settings.service, maker: maker, answers: answers, pipelineMetrics: metrics, sharing: sharing)
+            settings.service, generator: generator, cache: cache, pipelineMetrics: metrics, sharedStore: sharedStore)
     }
 
-    func shutDown() async { await maker.shutDown() }
+    func shutDown() async { await generator.shutDown() }
 
     /// Where finished pictures are beside memory: near on disk, and far where others share them.
     private static func store(_ settings: Settings, _ shared: RedisDataCache?) -> (any DataCaching)? {
-        let disk = folder("pictures", settings).map { FileDiskCache(directory: $0, sizeLimit: settings.diskLimit / 2) }
+        let disk = directory("pictures", settings).map {
+            FileDiskCache(directory: $0, sizeLimit: settings.diskLimit / 2)
+        }
         switch (disk, shared) {
         case (let disk?, let shared?): return TieredDataCache([DataCacheTier(disk), DataCacheTier(shared)])
         case (let disk?, nil): return disk
@@ -67,7 +70,7 @@ struct ServerStack: Sendable {
 
     private static func downloader(_ settings: Settings) -> Downloader {
         var network = CURLOptions()
-        network.allowsPrivateAddresses = settings.allowsPrivate
+        network.allowsPrivateAddresses = settings.allowsPrivateAddresses
         // Addresses are judged where connections are made, which with a proxy is elsewhere.
         network.proxy = .none
         network.decodedByteLimit = settings.originalLimit
@@ -84,22 +87,24 @@ struct ServerStack: Sendable {
         configuration.redirectHook = { head, next in
             let target = try SourceURL(next.url)
             try allowed.check(target)
-            return RedirectTerms.noting(head, in: next, now: Date())
+            return RedirectPolicyTransport.recording(head, in: next, now: Date())
         }
         let transport = CURLTransport(options: network)
-        guard let folder = folder("originals", settings) else {
-            return Downloader(transport: RedirectTerms(transport), configuration: configuration)
+        guard let directory = directory("originals", settings) else {
+            return Downloader(transport: RedirectPolicyTransport(transport), configuration: configuration)
         }
         let responses = URLResponseCache(
-            memoryCapacity: 0, disk: FileDiskCache(directory: folder, sizeLimit: settings.diskLimit / 2),
+            memoryCapacity: 0, disk: FileDiskCache(directory: directory, sizeLimit: settings.diskLimit / 2),
             rules: ResponseCacheRules(role: .shared()))
         return Downloader(
-            transport: RedirectTerms(CachingTransport(wrapping: transport, cache: responses)),
+            transport: RedirectPolicyTransport(CachingTransport(wrapping: transport, cache: responses)),
             configuration: configuration)
     }
 
-    private static func folder(_ name: String, _ settings: Settings) -> URL? {
-        let folder = settings.allowsPrivate ? settings.cacheFolder?.appending(path: privateName) : settings.cacheFolder
-        return folder?.appending(path: name, directoryHint: .isDirectory)
+    private static func directory(_ name: String, _ settings: Settings) -> URL? {
+        let directory =
+            settings.allowsPrivateAddresses
+            ? settings.cacheDirectory?.appending(path: privateName) : settings.cacheDirectory
+        return directory?.appending(path: name, directoryHint: .isDirectory)
     }
 }

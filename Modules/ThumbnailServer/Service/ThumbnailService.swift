@@ -15,10 +15,10 @@ final class ThumbnailService: HTTPHandling {
     }
 
     private let settings: Settings
-    private let maker: ThumbnailMaker
-    private let answers: AnswerStore
+    private let generator: ThumbnailGenerator
+    private let cache: ThumbnailCache
     private let pipelineMetrics: PipelineMetrics
-    private let sharing: SharedStoreWatch?
+    private let sharedStore: SharedStoreMonitor?
     private let clock: any TimeSource
     private let metrics = ServerMetrics()
     private let admission: Admission
@@ -28,14 +28,14 @@ final class ThumbnailService: HTTPHandling {
     ///   - pipelineMetrics: Those of the pipeline that makes the pictures.
     ///   - sharing: Of the store that other servers use, too.
     init(
-        _ settings: Settings, maker: ThumbnailMaker, answers: AnswerStore, pipelineMetrics: PipelineMetrics,
-        sharing: SharedStoreWatch? = nil, clock: any TimeSource = SystemClock()
+        _ settings: Settings, generator: ThumbnailGenerator, cache: ThumbnailCache, pipelineMetrics: PipelineMetrics,
+        sharedStore: SharedStoreMonitor? = nil, clock: any TimeSource = SystemClock()
     ) {
         self.settings = settings
-        self.maker = maker
-        self.answers = answers
+        self.generator = generator
+        self.cache = cache
         self.pipelineMetrics = pipelineMetrics
-        self.sharing = sharing
+        self.sharedStore = sharedStore
         self.clock = clock
         admission = Admission(limit: settings.maximumRequests)
     }
@@ -43,98 +43,102 @@ final class ThumbnailService: HTTPHandling {
     /// From now on it is not healthy, and makes no more pictures.
     func beginStopping() { isStopping.withLock { $0 = true } }
 
-    func answer(to head: RequestHead) -> HTTPAnswer {
-        do throws(Refusal) {
-            guard ["GET", "HEAD"].contains(head.method) else { throw Refusal.method }
+    func respond(to head: RequestHead) -> HandlerResult {
+        do throws(HTTPError) {
+            guard ["GET", "HEAD"].contains(head.method) else { throw HTTPError.methodNotAllowed }
             switch head.path {
-            case "/health": return .now(try health())
-            case "/metrics": return .now(numbers())
+            case "/health": return .response(try health())
+            case "/metrics": return .response(metricsResponse())
             case ThumbnailQuery.path[...]: return try thumbnail(head)
-            default: throw Refusal(404, "there are /thumbnail, /health and /metrics")
+            default: throw HTTPError(404, "there are /thumbnail, /health and /metrics")
             }
         } catch {
-            return .now(error.reply)
+            return .response(error.response)
         }
     }
 
-    func sendAway() -> Reply {
+    func overloadResponse() -> ServerResponse {
         metrics.shed()
-        return Refusal.busy.reply
+        return HTTPError.overloaded.response
     }
 
-    func late(_ head: RequestHead) -> Reply {
-        // What has found no place yet has asked no origin: there is too much to do here.
-        // What has found no place yet has asked no origin: there is too much to do here.
-        isQueued(head) ? sendAway() : Refusal.late.reply
+    func timeoutResponse(to head: RequestHead) -> ServerResponse {
+        // A request that still waits for a permit has not reached its origin: the server is overloaded.
+        isQueued(head) ? overloadResponse() : HTTPError.timedOut.response
     }
 
     /// Whether nothing has been begun for a request but the wait for a place.
     func isQueued(_ head: RequestHead) -> Bool {
         guard let (query, _) = try? checkedQuery(head) else { return false }
-        return maker.isWaiting(for: query.key)
+        return generator.isWaiting(for: query.key)
     }
 
-    func ended(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {
-        let isPicture = head.path == ThumbnailQuery.path
-        metrics.ended(status: status, byteCount: byteCount, duration: isPicture ? duration : nil)
+    func requestEnded(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {
+        let isThumbnail = head.path == ThumbnailQuery.path
+        metrics.requestEnded(status: status, byteCount: byteCount, duration: isThumbnail ? duration : nil)
     }
 
-    private func health() throws(Refusal) -> Reply {
-        guard !isStopping.withLock({ $0 }) else { throw .stopping }
-        return Reply(status: 200, text: "ok\n")
+    private func health() throws(HTTPError) -> ServerResponse {
+        guard !isStopping.withLock({ $0 }) else { throw .shuttingDown }
+        return ServerResponse(status: 200, text: "ok\n")
     }
 
-    private func numbers() -> Reply {
+    private func metricsResponse() -> ServerResponse {
         let text = metrics.text(
-            inFlight: admission.current, answers.storing, sharing: sharing?.numbers, pipelineMetrics.snapshot)
-        return Reply(status: 200, text: text, type: PrometheusText.type)
+            inFlight: admission.current, cache.writeStatistics, sharedStore: sharedStore?.current,
+            pipelineMetrics.snapshot)
+        return ServerResponse(status: 200, text: text, type: PrometheusText.type)
     }
 
-    private func thumbnail(_ head: RequestHead) throws(Refusal) -> HTTPAnswer {
+    private func thumbnail(_ head: RequestHead) throws(HTTPError) -> HandlerResult {
         let (query, end) = try checkedQuery(head)
-        if let thumbnail = answers.quickAnswer(for: query.key) {
-            metrics.answered(from: .memory)
-            return .now(thumbnail.reply(to: head, isNegotiated: query.isNegotiated, now: clock.now, until: end))
+        if let thumbnail = cache.memoryThumbnail(for: query.key) {
+            metrics.recordThumbnail(from: .memory)
+            return .response(thumbnail.response(to: head, isNegotiated: query.isNegotiated, now: clock.now, until: end))
         }
-        guard !isStopping.withLock({ $0 }) else { throw .stopping }
-        guard let place = admission.enter(query.key, of: query.source.host) else { return .now(sendAway()) }
-        return .later { [self] in
-            defer { place.leave() }
-            return await made(query, for: head, until: end)
+        guard !isStopping.withLock({ $0 }) else { throw .shuttingDown }
+        guard let permit = admission.acquire(query.key, of: query.source.host) else {
+            return .response(overloadResponse())
+        }
+        return .asynchronous { [self] in
+            defer { permit.release() }
+            return await generatedResponse(to: query, for: head, until: end)
         }
     }
 
     /// What is asked for, if whoever asks may, and until when.
-    private func checkedQuery(_ head: RequestHead) throws(Refusal) -> (ThumbnailQuery, until: Date?) {
+    private func checkedQuery(_ head: RequestHead) throws(HTTPError) -> (ThumbnailQuery, until: Date?) {
         let items = try QueryItems(head.query)
         var end: Date?
         if let signature = settings.signature {
             end = try signature.check(path: head.path, items, now: clock.now)
         } else if items[URLSignature.name] != nil || items[URLSignature.expiry] != nil {
-            throw Refusal(400, "this server has no key, and takes no signatures")
+            throw HTTPError(400, "this server has no key, and takes no signatures")
         }
         let query = try ThumbnailQuery(items, accept: head.accept, maximumSide: settings.maximumSide)
         try settings.allowed.check(query.source)
         return (query, end)
     }
 
-    private func made(_ query: ThumbnailQuery, for head: RequestHead, until end: Date?) async -> Reply {
+    private func generatedResponse(to query: ThumbnailQuery, for head: RequestHead, until end: Date?) async
+        -> ServerResponse
+    {
         do {
-            let made = try await maker.thumbnail(for: query)
-            metrics.answered(from: made.origin)
-            return made.thumbnail.reply(to: head, isNegotiated: query.isNegotiated, now: clock.now, until: end)
+            let generated = try await generator.thumbnail(for: query)
+            metrics.recordThumbnail(from: generated.source)
+            return generated.thumbnail.response(to: head, isNegotiated: query.isNegotiated, now: clock.now, until: end)
         } catch {
-            return Refusal(error).reply
+            return HTTPError(error).response
         }
     }
 }
 
-extension Refusal {
+extension HTTPError {
     /// What a client is told of a failure. Words of our own: an origin's are not passed on.
     init(_ error: any Error) {
         switch error {
-        case let refusal as Refusal: self = refusal
-        case is CancellationError: self = .stopping
+        case let rejection as HTTPError: self = rejection
+        case is CancellationError: self = .shuttingDown
         case let error as PipelineError: self.init(error)
         case is ImageEncodingError: self.init(500, "the picture cannot be written in this format")
         default: self.init(500, "something went wrong")
@@ -150,7 +154,7 @@ extension Refusal {
         case (.decoding(.unknownFormat), _), (.decoding(.empty), _): self.init(422, "the original is no picture")
         case (.decoding, _): self.init(422, "the original cannot be decoded")
         case (.processing, _): self.init(422, "the picture cannot be made of the original")
-        case (.shutDown, _): self = .stopping
+        case (.shutDown, _): self = .shuttingDown
         case (.notInCache, _), (.notStored, _): self.init(502, "the origin cannot be asked")
         }
     }
@@ -163,9 +167,9 @@ extension Refusal {
         case .tooLarge: self.init(413, "the original has too many bytes")
         case .unexpectedContent, .empty: self.init(422, "the original is no picture")
         case .transport(.timedOut): self.init(504, "the origin does not answer in time")
-        case .transport(.addressRefused): self = AllowList.refusal
-        case .hook where error.cause is Refusal: self = AllowList.refusal
-        case .shutDown: self = .stopping
+        case .transport(.addressRefused): self = AllowList.rejection
+        case .hook where error.cause is HTTPError: self = AllowList.rejection
+        case .shutDown: self = .shuttingDown
         default: self.init(502, "the origin cannot be asked")
         }
     }
@@ -175,7 +179,7 @@ extension Refusal {
 /// away. Equal ones share a place.
 final class Admission: Sendable {
     /// The place of one request, which is given back at the latest when this is let go: the work it was for may never run.
-    final class Place: Sendable {
+    final class Permit: Sendable {
         private let key: ImageKey
         private let host: String
         private let admission: Admission
@@ -185,14 +189,14 @@ final class Admission: Sendable {
             (self.key, self.host, self.admission) = (key, host, admission)
         }
 
-        deinit { leave() }
+        deinit { release() }
 
-        func leave() {
+        func release() {
             let isFirst = isTaken.withLock { isTaken in
                 defer { isTaken = false }
                 return isTaken
             }
-            if isFirst { admission.leave(key, of: host) }
+            if isFirst { admission.release(key, of: host) }
         }
     }
 
@@ -212,7 +216,7 @@ final class Admission: Sendable {
     var current: Int { counts.withLock { $0.requests.values.reduce(0, +) } }
 
     /// The place of a request for what a host has; nil when there is no room.
-    func enter(_ key: ImageKey, of host: String) -> Place? {
+    func acquire(_ key: ImageKey, of host: String) -> Permit? {
         let isIn = counts.withLock { counts in
             if counts.requests[key] == nil {
                 let ofHost = counts.hosts[host, default: 0]
@@ -222,10 +226,10 @@ final class Admission: Sendable {
             counts.requests[key, default: 0] += 1
             return true
         }
-        return isIn ? Place(key, of: host, self) : nil
+        return isIn ? Permit(key, of: host, self) : nil
     }
 
-    private func leave(_ key: ImageKey, of host: String) {
+    private func release(_ key: ImageKey, of host: String) {
         counts.withLock { counts in
             let count = counts.requests[key, default: 0] - 1
             counts.requests[key] = count > 0 ? count : nil

@@ -22,20 +22,22 @@ struct ThumbnailQuery: Sendable {
     /// - Parameters:
     ///   - maximumSide: Most pixels of a side.
     ///   - accept: What the client accepts.
-    /// - Throws: ``Refusal`` 400.
-    init(_ items: QueryItems, accept: String?, maximumSide: Int) throws(Refusal) {
+    /// - Throws: ``HTTPError`` 400.
+    init(_ items: QueryItems, accept: String?, maximumSide: Int) throws(HTTPError) {
         guard items.items.allSatisfy({ Self.names.contains($0.name) }) else {
-            throw Refusal(400, "there is no such parameter; there are url, w, h, fit, format and quality")
+            throw HTTPError(400, "there is no such parameter; there are url, w, h, fit, format and quality")
         }
-        guard let text = items["url"] else { throw Refusal(400, "url is missing") }
+        guard let text = items["url"] else { throw HTTPError(400, "url is missing") }
         source = try SourceURL(text)
         let width = try Self.number("w", of: items, in: 1...maximumSide)
         let height = try Self.number("h", of: items, in: 1...maximumSide)
         guard let fit = ThumbnailFit(rawValue: items["fit"] ?? "fit") else {
-            throw Refusal(400, "fit is fit, fill or exact")
+            throw HTTPError(400, "fit is fit, fill or exact")
         }
-        guard fit == .fit || (width != nil && height != nil) else { throw Refusal(400, "fill and exact need w and h") }
-        guard width != nil || height != nil else { throw Refusal(400, "w or h is missing") }
+        guard fit == .fit || (width != nil && height != nil) else {
+            throw HTTPError(400, "fill and exact need w and h")
+        }
+        guard width != nil || height != nil else { throw HTTPError(400, "w or h is missing") }
         self.fit = fit
         size = PixelSize(width: width ?? maximumSide, height: height ?? maximumSide)
         switch items["format"] ?? "auto" {
@@ -43,7 +45,7 @@ struct ThumbnailQuery: Sendable {
         case "webp": (format, isNegotiated) = (.webp, false)
         case "jpeg": (format, isNegotiated) = (.jpeg, false)
         case "png": (format, isNegotiated) = (.png, false)
-        default: throw Refusal(400, "format is auto, webp, jpeg or png")
+        default: throw HTTPError(400, "format is auto, webp, jpeg or png")
         }
         let quality = try Self.number("quality", of: items, in: 1...100)
         self.quality = format.isLossy ? quality ?? Self.defaultQuality : 0
@@ -51,12 +53,12 @@ struct ThumbnailQuery: Sendable {
 
     private static func number(
         _ name: String, of items: QueryItems, in range: ClosedRange<Int>
-    ) throws(Refusal) -> Int? {
+    ) throws(HTTPError) -> Int? {
         guard let text = items[name] else { return nil }
         // Int would take a sign, too.
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text), range.contains(number)
         else {
-            throw Refusal(400, "\(name) is a number from \(range.lowerBound) to \(range.upperBound)")
+            throw HTTPError(400, "\(name) is a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
@@ -73,12 +75,12 @@ struct ThumbnailQuery: Sendable {
     /// - Parameters:
     ///   - silence: The longest of the origin.
     ///   - life: How old a copy of the original may be that is not asked for anew, in whole seconds.
-    func imageRequest(_ limits: DecodingLimits, silence: Duration, life: Duration) -> ImageRequest {
-        let seconds = life.components.seconds
+    func imageRequest(_ limits: DecodingLimits, idleTimeout: Duration, maximumAge: Duration) -> ImageRequest {
+        let seconds = maximumAge.components.seconds
         // The age of nought is a reload's, to which the origin may have said that nothing changes.
         let control = seconds > 0 ? "max-age=\(seconds)" : "no-cache"
         var request = ImageRequest(
-            source: .http(HTTPRequest(url: source.url, fields: ["Cache-Control": control], idleTimeout: silence)))
+            source: .http(HTTPRequest(url: source.url, fields: ["Cache-Control": control], idleTimeout: idleTimeout)))
         request.decoding.limits = limits
         request.decoding.includesAnimation = false
         request.decoding.target = TargetSize(size, mode: fit == .fit ? .fit : .fill)

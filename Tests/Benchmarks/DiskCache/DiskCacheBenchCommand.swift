@@ -43,12 +43,12 @@ struct DiskCacheBenchCommand: ProgramCommand {
             Console.output("\(try await SharedDirectoryBenchmark(directory: directory).work(as: worker))\n")
             return .success
         }
-        let folder = try BenchFolder(in: directory)
+        let folder = try BenchDirectory(in: directory)
         defer { folder.remove() }
-        let place = folder.url
-        try await TransferBenchmark(directory: place, rounds: rounds).run()
-        for count in counts { try await OpeningBenchmark(directory: place, count: count).run() }
-        try await SharedDirectoryBenchmark(directory: place).run()
+        let location = folder.url
+        try await TransferBenchmark(directory: location, rounds: rounds).run()
+        for count in counts { try await OpeningBenchmark(directory: location, count: count).run() }
+        try await SharedDirectoryBenchmark(directory: location).run()
         return .success
     }
 }
@@ -60,11 +60,11 @@ private struct SharedDirectoryBenchmark {
     let directory: URL
 
     func run() async throws {
-        let place = directory.appending(path: "shared")
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: place) }
-        let alone = try await Self.start(1, place)
-        let together = try await Self.start(2, place)
+        let location = directory.appending(path: "shared")
+        try FileManager.default.createDirectory(at: location, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: location) }
+        let alone = try await Self.start(1, location)
+        let together = try await Self.start(2, location)
         Console.output(
             """
             puts and gets of 4 KB by turns, an operation
@@ -84,11 +84,11 @@ private struct SharedDirectoryBenchmark {
         } / 2
     }
 
-    private static func start(_ processes: Int, _ place: URL) async throws -> [Double] {
+    private static func start(_ processes: Int, _ location: URL) async throws -> [Double] {
         let started = try (0..<processes).map { number in
             let process = Process()
             process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-            process.arguments = ["disk-cache", "--worker", "\(number)", "--directory", place.path]
+            process.arguments = ["disk-cache", "--worker", "\(number)", "--directory", location.path]
             let output = Pipe()
             process.standardOutput = output
             try process.run()

@@ -10,12 +10,12 @@ struct OpeningBenchmark {
     let count: Int
 
     func run() async throws {
-        let place = directory.appending(path: "opening")
-        defer { try? FileManager.default.removeItem(at: place) }
+        let location = directory.appending(path: "opening")
+        defer { try? FileManager.default.removeItem(at: location) }
         let limits = DataCacheLimits(maximumSize: .max)
-        let maker = FileDiskCache(directory: place, limits: limits)
+        let maker = FileDiskCache(directory: location, limits: limits)
         let data = Data(repeating: 7, count: 100)
-        let making = try await BenchTable.microseconds(count, width: 4) { number in
+        let storing = try await BenchTable.microseconds(count, width: 4) { number in
             try await maker.store(data, for: Self.key(number))
         }
         await maker.flush()
@@ -23,25 +23,25 @@ struct OpeningBenchmark {
         var times: [Double] = []
         var cache = maker
         for _ in 0..<3 {
-            cache = FileDiskCache(directory: place, limits: limits)
+            cache = FileDiskCache(directory: location, limits: limits)
             let time = try await ContinuousClock().measure {
                 guard await cache.data(for: Self.key(count / 2)) == data else { throw CocoaError(.fileReadCorruptFile) }
             }
             times.append(BenchTable.microseconds(time) / 1000)
         }
-        let walk = BenchTable.microseconds(ContinuousClock().measure { walkFolder(place) }) / 1000
+        let walk = BenchTable.microseconds(ContinuousClock().measure { walkDirectory(location) }) / 1000
         let opening = times.min() ?? 0
         let list = ContinuousClock()
         let start = list.now
         let size = await cache.totalSize
-        let asking = BenchTable.microseconds(list.now - start) / 1000
+        let sizing = BenchTable.microseconds(list.now - start) / 1000
         let trim = await trimTenth(cache, size)
         Console.output(
             """
-            \(count) entries (\(BenchTable.rounded(making)) us each to make, four at once)
+            \(count) entries (\(BenchTable.rounded(storing)) us each to make, four at once)
               first get after opening   \(BenchTable.rounded(opening)) ms
               list and stat of all      \(BenchTable.rounded(walk)) ms (\(BenchTable.rounded(walk / opening)) x)
-              total size                \(BenchTable.rounded(asking)) ms
+              total size                \(BenchTable.rounded(sizing)) ms
               trim of a tenth           \(BenchTable.rounded(trim.milliseconds)) ms, \(trim.count) entries, \
             \(BenchTable.rounded(trim.milliseconds * 1000 / Double(max(1, trim.count)))) us each
 
@@ -61,13 +61,13 @@ struct OpeningBenchmark {
     }
 
     /// What a cache without an index does to know its size and what to remove.
-    private func walkFolder(_ place: URL) {
-        guard let folder = opendir(place.path) else { return }
+    private func walkDirectory(_ location: URL) {
+        guard let folder = opendir(location.path) else { return }
         defer { closedir(folder) }
         var size = 0
         while let entry = readdir(folder) {
             let name = Self.name(entry)
-            guard !name.hasPrefix("."), let files = opendir("\(place.path)/\(name)") else { continue }
+            guard !name.hasPrefix("."), let files = opendir("\(location.path)/\(name)") else { continue }
             defer { closedir(files) }
             while let file = readdir(files) {
                 var status = stat()

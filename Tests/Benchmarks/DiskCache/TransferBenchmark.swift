@@ -35,25 +35,25 @@ struct TransferBenchmark {
 
     private func measure(_ size: Int, width: Int) async throws {
         let count = max(64, min(2_000, (64 << 20) / size))
-        let place = directory.appending(path: "transfer")
-        defer { try? FileManager.default.removeItem(at: place) }
+        let location = directory.appending(path: "transfer")
+        defer { try? FileManager.default.removeItem(at: location) }
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         let data = Data(bytes)
         let keys = (0..<count).map { ImageKey(ResourceKey("https://images.example.org/album/\($0)/large.jpg")) }
-        let bare = try BareFiles(directory: place.appending(path: "bare"), count: count)
+        let bare = try BareFiles(directory: location.appending(path: "bare"), count: count)
         let thread = BlockingExecutor(name: "alcedo.bench", width: 1)
         let pool = BlockingExecutor(name: "alcedo.bench", width: 2)
         let limits = DataCacheLimits(maximumSize: .max)
-        let files = FileDiskCache(directory: place.appending(path: "files"), limits: limits)
-        let database = SQLiteDiskCache(directory: place.appending(path: "database"), sizeLimit: .max)
+        let files = FileDiskCache(directory: location.appending(path: "files"), limits: limits)
+        let database = SQLiteDiskCache(directory: location.appending(path: "database"), sizeLimit: .max)
 
-        typealias Work = @Sendable (Int) async throws -> Void
-        let puts: [Work] = [
+        typealias Operation = @Sendable (Int) async throws -> Void
+        let puts: [Operation] = [
             { bare.put($0, bytes) }, { try Self.put(files, keys[$0], data) },
             { number in try await thread.run { bare.put(number, bytes) } },
             { try await files.store(data, for: keys[$0]) }, { try await database.store(data, for: keys[$0]) },
         ]
-        let gets: [Work] = [
+        let gets: [Operation] = [
             { bare.get($0, size) }, { Self.get(files, keys[$0], size) },
             { number in try await pool.run { bare.get(number, size) } },
             { number in
@@ -63,13 +63,13 @@ struct TransferBenchmark {
                 let found = await database.data(for: keys[number]); precondition(found?.count == size)
             },
         ]
-        for (name, works) in [("put", puts), ("get", gets)] {
-            var best = Array(repeating: Double.infinity, count: works.count)
+        for (name, operations) in [("put", puts), ("get", gets)] {
+            var best = Array(repeating: Double.infinity, count: operations.count)
             for _ in 0..<rounds {
-                for (index, work) in works.enumerated() {
+                for (index, operation) in operations.enumerated() {
                     // What blocks has one thread of its own in any case.
                     let width = index < 2 ? 1 : width
-                    best[index] = min(best[index], try await BenchTable.microseconds(count, width: width, work))
+                    best[index] = min(best[index], try await BenchTable.microseconds(count, width: width, operation))
                 }
             }
             if width == 1 {
@@ -77,7 +77,7 @@ struct TransferBenchmark {
                 BenchFigure(
                     "disk cache, \(name) of \(size >> 10) KB, over bare calls", best[1] / best[0],
                     .atMost(name == "get" ? 1.5 : 2)
-                ).note()
+                ).record()
             }
             let cells = best.enumerated().map { index, time in
                 let ratio = index == 0 ? "" : " (\(BenchTable.rounded(time / best[0])))"

@@ -28,7 +28,7 @@ struct DownloadBenchCommand: ProgramCommand {
         """
 
     private var rounds = 7
-    private var turn = Duration.milliseconds(500)
+    private var batchDuration = Duration.milliseconds(500)
     private var filters: [String] = []
     private var python = "python3"
     private var usesOrigin = false
@@ -39,7 +39,7 @@ struct DownloadBenchCommand: ProgramCommand {
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
-        case "--turn": turn = .milliseconds(try arguments.number(of: option, in: 1...60_000))
+        case "--turn": batchDuration = .milliseconds(try arguments.number(of: option, in: 1...60_000))
         case "--only": filters.append(try arguments.value(of: option))
         case "--python": python = try arguments.value(of: option)
         case "--origin": usesOrigin = true
@@ -53,7 +53,7 @@ struct DownloadBenchCommand: ProgramCommand {
     }
 
     mutating func finish(_ words: [String]) throws {
-        try Self.refuse(words)
+        try Self.rejectWords(words)
         if cases.isEmpty { throw UsageError("no case has such a name; they are: \(DownloadCase.names)") }
     }
 
@@ -66,11 +66,11 @@ struct DownloadBenchCommand: ProgramCommand {
             try OriginServer.serve()
             return .success
         }
-        let folder = try BenchFolder(in: FileManager.default.temporaryDirectory)
+        let folder = try BenchDirectory(in: FileManager.default.temporaryDirectory)
         defer { folder.remove() }
-        let place = folder.url
+        let location = folder.url
         let usesNginx = !usesOrigin && NginxServer.isInstalled
-        let server: any BenchServer = usesNginx ? try NginxServer(folder: place) : try OriginServer()
+        let server: any BenchServer = usesNginx ? try NginxServer(folder: location) : try OriginServer()
         Console.output("server: \(server.name)\n")
         if let requests {
             for what in cases { try await DownloadMemory(server: server, count: requests).run(what) }
@@ -79,7 +79,7 @@ struct DownloadBenchCommand: ProgramCommand {
         let version = AIOHTTPPeer.version(python: python)
         Console.output("aiohttp: \(version ?? "not found")\n")
         let speed = DownloadSpeed(
-            server: server, python: version == nil ? nil : python, rounds: rounds, turn: turn)
+            server: server, python: version == nil ? nil : python, rounds: rounds, batchDuration: batchDuration)
         try await speed.run(cases)
         try await CancelLatency(count: cancels).run()
         return .success
@@ -110,7 +110,7 @@ private struct CancelLatency {
         }
         times.sort()
         let (median, worst) = (times[count / 2], times[count - 1])
-        BenchFigure("cancelling closes the socket, worst of \(count)", worst, unit: " ms", .atMost(5)).note()
+        BenchFigure("cancelling closes the socket, worst of \(count)", worst, unit: " ms", .atMost(5)).record()
         Console.output(
             "cancelled: the socket is closed after \(Self.text(median)) ms, at worst of \(count) \(Self.text(worst)) ms "
                 + "(goal: < 5)\n")

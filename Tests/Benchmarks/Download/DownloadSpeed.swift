@@ -17,7 +17,7 @@ struct DownloadSpeed {
     let python: String?
     let rounds: Int
     /// Of each peer in a round.
-    let turn: Duration
+    let batchDuration: Duration
 
     func run(_ cases: [DownloadCase]) async throws {
         Console.output(
@@ -54,7 +54,7 @@ struct DownloadSpeed {
             // Connects and warms up; then counts.
             _ = try await rate(peer, job.what.width)
             let speed = try await rate(peer, job.what.width)
-            counts.append(max(job.what.width, Int(speed * (turn / .seconds(1)))))
+            counts.append(max(job.what.width, Int(speed * (batchDuration / .seconds(1)))))
         }
         var rates = Array(repeating: [Double](), count: Column.allCases.count)
         for round in 0..<rounds {
@@ -72,7 +72,7 @@ struct DownloadSpeed {
             let pairs = zip(rates[Column.downloader.rawValue], rates[other.rawValue])
             guard let median = Self.median(pairs.map { $0 / $1 }) else { return "-" }
             if let (name, limit) = Self.goal[other] {
-                BenchFigure("\(what.name), over \(name)", median, .atLeast(limit)).note()
+                BenchFigure("\(what.name), over \(name)", median, .atLeast(limit)).record()
             }
             return "\((median * 100).rounded() / 100)"
         }

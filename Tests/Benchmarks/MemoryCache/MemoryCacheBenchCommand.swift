@@ -53,7 +53,7 @@ struct MemoryCacheBenchCommand: ProgramCommand {
     }
 
     mutating func finish(_ words: [String]) throws {
-        try Self.refuse(words)
+        try Self.rejectWords(words)
         guard (trace == nil) == capacities.isEmpty else { throw UsageError("--trace and --capacity go together") }
     }
 

@@ -8,7 +8,7 @@ import Foundation
 /// Times hits, misses and stores that evict, of our caches, of `NSCache` and of a plain dictionary under a lock, in turns.
 struct MemoryCacheBenchmark {
     /// What a cache holds here: an object, as images hold their pixels by one.
-    private final class Picture: Sendable {}
+    private final class Payload: Sendable {}
 
     /// `NSCache` wants an object; its hash is ready, as that of our keys is.
     private final class Key: NSObject {
@@ -23,7 +23,7 @@ struct MemoryCacheBenchmark {
     /// The same throughout, so that only the reading of the clock differs.
     private static let timeToLive = Duration.seconds(3600)
 
-    private enum Work: String, CaseIterable {
+    private enum Operation: String, CaseIterable {
         case hit
         case sameOrder = "hit, all threads in the same order"
         case miss
@@ -39,44 +39,44 @@ struct MemoryCacheBenchmark {
     /// About how many operations one measurement takes.
     let operations: Int
 
-    /// Prints a table for each kind of work: nanoseconds for one operation of one thread.
+    /// Prints a table for each kind of operation: nanoseconds for one operation of one thread.
     func run() {
-        for work in Work.allCases {
-            let threads = threads.filter { $0 > 1 || work != .sameOrder }
+        for operation in Operation.allCases {
+            let threads = threads.filter { $0 > 1 || operation != .sameOrder }
             if threads.isEmpty { continue }
             Console.output(
-                "\(work.rawValue), nanoseconds an operation (all threads together: operations a microsecond)\n")
+                "\(operation.rawValue), nanoseconds an operation (all threads together: operations a microsecond)\n")
             Console.output(
                 Self.row("entries", "threads", ["adaptive", "adaptive, TTL", "lru", "dictionary", "NSCache"]))
             for count in counts {
-                for threads in threads { Console.output(measure(work, count: count, threads: threads)) }
+                for threads in threads { Console.output(measure(operation, count: count, threads: threads)) }
             }
             Console.output("\n")
         }
     }
 
-    private func measure(_ work: Work, count: Int, threads: Int) -> String {
+    private func measure(_ operation: Operation, count: Int, threads: Int) -> String {
         let present = (0..<count).map { ImageKey(ResourceKey("https://images.example.org/album/\($0)/large.jpg")) }
         let absent = (0..<count).map { ImageKey(ResourceKey("https://images.example.org/album/\($0)/small.jpg")) }
         // In an order that no cache of the processor foresees, but read one after another.
-        let keys = (work == .hit || work == .sameOrder ? present : absent).shuffled()
-        let picture = Picture()
+        let keys = (operation == .hit || operation == .sameOrder ? present : absent).shuffled()
+        let payload = Payload()
         let subjects = [
-            ours(.adaptive, work, present, keys, picture),
-            ours(.adaptive, work, present, keys, picture, timeToLive: Self.timeToLive),
-            ours(.lru, work, present, keys, picture), dictionary(work, present, keys, picture),
-            foundation(work, present, keys, picture),
+            ours(.adaptive, operation, present, keys, payload),
+            ours(.adaptive, operation, present, keys, payload, timeToLive: Self.timeToLive),
+            ours(.lru, operation, present, keys, payload), dictionary(operation, present, keys, payload),
+            foundation(operation, present, keys, payload),
         ]
         var best = Array(repeating: Double.infinity, count: subjects.count)
         for _ in 0..<Self.rounds {
             for (index, subject) in subjects.enumerated() {
                 best[index] = min(
-                    best[index], time(keys.count, threads: threads, isShared: work == .sameOrder, subject))
+                    best[index], time(keys.count, threads: threads, isShared: operation == .sameOrder, subject))
             }
         }
-        if work == .hit, threads == 1, count == counts.min() {
-            BenchFigure("a hit in the memory cache", best[0], unit: " ns", .atMost(60)).note()
-            BenchFigure("the same, over NSCache", best[subjects.count - 1] / best[0], .atLeast(8)).note()
+        if operation == .hit, threads == 1, count == counts.min() {
+            BenchFigure("a hit in the memory cache", best[0], unit: " ns", .atMost(60)).record()
+            BenchFigure("the same, over NSCache", best[subjects.count - 1] / best[0], .atLeast(8)).record()
         }
         let cells = best.map { nanoseconds in
             let rate = Double(threads) * 1000 / nanoseconds
@@ -100,20 +100,20 @@ struct MemoryCacheBenchmark {
     private typealias Subject = (Range<Int>) -> Done
 
     private func ours(
-        _ policy: PolicyName, _ work: Work, _ present: [ImageKey], _ keys: [ImageKey], _ picture: Picture,
+        _ policy: PolicyName, _ operation: Operation, _ present: [ImageKey], _ keys: [ImageKey], _ payload: Payload,
         timeToLive: Duration? = nil
     ) -> Subject {
-        let cache: MemoryCache<ImageKey, Picture> = policy.cache(costLimit: present.count, timeToLive: timeToLive)
-        for key in present { cache.store(Picture(), for: key, cost: 1) }
-        guard work == .put else { return { range in Self.reads(range, keys) { cache.value(for: $0) != nil } } }
-        return Self.writes(present, keys) { cache.store(picture, for: $0, cost: 1) }
+        let cache: MemoryCache<ImageKey, Payload> = policy.cache(costLimit: present.count, timeToLive: timeToLive)
+        for key in present { cache.store(Payload(), for: key, cost: 1) }
+        guard operation == .put else { return { range in Self.reads(range, keys) { cache.value(for: $0) != nil } } }
+        return Self.writes(present, keys) { cache.store(payload, for: $0, cost: 1) }
     }
 
     private func dictionary(
-        _ work: Work, _ present: [ImageKey], _ keys: [ImageKey], _ picture: Picture
+        _ operation: Operation, _ present: [ImageKey], _ keys: [ImageKey], _ payload: Payload
     ) -> Subject {
-        let lock = Locked(Dictionary(uniqueKeysWithValues: present.map { ($0, Picture()) }))
-        guard work == .put else {
+        let lock = Locked(Dictionary(uniqueKeysWithValues: present.map { ($0, Payload()) }))
+        guard operation == .put else {
             return { range in Self.reads(range, keys) { key in lock.withLock { $0[key] != nil } } }
         }
         // A plain dictionary knows no order: what goes is the entry that stood where the key is put.
@@ -122,9 +122,9 @@ struct MemoryCacheBenchmark {
                 for index in range {
                     lock.withLock { dictionary in
                         dictionary[present[index]] = nil
-                        dictionary[keys[index]] = picture
+                        dictionary[keys[index]] = payload
                         dictionary[keys[index]] = nil
-                        dictionary[present[index]] = picture
+                        dictionary[present[index]] = payload
                     }
                 }
                 return range.count * 2
@@ -133,18 +133,20 @@ struct MemoryCacheBenchmark {
     }
 
     private func foundation(
-        _ work: Work, _ present: [ImageKey], _ keys: [ImageKey], _ picture: Picture
+        _ operation: Operation, _ present: [ImageKey], _ keys: [ImageKey], _ payload: Payload
     ) -> Subject {
         // NSCache locks itself; it is only not declared Sendable.
-        nonisolated(unsafe) let cache = NSCache<Key, Picture>()
+        nonisolated(unsafe) let cache = NSCache<Key, Payload>()
         // Its insertion looks through all entries that cost less: with one cost for all that is none.
         cache.countLimit = present.count
-        for key in present { cache.setObject(Picture(), forKey: Key(key), cost: 1) }
+        for key in present { cache.setObject(Payload(), forKey: Key(key), cost: 1) }
         let objects = keys.map(Key.init)
-        guard work == .put else { return { range in Self.reads(range, objects) { cache.object(forKey: $0) != nil } } }
+        guard operation == .put else {
+            return { range in Self.reads(range, objects) { cache.object(forKey: $0) != nil } }
+        }
         return { range in
             Done {
-                for index in range { cache.setObject(picture, forKey: objects[index], cost: 1) }
+                for index in range { cache.setObject(payload, forKey: objects[index], cost: 1) }
                 return range.count
             }
         }

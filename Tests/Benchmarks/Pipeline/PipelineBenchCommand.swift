@@ -49,11 +49,11 @@ struct PipelineBenchCommand: ProgramCommand {
             try ManyImagesBenchmark.serve()
             return .success
         }
-        let folder = try BenchFolder(in: directory)
+        let folder = try BenchDirectory(in: directory)
         defer { folder.remove() }
-        let place = folder.url
+        let location = folder.url
         // Memory first: what others free would be used again without a rise.
-        try await ManyImagesBenchmark(directory: place, count: images, diskDelay: diskDelay).run()
+        try await ManyImagesBenchmark(directory: location, count: images, diskDelay: diskDelay).run()
         try await OneImageBenchmark(count: requests).run()
         try await PipelineHitBenchmark(rounds: rounds).run()
         return .success

@@ -37,7 +37,7 @@ struct PipelineHitBenchmark {
                     }
                 })
         }
-        BenchFigure("an image in memory", found, unit: " ns", .atMost(500)).note()
+        BenchFigure("an image in memory", found, unit: " ns", .atMost(500)).record()
         Console.output(BenchTable.row(["cachedImage", "\(Int(found.rounded()))", "below 500"]))
         Console.output(BenchTable.row(["load", "\(Int(loaded.rounded()))", ""]))
         await pipeline.shutDown()

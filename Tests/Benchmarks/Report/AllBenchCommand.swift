@@ -28,7 +28,7 @@ struct AllBenchCommand: ProgramCommand {
         let words: [String]
     }
 
-    private var pictures = ""
+    private var imageDirectory = ""
     private var python: String?
     private var output = "."
     private var rounds = 5
@@ -42,7 +42,7 @@ struct AllBenchCommand: ProgramCommand {
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
-        case "--pictures": pictures = try arguments.value(of: option)
+        case "--pictures": imageDirectory = try arguments.value(of: option)
         case "--python": python = try arguments.value(of: option)
         case "--output": output = try arguments.value(of: option)
         case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
@@ -55,24 +55,25 @@ struct AllBenchCommand: ProgramCommand {
     }
 
     mutating func finish(_ words: [String]) throws {
-        try Self.refuse(words)
-        if pictures.isEmpty { throw UsageError("all needs --pictures") }
+        try Self.rejectWords(words)
+        if imageDirectory.isEmpty { throw UsageError("all needs --pictures") }
     }
 
     func run() async throws -> ExitStatus {
-        let parts = parts(pictures)
+        let parts = parts(imageDirectory)
         let chosen = Set(parts.map(\.title).filter { filters.isEmpty || filters.contains(where: $0.contains) })
         // Before anything takes its minutes.
         for name in Self.folders
-        where (try? FileManager.default.contentsOfDirectory(atPath: "\(pictures)/\(name)")) == nil {
-            throw UsageError("--pictures takes a folder that has the folders wallpapers and web, not '\(pictures)'")
+        where (try? FileManager.default.contentsOfDirectory(atPath: "\(imageDirectory)/\(name)")) == nil {
+            throw UsageError(
+                "--pictures takes a folder that has the folders wallpapers and web, not '\(imageDirectory)'")
         }
         guard !chosen.isEmpty else {
             let titles = parts.map(\.title).joined(separator: ", ")
             throw UsageError("no part has such a title; there are \(titles)")
         }
-        let place = OutputFolder(output, replaces: replaces || isUpdate, sparing: [])
-        try place.prepare(for: [Self.names.data, Self.names.text, Self.names.plot])
+        let location = OutputDirectory(output, replaces: replaces || isUpdate, sparing: [])
+        try location.prepare(for: [Self.names.data, Self.names.text, Self.names.plot])
         let folder = URL(filePath: output)
         let file = folder.appending(path: Self.names.data)
         var sections: [BenchReport.Section] = []
@@ -99,9 +100,9 @@ struct AllBenchCommand: ProgramCommand {
         }
         let report = BenchReport(
             date: now, machine: machine, versions: versions, sections: sections, plot: Self.names.plot)
-        try place.write(JSONEncoder().encode(report), named: Self.names.data)
-        try place.write(Data(report.markdown.utf8), named: Self.names.text)
-        try place.write(Data(FigurePlot(figures: report.figures).svg.utf8), named: Self.names.plot)
+        try location.write(JSONEncoder().encode(report), named: Self.names.data)
+        try location.write(Data(report.markdown.utf8), named: Self.names.text)
+        try location.write(Data(FigurePlot(figures: report.figures).svg.utf8), named: Self.names.plot)
         Console.output(report.table.joined(separator: "\n") + "\n")
         return hasFailed ? .failure : .success
     }
@@ -118,26 +119,26 @@ struct AllBenchCommand: ProgramCommand {
         return report.sections
     }
 
-    private func parts(_ pictures: String) -> [Part] {
+    private func parts(_ imageDirectory: String) -> [Part] {
         let peer = python.map { ["--python", $0] } ?? []
-        let turns = ["--rounds", "\(rounds)"]
+        let roundOptions = ["--rounds", "\(rounds)"]
         return [
-            Part(title: "Decoders", words: ["decode", "\(pictures)/wallpapers", "--rounds", "3"])
-        ] + memoryParts(pictures) + [
+            Part(title: "Decoders", words: ["decode", "\(imageDirectory)/wallpapers", "--rounds", "3"])
+        ] + memoryParts(imageDirectory) + [
             Part(title: "Memory caches", words: ["memory-cache", "--entries", "1000", "--threads", "1"]),
             Part(title: "Disk caches", words: ["disk-cache"]),
             Part(title: "Response cache", words: ["response-cache"]),
-            Part(title: "Downloader", words: ["download"] + turns + peer),
+            Part(title: "Downloader", words: ["download"] + roundOptions + peer),
             Part(title: "Pipeline", words: ["pipeline"]),
             Part(title: "View binding", words: ["binding"]),
-            Part(title: "Processors", words: ["resize"] + turns + peer),
-            Part(title: "Thumbnails", words: ["thumbnail", "--pictures", pictures] + turns + peer),
+            Part(title: "Processors", words: ["resize"] + roundOptions + peer),
+            Part(title: "Thumbnails", words: ["thumbnail", "--pictures", imageDirectory] + roundOptions + peer),
         ]
     }
 
     /// The largest wallpaper of each format as a thumbnail.
-    private func memoryParts(_ pictures: String) -> [Part] {
-        let folder = "\(pictures)/wallpapers"
+    private func memoryParts(_ imageDirectory: String) -> [Part] {
+        let folder = "\(imageDirectory)/wallpapers"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         var largest: [String: (path: String, byteCount: Int)] = [:]
         for name in names {
@@ -190,7 +191,7 @@ private struct StolenTime {
         guard let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8),
             let line = text.split(separator: "\n").first
         else { return nil }
-        let numbers = line.split(separator: " ").dropFirst().prefix(8).compactMap { Int($0) }
-        return numbers.count == 8 ? (numbers[7], numbers.reduce(0, +)) : nil
+        let values = line.split(separator: " ").dropFirst().prefix(8).compactMap { Int($0) }
+        return values.count == 8 ? (values[7], values.reduce(0, +)) : nil
     }
 }

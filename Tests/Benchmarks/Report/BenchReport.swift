@@ -56,10 +56,10 @@ struct BenchReport: Codable {
 
     /// What others took of the machine.
     private var theft: String {
-        let most = sections.compactMap(\.stolen).max() ?? 0
-        guard most >= 0.01 else { return "" }
+        let maximum = sections.compactMap(\.stolen).max() ?? 0
+        guard maximum >= 0.01 else { return "" }
         return
-            " Other machines on the same host took up to \(Int((100 * most).rounded())) % of the processors' time meanwhile."
+            " Other machines on the same host took up to \(Int((100 * maximum).rounded())) % of the processors' time meanwhile."
     }
 
     private static func trimmed(_ line: Substring) -> String {
@@ -113,7 +113,7 @@ enum BenchMachine {
 
     /// Swift's driver leaves a folder in the temporary one; it is given one that goes.
     private static func swiftBanner() throws -> String {
-        let folder = try BenchFolder(in: FileManager.default.temporaryDirectory)
+        let folder = try BenchDirectory(in: FileManager.default.temporaryDirectory)
         defer { folder.remove() }
         return try BenchProcess.output(of: "/usr/bin/env", ["TMPDIR=\(folder.url.path)", "swift", "--version"])
     }

@@ -9,7 +9,7 @@ struct FigurePlot {
     private static let characterWidth = 7.0
     private static let top = 44.0
     /// The end of the scale, to both sides.
-    private static let most = 8.0
+    private static let maximumFactor = 8.0
 
     let figures: [BenchFigure]
 
@@ -46,7 +46,7 @@ struct FigurePlot {
         let valueX = labelWidth + 2 * Self.halfWidth + 14
         // A bar that goes on beyond the scale ends in an arrow.
         let tip =
-            figure.merit > Self.most
+            figure.merit > Self.maximumFactor
             ? [
                 ##"<path d="M\##(right) \##(y + 3) l8 \##(Self.rowHeight / 2 - 3) l-8 \##(Self.rowHeight / 2 - 3) z" fill="#2a9d6f"/>"##
             ]
@@ -62,8 +62,8 @@ struct FigurePlot {
 
     /// By the logarithm, so that half is as far from the line as twice.
     private func position(_ factor: Double) -> Double {
-        let bounded = factor.isNaN ? 1 : min(Self.most, max(1 / Self.most, factor))
-        let x = labelWidth + Self.halfWidth * (1 + log2(bounded) / log2(Self.most))
+        let bounded = factor.isNaN ? 1 : min(Self.maximumFactor, max(1 / Self.maximumFactor, factor))
+        let x = labelWidth + Self.halfWidth * (1 + log2(bounded) / log2(Self.maximumFactor))
         return (x * 10).rounded() / 10
     }
 

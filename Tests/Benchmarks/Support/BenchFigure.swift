@@ -50,7 +50,7 @@ struct BenchFigure: Codable {
     }
 
     /// Adds it to those that are collected.
-    func note() {
+    func record() {
         guard let path = ProcessInfo.processInfo.environment[Self.fileVariable],
             let line = try? JSONEncoder().encode(self), let file = fopen(path, "a")
         else { return }

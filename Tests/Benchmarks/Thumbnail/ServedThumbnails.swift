@@ -19,7 +19,7 @@ struct ServedThumbnails {
 
     func run() async throws {
         guard NginxServer.isInstalled else { throw BenchError(description: "nginx is not installed") }
-        let folder = try BenchFolder(in: FileManager.default.temporaryDirectory)
+        let folder = try BenchDirectory(in: FileManager.default.temporaryDirectory)
         defer { folder.remove() }
         let server = try NginxServer(folder: folder.url)
         let served = folder.url.appending(path: "files/web")
@@ -31,8 +31,8 @@ struct ServedThumbnails {
         let base = "\(server.plainBase)/web/"
         var (ours, theirs) = ([ServedRun](), [ServedRun]())
         for round in 0...rounds {
-            for turn in 0..<2 {
-                if (round + turn) % 2 == 0 {
+            for pass in 0..<2 {
+                if (round + pass) % 2 == 0 {
                     let result = try measureOurs(base, folder.url.appending(path: "cache-\(round)"))
                     if round > 0 { ours.append(result) }
                 } else if let python {
@@ -55,11 +55,11 @@ struct ServedThumbnails {
         let process = try BenchProcess(path, arguments)
         try process.send(files.paths.map { URL(filePath: $0).lastPathComponent }.joined(separator: " "))
         let answer = try process.readLine()
-        var numbers = answer.split(separator: " ").compactMap { Double($0) }
-        guard let resident = numbers.popLast(), !numbers.isEmpty else {
+        var values = answer.split(separator: " ").compactMap { Double($0) }
+        guard let resident = values.popLast(), !values.isEmpty else {
             throw BenchError(description: "\(path): \(answer)")
         }
-        return ServedRun(rates: numbers, resident: resident)
+        return ServedRun(rates: values, resident: resident)
     }
 
     private func report(_ ours: [ServedRun], _ theirs: [ServedRun]) {
@@ -68,7 +68,7 @@ struct ServedThumbnails {
         }
         let ratios = zip(ours, theirs).map { $0.rates[0] / $1.rates[0] }
         if let median = DownloadSpeed.median(ratios) {
-            BenchFigure("1,000 from a server, over aiohttp with libvips", median, .atLeast(2)).note()
+            BenchFigure("1,000 from a server, over aiohttp with libvips", median, .atLeast(2)).record()
         }
         let ratio = DownloadSpeed.median(ratios).map { "\(($0 * 100).rounded() / 100)" } ?? "-"
         Console.output(

@@ -22,22 +22,22 @@ struct ThumbnailBenchCommand: ProgramCommand {
 
         """
 
-    private var pictures: String?
+    private var imageDirectory: String?
     private var python: String?
     private var rounds = 5
     private var filter = ""
-    private var most = 100
-    /// What the process that loads is told: where pictures are served, and where its disk cache is.
+    private var maximumCount = 100
+    /// What the process that loads is told: where the images are served, and where its disk cache is.
     private var loading: (base: String, cache: String)?
     private var (base, cache): (String?, String?)
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
-        case "--pictures": pictures = try arguments.value(of: option)
+        case "--pictures": imageDirectory = try arguments.value(of: option)
         case "--python": python = try arguments.value(of: option)
         case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
         case "--only": filter = try arguments.value(of: option)
-        case "--most": most = try arguments.number(of: option, in: 1...100_000)
+        case "--most": maximumCount = try arguments.number(of: option, in: 1...100_000)
         // Of the process that loads.
         case "--load": base = try arguments.value(of: option)
         case "--cache": cache = try arguments.value(of: option)
@@ -47,9 +47,9 @@ struct ThumbnailBenchCommand: ProgramCommand {
     }
 
     mutating func finish(_ words: [String]) throws {
-        try Self.refuse(words)
+        try Self.rejectWords(words)
         if let base, let cache { loading = (base, cache) }
-        if pictures == nil, loading == nil { throw UsageError("thumbnail needs --pictures") }
+        if imageDirectory == nil, loading == nil { throw UsageError("thumbnail needs --pictures") }
     }
 
     func run() async throws -> ExitStatus {
@@ -57,11 +57,13 @@ struct ThumbnailBenchCommand: ProgramCommand {
             try await ServedThumbnailLoad(base: loading.base, cacheDirectory: URL(filePath: loading.cache)).run()
             return .success
         }
-        guard let pictures else { return .usage }
-        let folder = URL(filePath: pictures)
+        guard let imageDirectory else { return .usage }
+        let folder = URL(filePath: imageDirectory)
         for (name, goal) in ThumbnailSpeed.tables where filter.isEmpty || name.contains(filter) {
             let files = try ThumbnailFiles(folder.appending(path: name))
-            try await ThumbnailSpeed(files: files, goal: goal, python: python, rounds: rounds, most: most).run(name)
+            try await ThumbnailSpeed(
+                files: files, goal: goal, python: python, rounds: rounds, maximumCount: maximumCount
+            ).run(name)
         }
         if filter.isEmpty || "server".contains(filter) {
             let files = try ThumbnailFiles(folder.appending(path: "web"))

@@ -6,21 +6,21 @@ import Foundation
 struct ThumbnailSpeed {
     /// The goal for our time over another's.
     struct Goal {
-        let most: [ImageFormat: Double]
+        let maximumRatios: [ImageFormat: Double]
         /// Over the faster of both, or over libvips alone.
         let comparesFaster: Bool
     }
 
     static let tables: [(name: String, goal: Goal)] = [
-        ("wallpapers", Goal(most: [.jpeg: 0.95, .png: 0.95, .webp: 0.7], comparesFaster: true)),
-        ("web", Goal(most: [.jpeg: 0.55, .png: 1, .webp: 0.55], comparesFaster: false)),
+        ("wallpapers", Goal(maximumRatios: [.jpeg: 0.95, .png: 0.95, .webp: 0.7], comparesFaster: true)),
+        ("web", Goal(maximumRatios: [.jpeg: 0.55, .png: 1, .webp: 0.55], comparesFaster: false)),
     ]
 
     let files: ThumbnailFiles
     let goal: Goal
     let python: String?
     let rounds: Int
-    let most: Int
+    let maximumCount: Int
 
     func run(_ name: String) async throws {
         Console.output(
@@ -30,7 +30,7 @@ struct ThumbnailSpeed {
                 "of the processor", "goal", "one thread over two", "goal",
             ]))
         for format in [ImageFormat.jpeg, .png, .webp] {
-            let paths = Array(files.paths(of: format).prefix(most))
+            let paths = Array(files.paths(of: format).prefix(maximumCount))
             guard !paths.isEmpty else { continue }
             try await measure(name, paths, format)
         }
@@ -43,13 +43,13 @@ struct ThumbnailSpeed {
         }
         var times = (0..<1 + (peers?.count ?? 0)).map { _ in [ThumbnailTime]() }
         var gains: [Double] = []
-        // One turn more, which warms all and does not count.
+        // One pass more, which warms all and does not count.
         for round in 0...rounds {
             var sums = Array(repeating: ThumbnailTime(), count: times.count)
             for path in paths {
                 // Who goes first changes, so that nobody always finds the other's file in the cache.
-                for turn in times.indices {
-                    let index = (turn + round) % times.count
+                for pass in times.indices {
+                    let index = (pass + round) % times.count
                     let time = index == 0 ? try await one.make([path]) : try peers?[index - 1].make(path)
                     if let time { sums[index] = sums[index] + time }
                 }
@@ -79,12 +79,12 @@ struct ThumbnailSpeed {
         }
         let cells = (0..<3).map { $0 < each.count ? each[$0] : "-" }
         let (byClock, byProcessor, gain) = (ratio(\.wall), ratio(\.processor), DownloadSpeed.median(gains))
-        if let byClock, let most = goal.most[format] {
+        if let byClock, let ratio = goal.maximumRatios[format] {
             let peer = goal.comparesFaster ? "the faster of both" : "libvips"
-            BenchFigure("thumbnails, \(table) \(format), over \(peer)", byClock, .atMost(most)).note()
+            BenchFigure("thumbnails, \(table) \(format), over \(peer)", byClock, .atMost(ratio)).record()
         }
-        if let gain { BenchFigure("thumbnails, \(table) \(format), on two threads", gain, .atLeast(1.9)).note() }
-        let limit = goal.most[format].map { "at most \($0)" } ?? ""
+        if let gain { BenchFigure("thumbnails, \(table) \(format), on two threads", gain, .atLeast(1.9)).record() }
+        let limit = goal.maximumRatios[format].map { "at most \($0)" } ?? ""
         Console.output(
             BenchTable.row(
                 ["\(count) \(format)"] + cells + [text(byClock), text(byProcessor), limit, text(gain), "1.9"]))
@@ -110,9 +110,9 @@ private final class PythonThumbnails {
     func make(_ path: String) throws -> ThumbnailTime {
         try process.send(path)
         let answer = try process.readLine()
-        let numbers = answer.split(separator: " ").compactMap { Double($0) }
-        guard numbers.count == 2 else { throw BenchError(description: "\(library.rawValue): \(answer)") }
-        return ThumbnailTime(wall: numbers[0], processor: numbers[1])
+        let values = answer.split(separator: " ").compactMap { Double($0) }
+        guard values.count == 2 else { throw BenchError(description: "\(library.rawValue): \(answer)") }
+        return ThumbnailTime(wall: values[0], processor: values[1])
     }
 
     /// Reads lines of a path; writes milliseconds by the clock and of the processor.

@@ -73,9 +73,9 @@ public enum ResponseFuzz {
         let cache = CachingTransport(
             wrapping: server, store: store, rules: ResponseCacheRules(role: role), clock: clock)
         for request in requests {
-            let before = server.questionCount
+            let before = server.requestCount
             guard let response = try? await cache.send(request) else { continue }
-            if response.responseSource == .fresh { require(server.questionCount == before, "fresh, yet asked") }
+            if response.responseSource == .fresh { require(server.requestCount == before, "fresh, yet asked") }
             // One that its server has just confirmed says what the server said. RFC 9111 section 4.
             if [.fresh, .stale].contains(response.responseSource), response.head.status != 504 {
                 let age = response.head.fields.values(of: "Age").last.flatMap { Int($0) }

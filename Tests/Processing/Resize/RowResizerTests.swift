@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoProcessing
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite struct RowResizerTests {

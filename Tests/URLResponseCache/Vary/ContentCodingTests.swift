@@ -3,6 +3,7 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoTesting
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import AlcedoURLResponseCache
@@ -10,12 +11,6 @@ import Testing
 /// A stored body is used only for requests that want it in its form: decoded by the transport, or as it was sent.
 @Suite(.timeLimit(.minutes(10)))
 struct ContentCodingTests {
-    /// "alcedo alcedo alcedo alcedo", by gzip.
-    private static let packed = Data([
-        0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x4b, 0xcc, 0x49, 0x4e, 0x4d, 0xc9, 0x57, 0x48,
-        0xc4, 0x42, 0x01, 0x00, 0x4e, 0x2f, 0xfe, 0xc0, 0x1b, 0x00, 0x00, 0x00,
-    ])
-    private static let unpacked = Data("alcedo alcedo alcedo alcedo".utf8)
     private static let coded: HTTPFields = ["Cache-Control": "max-age=60", "Content-Encoding": "gzip", "ETag": "\"v\""]
 
     private let clock = ManualClock()
@@ -32,7 +27,7 @@ struct ContentCodingTests {
             if confirms, request.fields["If-None-Match"]?.contains("\"v\"") == true {
                 return .status(304, fields: ["ETag": "\"v\"", "Cache-Control": "max-age=60"])
             }
-            return OriginReply(fields: Self.coded, body: Self.packed)
+            return OriginReply(fields: Self.coded, body: GzipSample.encoded)
         }
     }
 
@@ -57,18 +52,18 @@ struct ContentCodingTests {
         for kind in kinds {
             #expect(
                 try await body(origin, kind.fields, through: cache).body
-                    == (kind.isPacked ? Self.packed : Self.unpacked))
+                    == (kind.isPacked ? GzipSample.encoded : GzipSample.decoded))
         }
         let count = origin.requests.count
         for kind in kinds {
             let (body, source) = try await body(origin, kind.fields, through: cache)
-            #expect(body == (kind.isPacked ? Self.packed : Self.unpacked) && source == .fresh)
+            #expect(body == (kind.isPacked ? GzipSample.encoded : GzipSample.decoded) && source == .fresh)
         }
         #expect(origin.requests.count == count)
         clock.advance(by: .seconds(61))
         for kind in kinds {
             let (body, source) = try await body(origin, kind.fields, through: cache)
-            #expect(body == (kind.isPacked ? Self.packed : Self.unpacked) && source == .revalidated)
+            #expect(body == (kind.isPacked ? GzipSample.encoded : GzipSample.decoded) && source == .revalidated)
         }
     }
 
@@ -79,12 +74,12 @@ struct ContentCodingTests {
         defer { origin.stop() }
         let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), clock: clock)
 
-        #expect(try await body(origin, ["Range": "bytes=0-999"], through: cache).body == Self.packed)
-        #expect(try await body(origin, [:], through: cache).body == Self.unpacked)
-        #expect(try await body(origin, ["Range": "bytes=0-999"], through: cache).body == Self.packed)
+        #expect(try await body(origin, ["Range": "bytes=0-999"], through: cache).body == GzipSample.encoded)
+        #expect(try await body(origin, [:], through: cache).body == GzipSample.decoded)
+        #expect(try await body(origin, ["Range": "bytes=0-999"], through: cache).body == GzipSample.encoded)
         // With codings of its own a request with a range is one like others.
         let own: HTTPFields = ["Range": "bytes=0-999", "Accept-Encoding": "gzip"]
-        #expect(try await body(origin, own, through: cache).body == Self.packed)
+        #expect(try await body(origin, own, through: cache).body == GzipSample.encoded)
         #expect(try await body(origin, ["Accept-Encoding": "gzip"], through: cache).source == .fresh)
     }
 
@@ -92,18 +87,18 @@ struct ContentCodingTests {
         let origin = try LoopbackOrigin { request in
             if request.number == 1 {
                 let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
-                return OriginReply(fields: fields, body: Self.unpacked).cutting(at: .afterBody(9))
+                return OriginReply(fields: fields, body: GzipSample.decoded).cutting(at: .afterBody(9))
             }
-            return OriginReply(fields: Self.coded, body: Self.packed)
+            return OriginReply(fields: Self.coded, body: GzipSample.encoded)
         }
         defer { origin.stop() }
         let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore(), clock: clock)
         await #expect(throws: HTTPTransportError.self) { try await body(origin, [:], through: cache) }
 
-        #expect(try await body(origin, [:], through: cache).body == Self.unpacked)
+        #expect(try await body(origin, [:], through: cache).body == GzipSample.decoded)
 
         #expect(origin.requests.map { $0.fields["Range"] } == [nil, "bytes=9-", nil])
-        #expect(try await body(origin, [:], through: cache).body == Self.unpacked)
+        #expect(try await body(origin, [:], through: cache).body == GzipSample.decoded)
         #expect(origin.requests.count == 3)
     }
 

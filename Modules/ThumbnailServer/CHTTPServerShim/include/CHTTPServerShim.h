@@ -85,19 +85,19 @@ void alcedo_http_suspend(alcedo_http_request *_Nonnull request);
 void alcedo_http_resume(alcedo_http_request *_Nonnull request);
 
 /// Notices clients that go away while their requests are suspended: the server does not look at their sockets then.
-typedef struct alcedo_http_departures alcedo_http_departures;
+typedef struct alcedo_http_disconnects alcedo_http_disconnects;
 
 /// NULL: the system has no descriptor for it.
-alcedo_http_departures *_Nullable alcedo_http_departures_create(void);
+alcedo_http_disconnects *_Nullable alcedo_http_disconnects_create(void);
 /// Watches a socket. The number is not 0. 0: it is not watched.
-int alcedo_http_departures_watch(alcedo_http_departures *_Nonnull departures, int socket, uint64_t number);
+int alcedo_http_disconnects_watch(alcedo_http_disconnects *_Nonnull disconnects, int socket, uint64_t number);
 /// From any thread, before the request is resumed.
-void alcedo_http_departures_forget(alcedo_http_departures *_Nonnull departures, int socket);
+void alcedo_http_disconnects_unwatch(alcedo_http_disconnects *_Nonnull disconnects, int socket);
 /// Waits for a client to go, and gives the number of its socket, which is reported once; 0: the end has come. For one
 /// thread.
-uint64_t alcedo_http_departures_next(alcedo_http_departures *_Nonnull departures);
+uint64_t alcedo_http_disconnects_next(alcedo_http_disconnects *_Nonnull disconnects);
 /// Ends the waiting, for good.
-void alcedo_http_departures_end(alcedo_http_departures *_Nonnull departures);
-void alcedo_http_departures_destroy(alcedo_http_departures *_Nonnull departures);
+void alcedo_http_disconnects_end(alcedo_http_disconnects *_Nonnull disconnects);
+void alcedo_http_disconnects_destroy(alcedo_http_disconnects *_Nonnull disconnects);
 
 #endif

@@ -1,0 +1,155 @@
+import Alcedo
+import AlcedoLibc
+import AlcedoProgramSupport
+import FoundationEssentials
+
+/// `alcedo cache`
+struct CacheCommand: ProgramCommand {
+    static let name = "cache"
+    static let help = """
+        usage: alcedo cache stat|list|verify|trim|clear [options]
+
+        Looks into the cache on disk that the other commands use, and puts it in order. Others may use it meanwhile.
+
+          stat      how many entries there are, and what they occupy; unfinished downloads apart
+          list      one line for each entry, the least recently used first
+          verify    read every entry, and remove those that are damaged; exits with 1 when there was one
+          trim      remove the least recently used entries until the rest fits --size and --count
+          clear     remove everything, unfinished downloads too
+
+        It ends with 1 when it could not do all of that, and where a cache that is named is none.
+
+          --cache DIR      the cache (default: the user's cache directory)
+          --size N         for trim: most bytes that stay, such as 64M
+          --count N        for trim: most entries that stay
+          --json           one JSON object; for list, one a line
+          --quiet, -q      say nothing but problems
+
+        """
+
+    private enum Action: String, CaseIterable {
+        case stat, list, verify, trim, clear
+    }
+
+    private var action = Action.stat
+    private var directory = ImagePipeline.Configuration.standardCacheDirectory
+    private var isExplicit = false
+    private var size: Int?
+    private var count: Int?
+    private var isJSON = false
+    private var isQuiet = false
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--cache":
+            directory = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
+            isExplicit = true
+        case "--size": size = try ByteCount.parse(try arguments.value(of: option), for: option)
+        case "--count": count = try arguments.number(of: option, in: 0...Int.max)
+        case "--json": isJSON = true
+        case "--quiet", "-q": isQuiet = true
+        default: return false
+        }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws {
+        let actions = Action.allCases.map(\.rawValue).joined(separator: ", ")
+        guard words.count == 1, let word = words.first, let action = Action(rawValue: word) else {
+            throw UsageError("cache takes one of: \(actions)")
+        }
+        guard (size ?? count) == nil || action == .trim else {
+            throw UsageError("cache \(word) takes neither --size nor --count")
+        }
+        guard action != .trim || (size ?? count) != nil else {
+            throw UsageError("cache trim needs --size, --count or both")
+        }
+        self.action = action
+    }
+
+    func run() async throws -> ExitStatus {
+        guard let directory else { throw UsageError("there is no home for a cache; --cache names one") }
+        try checkExistence(of: directory)
+        try await CacheDirectory.check(directory, mustExist: true)
+        let maintenance = CacheMaintenance(
+            in: directory, report: CacheReport(directory: directory, isJSON: isJSON, isQuiet: isQuiet))
+        let failure =
+            switch action {
+            case .stat: await maintenance.printTotals()
+            case .list: await maintenance.list()
+            case .verify: await maintenance.verify()
+            case .trim: await maintenance.trim(toSize: size ?? .max, count: count ?? .max)
+            case .clear: await maintenance.clear()
+            }
+        if let failure { Console.problem("alcedo: \(failure)") }
+        return failure == nil ? .success : .failure
+    }
+
+    /// Throws when the directory is not to be had, or is not there though somebody named it: the usual one is made by the
+    /// first load only.
+    private func checkExistence(of directory: URL) throws {
+        let path = directory.path(percentEncoded: false)
+        guard access(path, F_OK) != 0 else { return }
+        let number = errno
+        if number == ENOENT, !isExplicit { return }
+        throw InputError("the cache directory \(path)", number)
+    }
+}
+
+/// What `alcedo cache` does to the images of a cache and to the unfinished downloads beside them. Each action tells what it
+/// did, and returns in words why that was not all, or nil.
+private struct CacheMaintenance {
+    private let images: FileDiskCache
+    private let parts: FileDiskCache
+    private let report: CacheReport
+
+    init(in directory: URL, report: CacheReport) {
+        // No limits of its own: what is there is shown as it is, and only what is asked for goes.
+        let limits = DataCacheLimits(maximumSize: .max, maximumAge: nil)
+        images = FileDiskCache(directory: directory, limits: limits, sweepInterval: .zero)
+        parts = FileDiskCache(directory: StackOptions.parts(in: directory), limits: limits, sweepInterval: .zero)
+        self.report = report
+    }
+
+    func printTotals() async -> String? {
+        for cache in [images, parts] { if let failure = await cache.listingError() { return failure.message } }
+        report.printTotals(await images.count, await images.totalSize, await parts.count, await parts.totalSize)
+        return nil
+    }
+
+    func list() async -> String? {
+        if let failure = await images.listingError() { return failure.message }
+        for item in await images.items() { report.printItem(item, await images.key(named: item.name)) }
+        return nil
+    }
+
+    func verify() async -> String? {
+        let (found, foundParts) = (await images.verify(), await parts.verify())
+        report.printVerification(found, foundParts)
+        if let failure = found.refusal ?? foundParts.refusal { return "not all could be verified: \(failure)" }
+        let damagedCount = found.damagedNames.count + foundParts.damagedNames.count
+        return damagedCount == 0 ? nil : "entries that were damaged, and are removed: \(damagedCount)"
+    }
+
+    func trim(toSize size: Int, count: Int) async -> String? {
+        let trimmed = await images.trim(toSize: size, count: count)
+        report.printTrim(trimmed)
+        return trimmed.refusal.map { "not all could be removed: \($0)" }
+    }
+
+    func clear() async -> String? {
+        let (count, size) = await totals
+        await images.removeAll()
+        await parts.removeAll()
+        // Which may say why something is left.
+        let imageFailure = await images.trim(toSize: 0).refusal
+        let partFailure = await parts.trim(toSize: 0).refusal
+        let (leftCount, leftSize) = await totals
+        report.printRemovals(max(0, count - leftCount), max(0, size - leftSize))
+        return (imageFailure ?? partFailure).map { "not all could be removed: \($0)" }
+    }
+
+    private var totals: (count: Int, size: Int) {
+        get async { (await images.count + parts.count, await images.totalSize + parts.totalSize) }
+    }
+}

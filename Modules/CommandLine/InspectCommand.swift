@@ -1,0 +1,127 @@
+import Alcedo
+import AlcedoProgramSupport
+import AlcedoRuntime
+import FoundationEssentials
+
+/// `alcedo inspect`
+struct InspectCommand: ProgramCommand {
+    static let name = "inspect"
+    static let help =
+        """
+        usage: alcedo inspect URL|FILE|FOLDER... [options]
+
+        Says what images are, without decoding a pixel unless --pixels asks for it.
+
+          --pixels         decode every frame, and print the SHA-256 of its rows: straight RGBA of 8 bits, top row first,
+                           as stored (no orientation, gamma or profile applied)
+          --json           for scripts: one JSON object a line, one for every image, in order, with input, error and
+                           what is known
+          --quiet, -q      no reports: problems are told, and the exit status says whether there were any. What is wrong
+                           with pixels alone, such as a file that ends too soon, only --pixels can find
+
+        """ + InputOptions.help + NetworkOptions.help
+
+    private var inputs = InputOptions()
+    private var network = NetworkOptions()
+    private var isJSON = false
+    private var isQuiet = false
+    private var decodesPixels = false
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--json": isJSON = true
+        case "--quiet", "-q": isQuiet = true
+        case "--pixels": decodesPixels = true
+        default: return try inputs.take(option, from: &arguments) || network.take(option, from: &arguments)
+        }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws { try inputs.take(words, for: Self.name) }
+
+    func run() async throws -> ExitStatus {
+        let images = try await inputs.images(changing: network.apply)
+        let log = network.isVerbose ? TransferLog { Console.notice($0) } : nil
+        // Nothing is kept on disk: what a server has now is what is wanted.
+        let downloader = try network.downloader(parts: nil, downloads: images.count, log: log)
+        var report = JobReport(program: "alcedo")
+        (report.isJSON, report.isQuiet) = (isJSON, isQuiet)
+        let tally = RunTally(of: images.count, "inspected", report)
+        return await InterruptibleJob(downloader: downloader, log: log, tally: tally).run { [report] interruption in
+            await inspect(images, with: downloader, until: interruption, report, tally)
+        }
+    }
+
+    /// Returns whether all went well.
+    private func inspect(
+        _ images: ImageList, with downloader: Downloader, until interruption: Interruption, _ report: JobReport,
+        _ tally: RunTally
+    ) async -> Bool {
+        let inspector = Inspector(codecs: .standard, limits: inputs.limits, decodesPixels: decodesPixels)
+        let decoding = BlockingExecutor(name: "alcedo.inspect", width: 1)
+        // One after another: a list of any length needs the memory of one image. On a terminal the reports show how far it is.
+        let batch = BatchLoad(
+            images, maxConcurrentLoads: 1, interruption: interruption,
+            showsProgress: report.showsProgress && !Console.outputIsTerminal)
+        var succeeded = true
+        await batch.run { request, index, progress in
+            let data = try await downloader.download(DownloadRequest(request.source), progress: progress).data
+            let blank = ImageReport(input: images[index].path)
+            return try await decoding.run { inspector.inspect(data, blank) }
+        } onResult: { index, result in
+            let image = images[index]
+            var found = ImageReport(input: image.path)
+            switch result {
+            case .success(let inspected): found = inspected
+            case .failure(let error):
+                let isEmpty = (error as? DownloadError)?.code == .empty
+                found.error = "\(isEmpty ? "empty" : "unreadable"): \(image.withoutPassword("\(error)"))"
+            }
+            if found.error != nil { succeeded = false }
+            printReport(found, of: image, by: report)
+            tally.add()
+        }
+        return succeeded
+    }
+
+    private func printReport(_ image: ImageReport, of argument: ImageArgument, by report: JobReport) {
+        if let error = image.error, !isJSON || isQuiet { report.problem("\(argument.name): \(error)") }
+        guard !isQuiet else { return }
+        report.printText(image.text)
+        report.printObject(image)
+    }
+}
+
+/// Fills in reports.
+private struct Inspector: Sendable {
+    let codecs: CodecRegistry
+    let limits: DecodingLimits
+    let decodesPixels: Bool
+
+    /// Returns the report with what the bytes say, or with the error and what was known before it. Blocks.
+    func inspect(_ data: Data, _ blank: ImageReport) -> ImageReport {
+        var report = blank
+        report.format = codecs.entry(for: data)?.format.rawValue
+        do throws(ImageDecodingError) {
+            report.take(try codecs.inspect(data, limits: limits))
+            if decodesPixels { report.frames = try digests(of: data) }
+        } catch {
+            report.error = "\(error.code.rawValue): \(error.message)"
+        }
+        return report
+    }
+
+    private func digests(of data: Data) throws(ImageDecodingError) -> [FrameDigest] {
+        let image = try codecs.decode(data, options: DecodingOptions(limits: limits, appliesOrientation: false))
+        guard let animation = image.frames else { return [FrameDigest(image.pixels)] }
+        var digests: [FrameDigest] = []
+        for index in 0..<animation.frameCount {
+            do {
+                digests.append(FrameDigest(try animation.frame(at: index)))
+            } catch {
+                throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "frame \(index): \(error)")
+            }
+        }
+        return digests
+    }
+}

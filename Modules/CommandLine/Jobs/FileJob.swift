@@ -1,0 +1,165 @@
+import Alcedo
+import AlcedoProgramSupport
+import AlcedoRuntime
+
+/// Makes files of each of many images.
+struct FileJob: Sendable {
+    /// What the files are, for the summary.
+    let title: String
+    let images: ImageList
+    let configuration: ImagePipeline.Configuration
+    let destination: OutputDestination
+    let maker: any FileMaking
+    /// The maximum number of images processed at once.
+    var maxConcurrentImages = 8
+    /// Whether files of the same names go, unless they are among the images.
+    var replaces = false
+    var report: JobReport
+    /// When it has come nothing more is made.
+    var interruption: Interruption?
+    /// Counts the images that files have been made of.
+    var tally: RunTally?
+
+    private enum Target: Sendable {
+        case standardOutput
+        case file(OutputDirectory, name: String)
+        case directory(OutputDirectory)
+    }
+
+    private struct Outcome: Sendable {
+        var written: WrittenImage
+        var sink: FileSink
+    }
+
+    /// Runs the job. A summary goes to standard output, each problem is a line on standard error.
+    ///
+    /// - Returns: Whether everything went well. An image that fails does not keep the others from their files.
+    func run() async -> Bool {
+        let start = ContinuousClock.now
+        let files = BlockingExecutor(name: "alcedo.files", width: configuration.maxConcurrentDecodes)
+        let target: Target
+        let names: FileNames
+        do {
+            names = try await files.run { FileNames(of: images, fileExtension: maker.fileExtension) }
+            target = try await files.run { try self.target(names) }
+        } catch {
+            if !(interruption?.isRequested ?? false) { report.problem("\(error)") }
+            return false
+        }
+        let layers = LayerObserver()
+        var configuration = configuration
+        // Each image is loaded once.
+        configuration.memoryCache = nil
+        configuration.observer = layers
+        let transfers = TransferProgressObserver(configuration.downloader)
+        configuration.downloader = transfers
+        let pipeline = ImagePipeline(configuration)
+        let tools = FileTools(
+            pipeline: pipeline, codecs: configuration.codecs, layers: layers, transfers: transfers, files: files)
+        let batch = BatchLoad(
+            images, maxConcurrentLoads: maxConcurrentImages, interruption: interruption,
+            showsProgress: report.showsProgress)
+        var summary = FileSummary()
+        await batch.run { request, index, progress in
+            let sink = try await files.run { try self.sink(to: target, names, index) }
+            let written = try await maker.make(request, with: tools, into: sink, progress: progress)
+            // An interruption that comes here must not conceal what is there.
+            if !sink.writesSeparateFiles { try await files.run { try sink.finish() } }
+            return Outcome(written: written, sink: sink)
+        } onResult: { index, result in
+            record(result, index, &summary)
+        }
+        await pipeline.flush()
+        if !report.isJSON {
+            for (index, problem) in summary.problems.sorted(by: { $0.key < $1.key }) {
+                report.problem("\(images[index].name): \(problem)")
+            }
+        }
+        guard !batch.isInterrupted else { return false }
+        for message in layers.errors.messages { report.problem(message) }
+        if case .standardOutput = destination {
+        } else {
+            report.printText(summary.text(title, in: ContinuousClock.now - start))
+        }
+        return summary.problems.isEmpty && layers.errors.messages.isEmpty
+    }
+
+    /// Looks whether there is anything in the way of the files.
+    private func target(_ names: FileNames) throws -> Target {
+        let (path, name): (String, String?)
+        switch destination {
+        case .standardOutput: return .standardOutput
+        case .file(let file): (path, name) = OutputDirectory.split(file)
+        case .directory(let directory): (path, name) = (directory, nil)
+        }
+        let directory = OutputDirectory(path, replaces: replaces, sparing: images.files())
+        let all = name.map { [$0] } ?? names.all(in: path, hasFrames: maker.makesFrames)
+        try directory.prepare(for: all)
+        return name.map { .file(directory, name: $0) } ?? .directory(directory)
+    }
+
+    private func sink(to target: Target, _ names: FileNames, _ index: Int) throws -> FileSink {
+        let sinkTarget: FileSink.Target =
+            switch target {
+            case .standardOutput: .standardOutput
+            case .file(let directory, let name): .file(try directory.file(named: name), path: directory.path(of: name))
+            case .directory(let directory): .directory(directory)
+            }
+        return FileSink(target: sinkTarget, names: names, index: index)
+    }
+
+    private func record(_ result: Result<Outcome, any Error>, _ index: Int, _ summary: inout FileSummary) {
+        let image = images[index]
+        var line = ResultLine(input: image.path)
+        switch result {
+        case .success(let outcome):
+            let (written, sink) = (outcome.written, outcome.sink)
+            if written.isComplete {
+                summary.add(written)
+                tally?.add()
+            }
+            (line.size, line.layer, line.byteCount) = (written.size, written.layer, written.bytesIn)
+            line.lost = written.losses.map(\.rawValue)
+            for frame in written.frames {
+                (line.frame, line.output) = (frame, sink.path(frame: frame))
+                report.printResult(line)
+            }
+            let losses = written.losses.filter { !$0.isCommon }.map(\.words)
+            if maker.reportsLosses, !losses.isEmpty {
+                report.notice("\(image.name): not kept: \(losses.joined(separator: ", "))")
+            }
+        case .failure(let error):
+            let problem = image.withoutPassword("\(error)")
+            summary.add(problem: problem, of: index)
+            line.error = problem
+            report.printResult(line)
+        }
+    }
+}
+
+/// What became of many images that files were made of.
+private struct FileSummary: Sendable {
+    /// By the image's index.
+    private(set) var problems: [Int: String] = [:]
+    private var written = 0
+    private var bytesIn = 0
+    private var bytesOut = 0
+    private var losses: [Loss: Int] = [:]
+
+    mutating func add(_ image: WrittenImage) {
+        written += 1
+        bytesIn += image.bytesIn
+        bytesOut += image.bytesOut
+        for loss in image.losses { losses[loss, default: 0] += 1 }
+    }
+
+    mutating func add(problem: String, of index: Int) { problems[index] = problem }
+
+    /// - Parameter title: What the files are.
+    func text(_ title: String, in duration: Duration) -> String {
+        let lost = Loss.allCases.compactMap { loss in losses[loss].map { "\(loss.words) of \($0)" } }
+        return "\(title): \(written) written, \(problems.count) failed, \(bytesIn) bytes in, \(bytesOut) bytes out, "
+            + "\(RunDuration(duration).text(for: written))\n"
+            + (lost.isEmpty ? "" : "not kept: \(lost.joined(separator: ", "))\n")
+    }
+}

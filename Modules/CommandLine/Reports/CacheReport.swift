@@ -1,0 +1,114 @@
+import Alcedo
+import AlcedoProgramSupport
+import FoundationEssentials
+
+/// What `alcedo cache` says, as text or JSON.
+struct CacheReport {
+    let directory: URL
+    let isJSON: Bool
+    let isQuiet: Bool
+
+    private var path: String { directory.path(percentEncoded: false) }
+
+    func printTotals(_ count: Int, _ size: Int, _ partCount: Int, _ partSize: Int) {
+        if isJSON {
+            return printObject([
+                "directory": .text(path), "entries": .number(count), "bytes": .number(size),
+                "partEntries": .number(partCount), "partBytes": .number(partSize),
+            ])
+        }
+        printText(
+            """
+            directory: \(Console.printable(path))
+            entries: \(count), \(ByteCount.words(size))
+            unfinished downloads: \(partCount) parts, \(ByteCount.words(partSize))
+
+            """)
+    }
+
+    /// - Parameter key: nil when the entry has gone meanwhile.
+    func printItem(_ item: DataCacheItem, _ key: ImageKey?) {
+        let (name, used) = (
+            key.map { URLPassword.hidden(in: $0.description) } ?? item.name, item.lastUse.formatted(.iso8601)
+        )
+        if isJSON {
+            return printObject([
+                "key": .text(name), "file": .text(item.name), "bytes": .number(item.size), "lastUse": .text(used),
+            ])
+        }
+        let size = "\(item.size)"
+        let padding = String(repeating: " ", count: max(0, 10 - size.count))
+        printText("\(used)  \(padding)\(size)  \(Console.printable(name))\n")
+    }
+
+    func printVerification(_ found: DataCacheVerification, _ parts: DataCacheVerification) {
+        let checked = found.checkedCount + parts.checkedCount
+        let damaged = found.damagedNames + parts.damagedNames
+        let bytes = found.byteCount + parts.byteCount
+        if isJSON {
+            return printObject([
+                "checked": .number(checked), "bytes": .number(bytes), "damaged": .texts(damaged),
+            ])
+        }
+        for name in damaged { printText("damaged, and removed: \(name)\n") }
+        printText("checked: \(checked) entries, \(ByteCount.words(bytes)) whole, \(damaged.count) damaged\n")
+    }
+
+    func printTrim(_ trimmed: DataCacheTrimReport) { printRemovals(trimmed.removals.count, trimmed.byteCount) }
+
+    func printRemovals(_ count: Int, _ bytes: Int) {
+        if isJSON { return printObject(["removed": .number(count), "bytes": .number(bytes)]) }
+        printText("removed: \(count) entries, \(ByteCount.words(bytes))\n")
+    }
+
+    private func printObject(_ object: [String: JSONValue]) {
+        if let line = try? JSONLine.text(of: object) { printText(line) }
+    }
+
+    private func printText(_ text: String) {
+        if !isQuiet { Console.output(text) }
+    }
+}
+
+/// Bytes as people write and read them.
+enum ByteCount {
+    private static let units: [(suffix: String, factor: Int)] = [("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)]
+
+    /// Throws ``UsageError`` for what is no number with K, M, G or nothing behind it.
+    static func parse(_ text: String, for option: String) throws -> Int {
+        let unit = units.first { text.uppercased().hasSuffix($0.suffix) }
+        let digits = unit == nil ? text[...] : text.dropLast()
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits) else {
+            throw UsageError("\(option) takes bytes, such as 4096, 512K, 64M or 2G, not '\(text)'")
+        }
+        let (bytes, overflows) = number.multipliedReportingOverflow(by: unit?.factor ?? 1)
+        guard !overflows else { throw UsageError("\(option) takes fewer bytes than '\(text)'") }
+        return bytes
+    }
+
+    /// As `12.3 MiB`.
+    static func words(_ count: Int) -> String {
+        guard let unit = units.last(where: { count >= $0.factor }) else { return "\(count) bytes" }
+        let tenths = Int((Double(count) / Double(unit.factor) * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(unit.suffix)iB"
+    }
+}
+
+/// Passwords in URLs, which are nobody else's to see.
+private enum URLPassword {
+    /// The text, such as a key's, with three dots for the password of each URL in it.
+    static func hidden(in text: String) -> String {
+        let pieces = text.split(separator: "://", omittingEmptySubsequences: false)
+        return pieces.enumerated().map { index, piece in index == 0 ? String(piece) : hidden(atStartOf: piece) }
+            .joined(separator: "://")
+    }
+
+    /// - Parameter rest: What follows the two slashes.
+    private static func hidden(atStartOf rest: Substring) -> String {
+        let authority = rest.prefix { !"/?# ".contains($0) }
+        guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {
+            return String(rest)
+        }
+        return "\(rest[...colon])...\(rest[at...])"
+    }
+}

@@ -1,0 +1,139 @@
+import Alcedo
+import AlcedoTerminal
+import AlcedoProgramSupport
+import AlcedoRuntime
+import FoundationEssentials
+
+/// `alcedo show`
+struct ShowCommand: ProgramCommand {
+    static let name = "show"
+    static let help =
+        """
+        usage: alcedo show URL|FILE|FOLDER... [options]
+
+        Draws images in the terminal: in pixels where the terminal has the Kitty graphics protocol or Sixel, else two pixels
+        a character cell in 24-bit or 256 colours, or characters where it has no colour. Animations are played; Ctrl-C ends
+        them.
+
+          --protocol P     auto, blocks, kitty or sixel (default: auto, which asks the terminal; what is typed until it
+                           has answered, 300 ms at most, is lost, as it is with kitty and sixel)
+          --loops N        play animations N times (default: as their files say; of several images, once)
+          --color MODE     auto, truecolor, 256 or none (default: auto, from the environment)
+          --width N        at most N columns (default: the terminal's, or 80)
+          --height N       at most N lines (default: the terminal's, or 40)
+          --quiet, -q      no names between images; problems are told
+
+        """ + InputOptions.help + StackOptions.help
+
+    private enum GraphicsProtocol: String {
+        case auto, blocks, kitty, sixel
+    }
+
+    private var inputs = InputOptions()
+    private var stack = StackOptions()
+    private var isQuiet = false
+    private var depth = TerminalColorDepth(
+        environment: ProcessInfo.processInfo.environment, isTerminal: Console.outputIsTerminal)
+    private var graphics = GraphicsProtocol.auto
+    private var loops: Int?
+    private var columns: Int?
+    private var lines: Int?
+
+    mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
+        switch option {
+        case "--color":
+            if let depth = try Self.depth(try arguments.value(of: option)) { self.depth = depth }
+        case "--protocol":
+            let name = try arguments.value(of: option)
+            guard let graphics = GraphicsProtocol(rawValue: name) else {
+                throw UsageError("--protocol takes auto, blocks, kitty or sixel, not '\(name)'")
+            }
+            self.graphics = graphics
+        case "--loops": loops = try arguments.number(of: option, in: 1...1_000_000)
+        case "--width": columns = try arguments.number(of: option, in: 1...1000)
+        case "--height": lines = try arguments.number(of: option, in: 1...1000)
+        case "--quiet", "-q": isQuiet = true
+        default: return try inputs.take(option, from: &arguments) || stack.take(option, from: &arguments)
+        }
+        return true
+    }
+
+    mutating func finish(_ words: [String]) throws { try inputs.take(words, for: Self.name) }
+
+    func run() async throws -> ExitStatus {
+        let images = try await inputs.images(changing: stack.network.apply)
+        var report = JobReport(program: "alcedo")
+        report.isQuiet = isQuiet
+        // An animation that goes on for ever is ended so.
+        let tally = RunTally(of: images.count, "shown", report, reportsCompletion: false)
+        return try await stack.run(downloads: images.count, tally: tally) { configuration, interruption in
+            await show(images, by: configuration, until: interruption, tally)
+        }
+    }
+
+    /// Returns whether all went well. Ctrl-C cancels the task, and leaves the terminal as it was.
+    private func show(
+        _ images: ImageList, by configuration: ImagePipeline.Configuration, until interruption: Interruption,
+        _ tally: RunTally
+    ) async -> Bool {
+        let errors = ErrorObserver()
+        var configuration = configuration
+        configuration.observer = errors
+        let pipeline = ImagePipeline(configuration)
+        let presenter = await TerminalPresenter(
+            pipeline: pipeline, playCount: loops ?? (images.count > 1 ? 1 : nil), interruption: interruption,
+            tally: tally)
+        let succeeded = await withTaskCancellationHandler {
+            // Cancelled before it began.
+            guard let graphics = try? await BlockingExecutor(name: "terminal", width: 1).run({ chosenGraphics() })
+            else { return false }
+            let renderer = TerminalRenderer(
+                canvas: canvas(on: TerminalCanvas(fileDescriptor: 1)), depth: depth, graphics: graphics)
+            // Without escape codes nothing can be drawn over.
+            let isLive = Console.outputIsTerminal && (depth != .none || graphics != .blocks)
+            let resizing: @MainActor (TerminalCanvas) -> TerminalCanvas = { canvas(on: $0) }
+            return await presenter.show(
+                images, named: images.count > 1 && !isQuiet, by: renderer, resizing: isLive ? resizing : nil)
+        } onCancel: {
+            Task { await presenter.stop() }
+        }
+        // The bytes go to disk behind the load; the process must not end before.
+        await pipeline.flush()
+        for message in errors.messages { Console.problem("alcedo: \(message)") }
+        return succeeded && errors.messages.isEmpty
+    }
+
+    /// The cells that a picture may have. The last line is left to the prompt.
+    private func canvas(on screen: TerminalCanvas?) -> TerminalCanvas {
+        TerminalCanvas(
+            columns: min(columns ?? .max, screen?.columns ?? columns ?? 80),
+            rows: min(lines ?? .max, screen.map { max(1, $0.rows - 1) } ?? lines ?? 40))
+    }
+
+    /// Asks the terminal, where there is one to ask; blocks for a moment.
+    private func chosenGraphics() -> TerminalGraphics {
+        let terminal = TerminalFile(fileDescriptor: 1)
+        TerminalRestoration.begin { terminal.end() }
+        defer { TerminalRestoration.end() }
+        switch graphics {
+        case .blocks: return .blocks
+        case .kitty: return .kitty(cell: TerminalGraphics.cell(asking: terminal))
+        case .sixel: return .sixel(cell: TerminalGraphics.cell(asking: terminal))
+        case .auto:
+            let isWorthAsking = TerminalGraphics.isWorthAsking(
+                environment: ProcessInfo.processInfo.environment, isTerminal: Console.outputIsTerminal)
+            return isWorthAsking && depth != .none ? TerminalGraphics(asking: terminal) : .blocks
+        }
+    }
+
+    /// nil for `auto`.
+    private static func depth(_ mode: String) throws -> TerminalColorDepth? {
+        switch mode {
+        case "auto": nil
+        case "truecolor": .trueColor
+        case "256": .ansi256
+        case "none": TerminalColorDepth.none
+        default: throw UsageError("--color takes auto, truecolor, 256 or none, not '\(mode)'")
+        }
+    }
+}

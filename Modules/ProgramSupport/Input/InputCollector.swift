@@ -1,0 +1,123 @@
+import Alcedo
+import AlcedoLibc
+import AlcedoRuntime
+import FoundationEssentials
+
+/// Finds out which images words stand for. Blocks.
+package struct InputCollector {
+    package private(set) var items: [ImageList.Item] = []
+    private var directories = ImageDirectories()
+
+    package init() {}
+
+    /// A word of the command line. Throws ``InputError``.
+    package mutating func add(_ word: String) throws {
+        if word == "-" {
+            let data = try InputFile.read("-", limit: InputFile.imageLimit)
+            let request = ImageRequest(source: .bytes(data, identity: "standard input"))
+            items.append(.image(ImageArgument(name: "-", request: request)))
+        } else if ImageArgument.isURL(word) || FileManager.default.fileExists(atPath: word) {
+            addPath(word)
+        } else if word.contains("\u{FFFD}") {
+            items.append(.unreadable(name: word, reason: "no such file; a name that is not UTF-8 cannot be given"))
+        } else if let paths = FilePattern.paths(matching: word) {
+            if paths.isEmpty { items.append(.unreadable(name: word, reason: "no file matches")) }
+            for path in paths { addPath(path) }
+        } else {
+            items.append(.named(word))
+        }
+    }
+
+    /// The names of a list, as they are: neither patterns nor standard input. Throws ``InputError``.
+    package mutating func addAll(of list: String, hasNulls: Bool) throws {
+        let data = try InputFile.read(list, limit: InputFile.listLimit)
+        for line in data.split(separator: hasNulls ? 0 : UInt8(ascii: "\n")) {
+            let name = !hasNulls && line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            if name.isEmpty { continue }
+            addPath(String(validating: name, as: UTF8.self), name)
+        }
+    }
+
+    private mutating func addPath(_ name: String?, _ bytes: Data) {
+        if let name {
+            addPath(name)
+        } else {
+            items.append(.unreadable(name: String(decoding: bytes, as: UTF8.self), reason: "the name is not UTF-8"))
+        }
+    }
+
+    private mutating func addPath(_ name: String) {
+        if !ImageArgument.isURL(name), let found = directories.images(below: name) {
+            items += found
+        } else {
+            items.append(.named(name))
+        }
+    }
+}
+
+/// Finds images in folders, and in the folders there, told by their names' ends. Names that begin with a dot are left out.
+private struct ImageDirectories {
+    private static let endings: Set = ["png", "apng", "jpg", "jpeg", "gif", "webp"]
+
+    /// Each folder is looked at once, however many links lead to it.
+    private var seen: Set<FileIdentity> = []
+
+    /// In the order of their names; nil when the path is no folder's.
+    mutating func images(below path: String) -> [ImageList.Item]? {
+        guard Self.isDirectory(path) else { return nil }
+        // Asked for again, it is there again; only going round in circles is not.
+        seen = []
+        var items: [ImageList.Item] = []
+        walk(path, into: &items)
+        return items
+    }
+
+    private mutating func walk(_ directory: String, into items: inout [ImageList.Item]) {
+        guard let identity = FileIdentity(path: directory), seen.insert(identity).inserted else { return }
+        var names: [String] = []
+        let number = DirectoryListing.forEachName(in: directory, followsLink: true) { bytes in
+            guard bytes.first != UInt8(ascii: ".") else { return }
+            if let name = String(validating: bytes, as: UTF8.self) {
+                names.append(name)
+            } else if Self.isImage(String(decoding: bytes, as: UTF8.self)) {
+                let name = "\(directory)/\(String(decoding: bytes, as: UTF8.self))"
+                items.append(.unreadable(name: name, reason: "the name is not UTF-8"))
+            }
+        }
+        if number != 0 {
+            let reason = String(cString: strerror(number))
+            items.append(.unreadable(name: directory, reason: "cannot list the folder: \(reason)"))
+        }
+        for name in names.sorted() {
+            let path = directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
+            if Self.isDirectory(path) {
+                walk(path, into: &items)
+            } else if Self.isImage(name) {
+                items.append(.named(path))
+            }
+        }
+    }
+
+    private static func isImage(_ name: String) -> Bool {
+        name.lastIndex(of: ".").map { endings.contains(name[name.index(after: $0)...].lowercased()) } ?? false
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var isDirectory = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory
+    }
+}
+
+/// Patterns of file names, as the shell has them.
+private enum FilePattern {
+    /// The paths that match, in the order of their names; nil when the text has nothing of a pattern in it.
+    static func paths(matching text: String) -> [String]? {
+        guard text.contains(where: { "*?[".contains($0) }) else { return nil }
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard glob(text, 0, nil, &found) == 0 else { return [] }
+        return (0..<Int(found.gl_pathc)).compactMap { index in
+            found.gl_pathv[index].map { String(cString: $0) }
+        }
+    }
+}

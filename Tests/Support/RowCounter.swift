@@ -1,0 +1,21 @@
+package import AlcedoCore
+
+/// Counts rows without keeping them, and fails at one if told to.
+package final class RowCounter: PixelRowConsumer {
+    package struct Failure: Error {}
+
+    private let limit: Int
+    package private(set) var rows = 0
+    package private(set) var isFinished = false
+
+    package init(failingAt limit: Int = .max) { self.limit = limit }
+
+    package func begin(_ header: PixelRowHeader) throws {}
+
+    package func consume(_ row: RawSpan) throws {
+        rows += 1
+        if rows == limit { throw Failure() }
+    }
+
+    package func finish() throws { isFinished = true }
+}

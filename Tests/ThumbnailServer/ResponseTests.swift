@@ -1,0 +1,215 @@
+import Alcedo
+import AlcedoHTTP
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import thumbnail_server
+
+/// What is answered to requests for pictures.
+@Suite(.timeLimit(.minutes(10)))
+struct ResponseTests {
+    private let webp: HTTPFields = ["Accept": "image/avif,image/webp;q=0.9,*/*"]
+
+    @Test func `a picture is WebP for who accepts it, else PNG with alpha and JPEG without`() async throws {
+        try await TestServer.run { server in
+            for (path, fields, type) in [
+                ("/opaque.png", [:], "image/jpeg"), ("/clear.png", [:], "image/png"),
+                ("/opaque.png", webp, "image/webp"),
+                ("/clear.png", webp, "image/webp"),
+            ] as [(String, HTTPFields, String)] {
+                let response = try await server.get(server.target(path), fields)
+                #expect(response.status == 200)
+                #expect(response.fields["Content-Type"] == type)
+                #expect(response.fields["Vary"] == "Accept")
+                #expect(response.fields["X-Content-Type-Options"] == "nosniff")
+                #expect(response.fields["Content-Length"] == String(response.body.count))
+                #expect(CodecRegistry.standard.entry(for: response.body)?.format.rawValue == String(type.dropFirst(6)))
+            }
+        }
+    }
+
+    @Test(arguments: ["jpeg", "png", "webp"])
+    func `a format that is named is given, and nothing varies`(format: String) async throws {
+        try await TestServer.run { server in
+            let response = try await server.get(server.target("/clear.png", "w=16&format=\(format)"), webp)
+            #expect(response.fields["Content-Type"] == "image/\(format)")
+            #expect(response.fields["Vary"] == nil)
+        }
+    }
+
+    @Test func `the size is met as it is asked for`() async throws {
+        try await TestServer.run { server in
+            for (parameters, width, height) in [
+                ("w=32", 32, 24), ("h=12", 16, 12), ("w=32&h=12", 16, 12), ("w=1000&h=1000", 64, 48),
+                ("w=20&h=20&fit=fill", 20, 20), ("w=30&h=10&fit=exact", 30, 10), ("w=100&h=90&fit=fill", 100, 90),
+            ] {
+                let image = try await server.image(server.target("/opaque.png", parameters))
+                #expect(image.size == PixelSize(width: width, height: height), "\(parameters)")
+            }
+        }
+    }
+
+    @Test func `HEAD has the head of GET and nothing else`() async throws {
+        try await TestServer.run { server in
+            let target = server.target("/opaque.png")
+            let get = try await server.get(target)
+            let head = try await server.get(target, method: .head)
+            #expect(head.status == 200 && head.body.isEmpty)
+            for name in ["Content-Type", "Content-Length", "ETag", "Vary"] {
+                #expect(head.fields[name] == get.fields[name])
+            }
+        }
+    }
+
+    @Test func `a copy that is current is not sent again`() async throws {
+        try await TestServer.run { server in
+            let target = server.target("/opaque.png")
+            let first = try await server.get(target)
+            let tag = try #require(first.fields["ETag"])
+            #expect(tag.hasPrefix("\"") && tag.utf8.count == 34)
+            for list in [tag, "W/\(tag)", "\"a\", \(tag)", "*"] {
+                let response = try await server.get(target, ["If-None-Match": list])
+                #expect(response.status == 304 && response.body.isEmpty)
+                #expect(response.fields["ETag"] == tag && response.fields["Vary"] == "Accept")
+                #expect(response.fields["Content-Type"] == nil)
+                // A length that is there is that of the picture. RFC 9110 section 8.6.
+                #expect(response.fields["Content-Length"] == first.fields["Content-Length"])
+            }
+            for list in ["\"other\"", "\"x,*,y\"", "\"x,\(tag.dropFirst().dropLast()),y\""] {
+                #expect(try await server.get(target, ["If-None-Match": list]).status == 200)
+            }
+            // Another representation has another tag.
+            let other = try await server.get(target, webp.adding("If-None-Match", tag))
+            #expect(other.status == 200 && other.fields["ETag"] != tag)
+        }
+    }
+
+    @Test func `an answer is kept as long as the origin lets, and not at all where it forbids it`() async throws {
+        try await TestServer.run { server in
+            let short = try await server.get(server.target("/kept/max-age=60"))
+            let seconds = short.fields["Cache-Control"].flatMap { Int($0.dropFirst("max-age=".count)) }
+            #expect((1...60).contains(seconds ?? 0))
+            #expect(try await server.get(server.target("/kept/no-cache")).fields["Cache-Control"] == "no-cache")
+            for _ in 0..<2 {
+                let response = try await server.get(server.target("/kept/no-store"))
+                #expect(response.status == 200 && response.fields["Cache-Control"] == "no-store")
+            }
+            #expect(server.origin.requestCount(for: "/kept/no-store") == 2)
+            _ = try await server.get(server.target("/kept/max-age=60"))
+            #expect(server.origin.requestCount(for: "/kept/max-age=60") == 1)
+            let long = try await server.get(server.target("/kept/max-age=999999"))
+            let limit = long.fields["Cache-Control"].flatMap { Int($0.dropFirst("max-age=".count)) }
+            #expect((3000...3600).contains(limit ?? 0))
+        }
+    }
+
+    @Test func `clients and shared caches are each told what the origin lets them`() async throws {
+        try await TestServer.run { server in
+            let target = server.target("/kept/max-age=0,s-maxage=600")
+            for _ in 0..<2 {
+                let control = try #require(try await server.get(target).fields["Cache-Control"])
+                #expect(control.hasPrefix("max-age=0, s-maxage="))
+                #expect((1...600).contains(Int(control.dropFirst("max-age=0, s-maxage=".count)) ?? 0))
+            }
+            #expect(server.origin.requests.count == 1)
+        }
+    }
+
+    @Test func `what a redirect on the way forbids to keep is not kept`() async throws {
+        try await TestServer.run { server in
+            for _ in 0..<2 {
+                let response = try await server.get(server.target("/moved"))
+                #expect(response.status == 200 && response.fields["Cache-Control"] == "no-store")
+            }
+            #expect(server.origin.requestCount(for: "/moved") == 2)
+            // The note of it is for this server alone.
+            #expect(server.origin.requests.allSatisfy { !$0.fields.contains { $0.name.hasPrefix("X-") } })
+        }
+    }
+
+    @Test func `equal requests at the same time are one for the origin`() async throws {
+        try await TestServer.run(handler: { _ in .ok(TestServer.opaque).stalling(at: .beforeHead) }) { server in
+            let responses = try await withThrowingTaskGroup(of: TestServer.Response.self) { group in
+                for _ in 0..<8 { group.addTask { try await server.get(server.target("/a")) } }
+                try await server.wait(for: "thumbnail_requests_in_flight", toBe: 8)
+                try await server.origin.waitForStalls()
+                server.origin.release()
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(responses.map(\.body)).count == 1 && responses.allSatisfy { $0.status == 200 })
+            #expect(server.origin.requests.count == 1)
+        }
+    }
+
+    @Test func `what is on disk is found by the next server, and originals by another size`() async throws {
+        let directory = try TemporaryDirectory()
+        let origin = try LoopbackOrigin { _ in OriginReply.ok(TestServer.opaque).setting("Cache-Control", "max-age=600")
+        }
+        defer { origin.stop() }
+        let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))"
+        var tags: [String?] = []
+        for round in 0..<2 {
+            try await TestServer.run(change: { $0.cacheDirectory = directory.url }) { server in
+                tags.append(try await server.get("\(target)&w=10").fields["ETag"])
+                _ = try await server.get("\(target)&w=\(20 + round)")
+                let stored = try await server.number("thumbnail_responses_total{source=\"store\"}")
+                #expect(stored == Double(round))
+            }
+        }
+        #expect(tags[0] != nil && tags[0] == tags[1])
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test(arguments: [0, 60])
+    func `an original that never changes is asked about again all the same, when it is older than may be`(
+        maximumAge: Int
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        try await TestServer.run(change: {
+            $0.cacheDirectory = directory.url
+            $0.limits.maximumAge = .seconds(maximumAge)
+        }) { _ in
+            OriginReply.ok(TestServer.opaque).setting("Cache-Control", "max-age=86400, immutable").setting("Age", "61")
+        } _: { (server: TestServer) async throws in
+            for width in [10, 11] { #expect(try await server.get(server.target("/a", "w=\(width)")).status == 200) }
+            #expect(server.origin.requests.count == 2)
+        }
+    }
+
+    @Test func `a picture that a redirect led to is given to none who may not go there`() async throws {
+        let directory = try TemporaryDirectory()
+        let other = try LoopbackOrigin(handler: TestServer.images)
+        defer { other.stop() }
+        let origin = try LoopbackOrigin { _ in
+            OriginReply.redirect(to: other.url(for: "/opaque.png").absoluteString)
+                .setting("Cache-Control", "max-age=60")
+        }
+        defer { origin.stop() }
+        let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/").absoluteString))&w=10"
+        let near = try #require(OriginPattern("127.0.0.1:\(origin.port)"))
+        let far = try #require(OriginPattern("http://127.0.0.1:\(other.port)/"))
+        for (patterns, status, layer) in [
+            ([], 200, "generated"), ([near], 403, "generated"), ([near, far], 200, "generated"),
+            ([far, near, far], 200, "store"),
+        ] {
+            try await TestServer.run(change: {
+                $0.cacheDirectory = directory.url
+                $0.service.allowed.patterns = patterns
+            }) { (server: TestServer) async throws in
+                #expect(try await server.get(target).status == status)
+                let count = try await server.number("thumbnail_responses_total{source=\"\(layer)\"}")
+                #expect(count == (status == 200 ? 1 : 0))
+            }
+        }
+    }
+}
+
+extension HTTPFields {
+    fileprivate func adding(_ name: String, _ value: String) -> HTTPFields {
+        var fields = self
+        fields.append(name, value)
+        return fields
+    }
+}

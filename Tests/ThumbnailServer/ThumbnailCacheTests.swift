@@ -1,0 +1,145 @@
+import Alcedo
+import AlcedoRedisCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import thumbnail_server
+
+/// Stores that are slow, and such that fail.
+@Suite(.timeLimit(.minutes(5)))
+struct ThumbnailCacheTests {
+    /// Takes nothing until it is opened.
+    private final class HeldStore: DataCaching {
+        private let held = Guarded<[CheckedContinuation<Void, Never>]?>([])
+
+        func open() {
+            let held = held.change { held in
+                defer { held = nil }
+                return held ?? []
+            }
+            for continuation in held { continuation.resume() }
+        }
+
+        func store(_ entry: CachedData, for key: ImageKey) async throws {
+            await withCheckedContinuation { continuation in
+                let isHeld = held.change { held in
+                    held?.append(continuation)
+                    return held != nil
+                }
+                if !isHeld { continuation.resume() }
+            }
+        }
+
+        func entry(for key: ImageKey) async -> CachedData? { nil }
+        func contains(_ key: ImageKey) async -> Bool { false }
+        func remove(_ key: ImageKey) async -> Bool { false }
+        func removeAll(of resource: ResourceKey) async -> Int { 0 }
+        func removeAll() async {}
+    }
+
+    private let clock = ManualClock()
+
+    private func thumbnail() -> Thumbnail {
+        let date = clock.now.addingTimeInterval(60)
+        return Thumbnail(
+            data: Data(repeating: 1, count: 100), type: "image/png",
+            freshness: ThumbnailFreshness(start: clock.now, shared: date, client: date))
+    }
+
+    private func key(_ number: Int) throws -> ImageKey {
+        ImageKey(ResourceKey(try #require(URL(string: "https://a.test/\(number)"))))
+    }
+
+    @Test func `nobody waits for a store that hangs, and no more waits for it than may`() async throws {
+        let store = HeldStore()
+        let thumbnails = ThumbnailCache(
+            memoryLimit: 1 << 20, store: store, maximumAge: .seconds(3_600),
+            writeQueue: WriteQueue(countLimit: 2, byteLimit: 1_000), clock: clock)
+        for number in 0..<5 {
+            thumbnails.store(thumbnail(), for: try key(number))
+            #expect(thumbnails.memoryThumbnail(for: try key(number)) == thumbnail())
+        }
+        #expect(thumbnails.writeStatistics.pending == 2 && thumbnails.writeStatistics.dropped == 3)
+
+        store.open()
+        await thumbnails.flush()
+        #expect(thumbnails.writeStatistics.pending == 0 && thumbnails.writeStatistics.failures == 0)
+    }
+
+    @Test func `what waits has a limit of bytes, but for a piece that is alone`() async throws {
+        let store = HeldStore()
+        let thumbnails = ThumbnailCache(
+            memoryLimit: 0, store: store, maximumAge: .seconds(3_600),
+            writeQueue: WriteQueue(countLimit: 100, byteLimit: 50),
+            clock: clock)
+        thumbnails.store(thumbnail(), for: try key(0))
+        thumbnails.store(thumbnail(), for: try key(1))
+        #expect(thumbnails.writeStatistics.pending == 1 && thumbnails.writeStatistics.dropped == 1)
+        store.open()
+        await thumbnails.flush()
+    }
+
+    @Test func `a Redis that takes nothing is seen in the numbers, and said once`() async throws {
+        let cache = RedisDataCache(RedisOptions(address: .socket("/nowhere/s"), failureLimit: 1), clock: clock)
+        let lines = Guarded<[String]>([])
+        let monitor = SharedStoreMonitor(cache) { line in lines.change { $0.append(line) } }
+        let thumbnails = ThumbnailCache(memoryLimit: 0, store: cache, maximumAge: .seconds(3_600), clock: clock) {
+            monitor.check()
+        }
+        monitor.check()
+        #expect(lines.value.isEmpty && !monitor.current.isFailing)
+        for number in 0..<3 {
+            thumbnails.store(thumbnail(), for: try key(number))
+            await thumbnails.flush()
+        }
+        #expect(lines.value.count == 1)
+        #expect(monitor.current.statistics.failures == 3 && monitor.current.isFailing)
+
+        let text = ServerMetrics().text(
+            inFlight: 0, thumbnails.writeStatistics, sharedStore: monitor.current, PipelineMetrics().snapshot)
+        #expect(text.contains("\nthumbnail_redis_stores_total{result=\"failed\"} 3\n"))
+        #expect(text.contains("\nthumbnail_redis_reads_total{result=\"hit\"} 0\n"))
+        #expect(text.contains("\nthumbnail_redis_failing 1\n"))
+        let alone = ServerMetrics().text(
+            inFlight: 0, thumbnails.writeStatistics, sharedStore: nil, PipelineMetrics().snapshot)
+        #expect(!alone.contains("redis"))
+    }
+
+    @Test func `what a store has kept is the picture with its terms`() throws {
+        let freshness = ThumbnailFreshness(
+            start: clock.now, shared: clock.now.addingTimeInterval(60), client: clock.now)
+        let image = Thumbnail(data: Data([1, 2]), type: "image/png", freshness: freshness)
+        #expect(Thumbnail(try #require(image.entry), maximumAge: .seconds(90)) == image)
+        for metadata in [
+            "", "image/png\n\"a\"\n1", "image/png\n\"a\"\nx\n1", "image/png\n\"a\"\n1\nx", "text/html\n\"a\"\n1\n1",
+            "image/png\na\n1\n1",
+        ] {
+            let entry = CachedData(Data([1]), metadata: Data(metadata.utf8), expiry: clock.now)
+            #expect(Thumbnail(entry, maximumAge: .seconds(90)) == nil)
+        }
+    }
+
+    @Test func `what was stored for longer is used no longer than this server may`() async throws {
+        let store = MemoryCache<ImageKey, CachedData>(limits: MemoryCacheLimits(costLimit: 1 << 20), clock: clock)
+        let thumbnails = { ThumbnailCache(memoryLimit: 1 << 20, store: store, maximumAge: $0, clock: clock) }
+        let key = try key(0)
+        let patient = thumbnails(.seconds(3_600))
+        let date = clock.now.addingTimeInterval(3_600)
+        patient.store(
+            Thumbnail(
+                data: Data([1]), type: "image/png",
+                freshness: ThumbnailFreshness(start: clock.now, shared: date, client: date)), for: key)
+        await patient.flush()
+        clock.advance(by: .seconds(4))
+
+        let hasty = thumbnails(.seconds(10))
+        let freshness = try #require(await hasty.storedThumbnail(for: key)?.freshness)
+        #expect(freshness.cacheControl(now: clock.now, until: nil) == "max-age=6")
+        clock.advance(by: .seconds(6))
+        #expect(hasty.memoryThumbnail(for: key) == nil)
+        #expect(await hasty.storedThumbnail(for: key) == nil)
+        #expect(await thumbnails(.seconds(3_600)).storedThumbnail(for: key) != nil)
+    }
+}

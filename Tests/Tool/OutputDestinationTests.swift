@@ -1,0 +1,91 @@
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Where results can go, and where not: found out before any work.
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
+struct OutputDestinationTests {
+    private let folder: TemporaryDirectory
+    private let alcedo: Program
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
+    }
+
+    private static let file = SampleImages.path("tiles.png")
+
+    @Test(arguments: [
+        ["thumbnail", "--size", "9"], ["convert", "--format", "png"], ["decode"], ["load"], ["contact-sheet"],
+    ])
+    func `a folder that cannot be made is one line, and nothing is loaded`(command: [String]) async throws {
+        let origin = try SampleImages.faultyOrigin()
+        defer { origin.stop() }
+        let taken = folder.url.appending(path: "a-file")
+        try Data("not a directory".utf8).write(to: taken)
+        let location = command == ["contact-sheet"] ? taken.path + "/sheet.png" : taken.path
+
+        let outcome = try await alcedo.run(
+            command + [origin.url(for: "/good.jpg").absoluteString, Self.file, "--output", location])
+
+        #expect(outcome.status == 1 && outcome.output == "")
+        #expect(outcome.problems.hasPrefix("alcedo: cannot write \(taken.path): "))
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
+        #expect(origin.requests.isEmpty)
+    }
+
+    @Test(arguments: [
+        ["convert", "--format", "png", "-o", "x.bmp"], ["decode", "-o", "x.png"], ["load", "-o", "x.png"],
+        ["thumbnail", "--size", "9", "-o", "x.jpg"], ["contact-sheet", "-o", "x.jpg"], ["contact-sheet", "-o", "x/"],
+        ["contact-sheet", "-o", "x.bmp"], ["convert", "--format", "png", "--output", "--force"],
+        ["contact-sheet", "-o", "-f"],
+    ])
+    func `the name of another format, or of no file, makes no sense`(command: [String]) async throws {
+        let run = try alcedo.start(command + [Self.file])
+        let outcome = try await run.outcome()
+
+        #expect(outcome.status == 2 && outcome.output == "")
+        #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
+        let names = try FileManager.default.contentsOfDirectory(atPath: run.folder.path)
+        #expect(Set(names).isSubset(of: ["input", "output", "problems"]), "\(names)")
+    }
+
+    @Test func `a name that begins with a mark for the letter before it is a name`() async throws {
+        let mark = "\u{301}x"
+        let sources = folder.url.appending(path: "sources")
+        try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: Self.file, toPath: "\(sources.path)/\(mark).png")
+        let location = "\(folder.path)/made"
+
+        let words = ["thumbnail", "--size", "9", "--format", "png", "--output"]
+        #expect(try await alcedo.run(words + [location, sources.path]).status == 0)
+        #expect(try await alcedo.run(["contact-sheet", "--output", "\(location)/\(mark)y.png", Self.file]).status == 0)
+
+        let names = try FileManager.default.contentsOfDirectory(atPath: location)
+        #expect(Set(names.map { Array($0.utf8) }) == Set(["\(mark).png", "\(mark)y.png"].map { Array($0.utf8) }))
+    }
+
+    @Test func `a folder may be called like an image, when it is there or ends as folders do`() async throws {
+        let words = ["thumbnail", "--size", "9", Self.file, "--force", "--output"]
+        for location in [folder.path + "/a.jpg/", folder.path + "/a.jpg"] {
+            #expect(try await alcedo.run(words + [location]).status == 0)
+        }
+        let dashed = try alcedo.start(["thumbnail", "--size", "9", Self.file, "--output=--force"])
+        #expect(try await dashed.outcome().status == 0)
+        #expect(FileManager.default.fileExists(atPath: dashed.folder.path + "/--force/tiles.jpg"))
+    }
+
+    @Test(arguments: [
+        ["inspect"], ["load", "--no-sheet"], ["contact-sheet", "-o", "-"], ["cache", "stat"], ["--help"],
+    ])
+    func `that standard output is full is one line`(command: [String]) async throws {
+        let full = Program(
+            name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path], outputPath: "/dev/full")
+
+        let outcome = try await full.run(command + (["cache", "--help"].contains(command[0]) ? [] : [Self.file]))
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems == "alcedo: standard output takes no more: No space left on device\n")
+    }
+}
