@@ -78,7 +78,7 @@ struct ShowCommand: ProgramCommand {
     ) async -> Bool {
         let troubles = TroubleObserver()
         var configuration = configuration
-        configuration.observer = troubles
+        configuration.observers = [troubles]
         let pipeline = ImagePipeline(configuration)
         let show = await TerminalShow(
             pipeline: pipeline, playCount: loops ?? (images.count > 1 ? 1 : nil), interruption: interruption,

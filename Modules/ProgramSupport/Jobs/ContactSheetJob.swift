@@ -78,7 +78,7 @@ package struct ContactSheetJob: Sendable {
         }
         let troubles = TroubleObserver()
         var configuration = configuration
-        configuration.observer = troubles
+        configuration.observers = [troubles]
         let pipeline = ImagePipeline(configuration)
         let batch = BatchLoad(images, width: width, interruption: interruption, showsProgress: report.showsProgress)
         var problems: [Int: String] = [:]

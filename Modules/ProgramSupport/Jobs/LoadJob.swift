@@ -58,7 +58,7 @@ package struct LoadJob: Sendable {
         let troubles = TroubleObserver()
         let times = LoadTimes()
         var configuration = configuration
-        configuration.observer = troubles
+        configuration.observers = [troubles]
         configuration.interceptors.insert(times, at: 0)
         let pipeline = ImagePipeline(configuration)
         var isGood = true

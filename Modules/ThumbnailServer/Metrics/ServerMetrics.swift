@@ -59,10 +59,10 @@ final class ServerMetrics: Sendable {
             label: "from",
             [
                 ("responses", pipeline.responseCacheHits),
-                ("network", pipeline.downloads - pipeline.responseCacheHits),
+                ("network", pipeline.downloads.count - pipeline.responseCacheHits),
             ])
         text.add("thumbnail_original_bytes_total", .counter, "Bytes of originals.", pipeline.downloadedByteCount)
-        text.add("thumbnail_decodes_total", .counter, "Originals that were decoded.", pipeline.decodingTimes.count)
+        text.add("thumbnail_decodes_total", .counter, "Originals that were decoded.", pipeline.decodes.count)
         text.add("thumbnail_loads_failed_total", .counter, "Originals that gave no picture.", pipeline.failed)
         text.add("thumbnail_request_duration_seconds", "How long requests for pictures took.", counts.durations)
         return text.text

@@ -44,7 +44,7 @@ struct ServerStack: Sendable {
             scope: settings.service.allowed.scope
         ) { sharing?.look() }
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings), codecs: .standard, observer: metrics)
+            downloader: Self.downloader(settings), codecs: .standard, observers: [metrics])
         configuration.maxConcurrentDecodes = settings.width
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
         maker = ThumbnailMaker(configuration, answers: answers, limits: settings.limits)

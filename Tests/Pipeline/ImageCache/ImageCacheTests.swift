@@ -22,14 +22,13 @@ struct ImageCacheTests {
         #expect(ImageCache.imageKey("http://a/b") == ImageKey(ResourceKey("http://a/b")))
     }
 
-    @Test func `the name of a file is told whether it is there or not, and its path by who knows it`() async throws {
+    @Test func `a disk cache on files returns the path of an image by its key`() async throws {
         let directory = try TemporaryDirectory()
         let files = FileDiskCache(directory: directory.url, pathExtension: "img")
-        let cache = ImageCache(
-            ImageCache.Configuration(
-                codecs: parts.codec.registry, diskCache: files, filePath: { files.path(for: $0) }))
-        let path = try #require(cache.path(forKey: "a", processorIdentifier: "p"))
-        let name = ImageCache.fileName(forKey: "a", processorIdentifier: "p")
+        let cache = ImageCache(ImageCache.Configuration(codecs: parts.codec.registry, diskCache: files))
+        let key = ImageCache.imageKey("a", processorIdentifier: "p")
+        let path = try #require(files.path(for: key))
+        let name = key.fileName
         #expect(name == ImageKey(ResourceKey("a"), variant: "p").fileName)
         // Of folders a part of the name may be made.
         #expect(name.hasSuffix(path.deletingPathExtension().lastPathComponent) && path.pathExtension == "img")
@@ -37,7 +36,6 @@ struct ImageCacheTests {
         try await cache.store(image(7), forKey: "a", processorIdentifier: "p")
 
         #expect(FileManager.default.fileExists(atPath: path.path))
-        #expect(parts.cache().path(forKey: "a") == nil)
     }
 
     // MARK: Storing
@@ -108,7 +106,7 @@ struct ImageCacheTests {
         struct Nothing: CacheSerializer {
             func bytes(
                 of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
-            ) -> SerializedImage? { nil }
+            ) -> (data: Data, isOriginal: Bool)? { nil }
         }
         try await parts.cache().store(image(1), forKey: "a")
         let cache = parts.cache { $0.serializer = Nothing() }
@@ -249,7 +247,7 @@ struct ImageCacheTests {
         let limits = DataCacheLimits(maximumAge: .seconds(100))
         let files = FileDiskCache(directory: directory.url, limits: limits, clock: parts.clock)
         let cache = parts.cache {
-            $0.maintainableDiskCache = files
+            $0.diskCache = files
             $0.onClean = { names in cleaned.change { $0.append(names) } }
         }
         try await cache.store(image(1), forKey: "old", processorIdentifier: "p")
@@ -260,12 +258,31 @@ struct ImageCacheTests {
         #expect(await cache.cleanExpired().isEmpty)
         parts.clock.advance(by: .seconds(60))
 
-        let name = ImageCache.fileName(forKey: "old", processorIdentifier: "p")
+        let name = ImageCache.imageKey("old", processorIdentifier: "p").fileName
         #expect(await cache.cleanExpired() == [name])
 
         #expect(cleaned.value == [[name]])
         #expect(await cache.calculateDiskCacheSize() > 0)
         #expect(await files.count == 1)
         #expect(await parts.cache().cleanExpired().isEmpty)
+    }
+
+    @Test func `statistics count each read and store once`() async throws {
+        let parts = ImageCacheParts(
+            disk: FakeDataCache(beforeStore: { number in
+                if number == 2 { throw DataCacheError(.noSpace, "full") }
+            }))
+        let cache = parts.cache()
+        try await cache.store(image(7), forKey: "a")
+        cache.clearMemory()
+        #expect(try await cache.image(forKey: "a") != nil)
+        #expect(cache.imageInMemory(forKey: "a") != nil)
+        #expect(try await cache.image(forKey: "b") == nil)
+        await #expect(throws: DataCacheError.self) { try await cache.store(image(8), forKey: "b") }
+        try await cache.store(image(9), forKey: "c", toDisk: false)
+
+        let statistics = cache.statistics
+        #expect(statistics.hits == 2 && statistics.misses == 1)
+        #expect(statistics.stores == 2 && statistics.failures == 1 && statistics.damagedEntries == 0)
     }
 }

@@ -30,12 +30,12 @@ struct ImageCacheTrimTests {
 
     private func cache(on disk: any MaintainableDataCache) -> ImageCache {
         parts.cache {
-            $0.maintainableDiskCache = disk
+            $0.diskCache = disk
             $0.onClean = { [told] names in told.change { $0 += names } }
         }
     }
 
-    private func name(_ number: Int) -> String { ImageCache.fileName(forKey: "\(number)") }
+    private func name(_ number: Int) -> String { ImageCache.imageKey("\(number)").fileName }
 
     private func store(_ numbers: Range<Int>, in cache: ImageCache) async throws {
         for number in numbers { try await cache.store(.gray(side: 1, level: 1), forKey: "\(number)") }
@@ -80,11 +80,27 @@ struct ImageCacheTrimTests {
     }
 
     @Test(arguments: Storage.allCases)
+    func `a disk cache set after the initializer reports its cleans`(storage: Storage) async throws {
+        let disk: any DataCaching = disk(storage, DataCacheLimits(maximumAge: .seconds(90)))
+        var configuration = ImageCache.Configuration(
+            codecs: parts.codec.registry, onClean: { [told] names in told.change { $0 += names } })
+        configuration.diskCache = disk
+        let cache = ImageCache(configuration)
+        try await store(0..<1, in: cache)
+        await cache.flush()
+        parts.clock.advance(by: .seconds(100))
+
+        #expect(await cache.cleanExpired() == [name(0)])
+
+        #expect(told.value == [name(0)])
+    }
+
+    @Test(arguments: Storage.allCases)
     func `a cache that was released is told nothing`(storage: Storage) async throws {
         let disk = disk(storage, DataCacheLimits(maximumCount: 10))
         try await store(0..<10, in: cache(on: disk))
 
-        try await store(10..<11, in: parts.cache { $0.maintainableDiskCache = disk })
+        try await store(10..<11, in: parts.cache { $0.diskCache = disk })
         await disk.flush()
 
         #expect(await disk.count == 9)
