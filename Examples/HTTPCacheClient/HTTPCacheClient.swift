@@ -41,8 +41,8 @@ enum HTTPCacheClient {
         // Bodies stay as the server sent them: suites check that nothing changes them on the way.
         options.decodesContent = false
         let isShared = environment["CACHE_DRIVER_PROFILE"] == "shared"
-        var rules = ResponseCacheRules(role: isShared ? .shared(targets: ["CDN-Cache-Control"]) : .private)
-        rules.respondsWhenDisconnected = true
+        let rules = ResponseCacheRules(
+            role: isShared ? .shared(targets: ["CDN-Cache-Control"]) : .private, respondsWhenDisconnected: true)
         let disk = environment["CACHE_DRIVER_DIR"].map { FileDiskCache(directory: URL(filePath: $0)) }
         return CachingTransport(
             wrapping: CURLTransport(options: options), cache: URLResponseCache(disk: disk, rules: rules))

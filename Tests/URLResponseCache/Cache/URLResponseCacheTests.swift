@@ -176,4 +176,18 @@ struct URLResponseCacheTests {
 
         #expect(await cache.response(for: HTTPRequest(url: Bench.url)) == nil)
     }
+
+    @Test func `statistics count look-ups and stores of the cache and its transports`() async throws {
+        let cache = URLResponseCache(clock: clock)
+        let transport = CachingTransport(wrapping: server, cache: cache)
+        server.answer(200, ["Cache-Control": "max-age=60"])
+        for _ in 0..<2 { _ = try await Answer(transport.send(HTTPRequest(url: Bench.url))) }
+        await store("b", in: cache)
+        #expect(await cache.response(for: HTTPRequest(url: url("b"))) != nil)
+        #expect(await cache.response(for: HTTPRequest(url: url("c"))) == nil)
+
+        let statistics = cache.statistics
+        #expect(statistics.hits == 2 && statistics.misses == 2)
+        #expect(statistics.stores == 2 && statistics.failures == 0)
+    }
 }

@@ -33,7 +33,7 @@ struct RestartTests {
         }
     }
 
-    private struct Trouble: Error, CustomStringConvertible {
+    private struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
@@ -72,7 +72,7 @@ struct RestartTests {
     private static func check(_ text: String, _ page: String, _ language: String) throws {
         let version = text.split(separator: ";").first?.split(separator: " ").last.flatMap { Int($0) } ?? -1
         guard version >= 0, text == content(page, language, version) else {
-            throw Trouble(description: "\(page) in \(language) is \(text.prefix(60))… of \(text.utf8.count)")
+            throw Failure(description: "\(page) in \(language) is \(text.prefix(60))… of \(text.utf8.count)")
         }
     }
 

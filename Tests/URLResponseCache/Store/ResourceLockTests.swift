@@ -6,15 +6,15 @@ import Testing
 @testable import AlcedoURLResponseCache
 
 @Suite(.timeLimit(.minutes(10)))
-struct WriteGateTests {
-    private let gate = WriteGate()
+struct ResourceLockTests {
+    private let lock = ResourceLock()
 
-    @Test func `one task at a time is in the gate of a resource, and all come through in order`() {
+    @Test func `one task at a time holds the lock of a resource, and all get it in order`() {
         let (clock, executor) = (ManualClock(), ManualExecutor())
         let through = Guarded<[Int]>([])
         for number in 0..<50 {
             Task(executorPreference: executor) {
-                await gate.alone(with: ResourceKey("a")) {
+                await lock.withLock(on: ResourceKey("a")) {
                     try? await clock.sleep(for: .seconds(1))
                     through.change { $0.append(number) }
                 }
@@ -31,11 +31,11 @@ struct WriteGateTests {
         #expect(clock.sleeperCount == 0 && through.value == Array(0..<50))
     }
 
-    @Test func `another resource has a gate of its own`() async {
+    @Test func `another resource has a lock of its own`() async {
         var isThrough = false
 
-        await gate.alone(with: ResourceKey("a")) {
-            await gate.alone(with: ResourceKey("b")) { isThrough = true }
+        await lock.withLock(on: ResourceKey("a")) {
+            await lock.withLock(on: ResourceKey("b")) { isThrough = true }
         }
 
         #expect(isThrough)

@@ -1,27 +1,27 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// Knows which exchanges are under way, so that an answer that was on its way while its resource changed is not stored,
+/// Tracks the exchanges in progress, so that an answer that was on its way while its resource changed is not stored,
 /// and an older answer does not replace a newer one.
-final class ExchangeLedger: Sendable {
+final class ExchangeTracker: Sendable {
     /// One exchange; ends when it is let go.
     final class Exchange: Sendable {
         let resource: ResourceKey
-        private let ledger: ExchangeLedger
+        private let tracker: ExchangeTracker
         fileprivate let number: Int
         fileprivate let generation: Int
 
-        fileprivate init(ledger: ExchangeLedger, resource: ResourceKey, number: Int, generation: Int) {
-            self.ledger = ledger
+        fileprivate init(tracker: ExchangeTracker, resource: ResourceKey, number: Int, generation: Int) {
+            self.tracker = tracker
             self.resource = resource
             self.number = number
             self.generation = generation
         }
 
-        deinit { ledger.end(resource) }
+        deinit { tracker.end(resource) }
 
         /// Whether the answer may change what is stored under `key`; later answers may then, and earlier ones not.
-        func claim(_ key: ImageKey) -> Bool { ledger.claim(key, for: self) }
+        func acquire(_ key: ImageKey) -> Bool { tracker.acquire(key, for: self) }
     }
 
     private struct Entry {
@@ -38,20 +38,20 @@ final class ExchangeLedger: Sendable {
 
     private let state = Locked(State())
 
-    /// Notes that a request is sent.
+    /// Records that a request is sent.
     func begin(_ resource: ResourceKey) -> Exchange {
         let (number, generation) = state.withLock { state in
             state.count += 1
             state.entries[resource, default: Entry()].count += 1
             return (state.count, state.entries[resource]?.generation ?? 0)
         }
-        return Exchange(ledger: self, resource: resource, number: number, generation: generation)
+        return Exchange(tracker: self, resource: resource, number: number, generation: generation)
     }
 
-    /// Notes that the resource may have changed.
+    /// Records that the resource may have changed.
     func invalidate(_ resource: ResourceKey) { state.withLock { $0.entries[resource]?.generation += 1 } }
 
-    private func claim(_ key: ImageKey, for exchange: Exchange) -> Bool {
+    private func acquire(_ key: ImageKey, for exchange: Exchange) -> Bool {
         state.withLock { state in
             guard let entry = state.entries[exchange.resource], entry.generation == exchange.generation,
                 entry.latest[key] ?? 0 <= exchange.number

@@ -2,29 +2,29 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// Makes an answer to a request from what is stored: all of it, a range, or the word that the caller's copy is current.
-///
-/// Source: RFC 9111 sections 4 and 4.3.2, RFC 9110 section 14.
-enum StoredAnswer {
-    /// Fields that describe a body, which an answer without one does not have. RFC 9110 section 15.4.5.
+extension StoredResponse {
+    /// The fields that describe a body, which a response without one does not have. RFC 9110 section 15.4.5.
     private static let bodyFields: Set = [
         "content-length", "content-encoding", "content-type", "content-range", "content-language",
     ]
 
-    static func make(
-        _ stored: StoredResponse, for request: HTTPRequest, _ directives: RequestDirectives, age: TimeInterval?,
-        _ status: CacheStatus, _ caching: ResponseCaching
+    /// Returns the response to a request: all of what is stored, a range, or 304 when the caller's copy is current.
+    ///
+    /// Source: RFC 9111 sections 4 and 4.3.2, RFC 9110 section 14.
+    func response(
+        to request: HTTPRequest, _ directives: RequestDirectives, age: TimeInterval?, _ status: CacheStatus,
+        _ caching: ResponseCaching
     ) -> HTTPResponse {
-        var head = HTTPResponseHead(url: request.url, status: stored.head.status, fields: stored.head.fields)
-        var body = stored.body
-        if directives.isConditional, Precondition.isMet(by: stored, request) {
+        var head = HTTPResponseHead(url: request.url, status: head.status, fields: head.fields)
+        var body = body
+        if directives.isConditional, Precondition.isMet(by: self, request) {
             head.status = 304
-            head.fields = head.fields.removing(bodyFields)
+            head.fields = head.fields.removing(Self.bodyFields)
             body = Data()
-        } else if let range = directives.range, head.status == 200, stored.hasOffsets,
-            stored.part != nil || Precondition.allowsRange(of: stored, request)
+        } else if let range = directives.range, head.status == 200, hasOffsets,
+            part != nil || Precondition.allowsRange(of: self, request)
         {
-            (head, body) = partial(head, stored, range)
+            (head, body) = partial(head, range)
         }
         if request.method == .head { body = Data() }
         // Section 5.1.
@@ -33,21 +33,12 @@ enum StoredAnswer {
         return HTTPResponse(head: head, body: HTTPBody(body), caching: caching)
     }
 
-    /// Returns the response of a cache that has nothing it may use and does not reach the server: 504 without a body.
-    static func unavailable(for request: HTTPRequest, _ status: CacheStatus) -> HTTPResponse {
-        var head = HTTPResponseHead(url: request.url, status: 504, fields: ["Content-Length": "0"])
-        status.add(to: &head.fields)
-        return HTTPResponse(head: head, body: HTTPBody(Data()))
-    }
-
-    private static func partial(
-        _ head: HTTPResponseHead, _ stored: StoredResponse, _ range: ByteRange
-    ) -> (HTTPResponseHead, Data) {
+    private func partial(_ head: HTTPResponseHead, _ range: ByteRange) -> (HTTPResponseHead, Data) {
         var head = head
-        let complete = stored.part.map(\.completeCount) ?? stored.body.count
-        guard let bytes = PartialContent.stored(range, of: stored) else {
+        let complete = part.map(\.completeCount) ?? body.count
+        guard let bytes = PartialContent.stored(range, of: self) else {
             head.status = 416
-            head.fields = head.fields.removing(bodyFields)
+            head.fields = head.fields.removing(Self.bodyFields)
             head.fields["Content-Range"] = "bytes */\(complete.map { String($0) } ?? "*")"
             head.fields["Content-Length"] = "0"
             return (head, Data())
@@ -55,8 +46,17 @@ enum StoredAnswer {
         head.status = 206
         head.fields["Content-Range"] = ContentRange(bytes: bytes, completeCount: complete).text
         head.fields["Content-Length"] = String(bytes.count)
-        let start = stored.body.startIndex + bytes.lowerBound - (stored.part?.offset ?? 0)
-        return (head, stored.body[start..<(start + bytes.count)])
+        let start = body.startIndex + bytes.lowerBound - (part?.offset ?? 0)
+        return (head, body[start..<(start + bytes.count)])
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the response of a cache that has nothing it may use and does not reach the server: 504 without a body.
+    static func gatewayTimeout(for request: HTTPRequest, _ status: CacheStatus) -> HTTPResponse {
+        var head = HTTPResponseHead(url: request.url, status: 504, fields: ["Content-Length": "0"])
+        status.add(to: &head.fields)
+        return HTTPResponse(head: head, body: HTTPBody(Data()))
     }
 }
 
