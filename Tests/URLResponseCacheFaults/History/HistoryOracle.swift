@@ -11,7 +11,7 @@ struct HistoryOracle: Sendable {
     struct Entry: Sendable {
         var serial: Int
         var request: RequestPlan
-        var plan: AnswerPlan
+        var plan: ResponsePlan
         var requestTime: Date
         var responseTime: Date
         /// Nobody knows whether the cache should still have it.
@@ -39,7 +39,7 @@ struct HistoryOracle: Sendable {
 
     /// The server said 304 to a request, about an answer that it had given.
     mutating func confirmed(
-        _ serial: Int, by plan: AnswerPlan, for request: RequestPlan, requestTime: Date, responseTime: Date
+        _ serial: Int, by plan: ResponsePlan, for request: RequestPlan, requestTime: Date, responseTime: Date
     ) {
         guard var entry = entries.last(where: { $0.serial == serial }) else { return }
         // Dates that the new head does not replace stay where they are.
@@ -98,7 +98,7 @@ struct HistoryOracle: Sendable {
 
     // MARK: Section 3
 
-    private func control(_ plan: AnswerPlan) -> AnswerPlan.Control? {
+    private func control(_ plan: ResponsePlan) -> ResponsePlan.Control? {
         // An empty targeted field does not count.
         if role.targets.isEmpty { plan.control } else { plan.targetedControl ?? plan.control }
     }

@@ -120,10 +120,10 @@ struct ContentCodingTests {
     ) async throws {
         let bench = Bench(role)
         try await bench.load(Self.coded, body: "packed", for: ["Accept-Encoding": "gzip"])
-        bench.server.answer(304, ["ETag": "\"v\""], body: "")
+        bench.server.respond(304, ["ETag": "\"v\""], body: "")
 
-        let answer = try await bench.send(["Accept-Encoding": "gzip, br"])
+        let received = try await bench.send(["Accept-Encoding": "gzip, br"])
 
-        #expect(answer.body == "packed" && answer.source == .revalidated)
+        #expect(received.body == "packed" && received.source == .revalidated)
     }
 }

@@ -6,7 +6,7 @@ import TestSupport
 @testable import AlcedoURLResponseCache
 
 /// A store that a test can stop, before a call does anything or after it has read.
-final class TroubledStore: ResponseStoring {
+final class FailingStore: ResponseStoring {
     enum Call: Hashable, Sendable { case entry, store, remove, removeAll }
 
     let inner: any ResponseStoring

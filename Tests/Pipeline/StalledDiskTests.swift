@@ -7,7 +7,7 @@ import Testing
 
 /// A disk cache that ends no write holds nobody up for ever.
 @Suite(.timeLimit(.minutes(10)))
-struct StoppedDiskTests {
+struct StalledDiskTests {
     private let clock = ManualClock()
     /// Of the disk: what it writes ends when this clock says so.
     private let mechanics = ManualClock()
@@ -31,7 +31,7 @@ struct StoppedDiskTests {
         }
     }
 
-    private let refusal = "disk write failed: the disk cache ends no write, and too many wait for it"
+    private let rejection = "disk write failed: the disk cache ends no write, and too many wait for it"
 
     @Test func `a load waits for it so long, and later ones not at all`() async throws {
         let stack = stack(on: executor)
@@ -45,9 +45,9 @@ struct StoppedDiskTests {
         executor.drain()
 
         _ = try await third.value
-        #expect(!stack.log.words.contains(refusal))
+        #expect(!stack.log.words.contains(rejection))
         try await load(["d", "e"], by: stack)
-        #expect(stack.log.words.count { $0 == refusal } == 2)
+        #expect(stack.log.words.count { $0 == rejection } == 2)
         #expect(stack.disk.stores.value == 3)
 
         // It goes on, and so does the writing.
@@ -78,7 +78,7 @@ struct StoppedDiskTests {
         _ = try await third.value
 
         try await load(["d"], by: stack)
-        #expect(!stack.log.words.contains(refusal))
+        #expect(!stack.log.words.contains(rejection))
         mechanics.advance(by: .seconds(1_000))
         executor.drain()
         #expect(stack.disk.entries.value.count == 4)

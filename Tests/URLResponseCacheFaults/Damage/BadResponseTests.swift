@@ -9,23 +9,23 @@ import Testing
 
 /// Servers that say what cannot be.
 @Suite(.timeLimit(.minutes(10)))
-struct BadAnswerTests {
-    private typealias Answer = @Sendable (HTTPRequest) async throws -> HTTPResponse
+struct BadResponseTests {
+    private typealias Responder = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
     private let clock = ManualClock()
     private let store = MemoryResponseStore(byteLimit: 64 << 20)
 
     /// A cache before a server that gives these answers, one after another, and the last one from then on.
     private func cache(
-        _ answers: Answer..., on executor: ManualExecutor? = nil
+        _ responders: Responder..., on executor: ManualExecutor? = nil
     ) -> (CachingTransport, FakeTransport) {
         let count = Guarded(0)
         let server = FakeTransport { request in
             let index = count.change { count in
                 defer { count += 1 }
-                return min(count, answers.count - 1)
+                return min(count, responders.count - 1)
             }
-            return try await answers[index](request)
+            return try await responders[index](request)
         }
         return (CachingTransport(wrapping: server, store: store, clock: clock, taskExecutor: executor), server)
     }
@@ -195,7 +195,7 @@ struct BadAnswerTests {
 
     private static let tag = ["ETag": "\"a\"", "Cache-Control": "max-age=60"] as HTTPFields
 
-    private static func part(_ range: String, _ body: String, _ tag: String = "\"a\"") -> Answer {
+    private static func part(_ range: String, _ body: String, _ tag: String = "\"a\"") -> Responder {
         { HTTPResponse($0, status: 206, ["ETag": tag, "Cache-Control": "max-age=60", "Content-Range": range], body) }
     }
 

@@ -21,9 +21,9 @@ struct CacheStatusTests {
         #expect(try await bench.load(Self.life, status: 304).cacheStatus == "alcedo; fwd=stale; fwd-status=304; stored")
         let ignored = try await bench.load(["Cache-Control": "no-store"], for: ["Cache-Control": "no-store"])
         #expect(ignored.cacheStatus == "alcedo; fwd=bypass; fwd-status=200")
-        bench.server.answer(204, body: "")
+        bench.server.respond(204, body: "")
         #expect(try await bench.send(method: .post).cacheStatus == "alcedo; fwd=method; fwd-status=204")
-        bench.server.answer(200, ["Cache-Control": "no-store"])
+        bench.server.respond(200, ["Cache-Control": "no-store"])
         let reload = try await bench.send(policy: .reloadIgnoringLocalCacheData)
         #expect(reload.cacheStatus == "alcedo; fwd=request; fwd-status=200")
         #expect(
@@ -36,7 +36,7 @@ struct CacheStatusTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60, stale-if-error=100"])
         bench.advance(61)
-        bench.server.answer(503)
+        bench.server.respond(503)
 
         let refused = try await bench.send()
         #expect(refused.source == .stale && refused.cacheStatus == "alcedo; fwd=stale; fwd-status=503")

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import FoundationEssentials
 
 /// What came back for a request, its body read.
-struct Answer: Sendable {
+struct CollectedResponse: Sendable {
     var status: Int
     var fields: HTTPFields
     var body: String

@@ -6,7 +6,7 @@ import TestSupport
 @testable import AlcedoURLResponseCache
 
 /// What a server says of an answer, as numbers, so that an oracle need not read the header that is made of it.
-struct AnswerPlan: Sendable {
+struct ResponsePlan: Sendable {
     /// The directives of a `Cache-Control` or targeted field.
     struct Control: Sendable {
         var maxAge: Int?
@@ -145,7 +145,7 @@ struct AnswerPlan: Sendable {
     }
 }
 
-extension AnswerPlan: CustomStringConvertible {
+extension ResponsePlan: CustomStringConvertible {
     var description: String {
         let parts: [String?] = [
             "\(status)", control.map { "\($0)" }, targetedControl.map { "targeted \($0)" },
@@ -158,7 +158,7 @@ extension AnswerPlan: CustomStringConvertible {
     }
 }
 
-extension AnswerPlan.Control: CustomStringConvertible {
+extension ResponsePlan.Control: CustomStringConvertible {
     var description: String {
         let numbers = [
             ("max-age", maxAge), ("s-maxage", sharedMaxAge), ("stale-while-revalidate", staleWhileRevalidate),

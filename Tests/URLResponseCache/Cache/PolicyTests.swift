@@ -23,7 +23,7 @@ struct PolicyTests {
     ) async throws {
         for allowsStoring in [true, false] {
             let bench = Bench(role)
-            bench.server.answer(200, Self.life)
+            bench.server.respond(200, Self.life)
             try await bench.send(policy: row.policy, allowsStoring: allowsStoring)
 
             #expect(bench.server.requests.last?.fields == row.fields)
@@ -35,7 +35,7 @@ struct PolicyTests {
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
-        bench.server.answer(200, Self.life)
+        bench.server.respond(200, Self.life)
         try await bench.send(
             ["Cache-Control": "max-age=9", "Pragma": "x"], policy: .reloadIgnoringLocalAndRemoteCacheData)
 
@@ -45,7 +45,7 @@ struct PolicyTests {
     @Test(arguments: Roles.all) func `revalidating asks caches on the way to do so, too`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(Self.life)
-        bench.server.answer(304)
+        bench.server.respond(304)
         try await bench.send(policy: .reloadRevalidatingCacheData)
 
         #expect(
@@ -72,12 +72,12 @@ struct PolicyTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": row.control, "ETag": "\"v\""])
         bench.advance(5)
-        bench.server.answer(304, ["ETag": "\"v\""], body: "")
+        bench.server.respond(304, ["ETag": "\"v\""], body: "")
 
-        let answer = try await bench.send(row.request, policy: .reloadRevalidatingCacheData)
+        let response = try await bench.send(row.request, policy: .reloadRevalidatingCacheData)
 
-        #expect(answer.status == 200 && answer.body == "body")
-        #expect(answer.source == (row.isAsked ? .revalidated : .fresh))
+        #expect(response.status == 200 && response.body == "body")
+        #expect(response.source == (row.isAsked ? .revalidated : .fresh))
         #expect(bench.server.requests.count == (row.isAsked ? 2 : 1))
     }
 
@@ -87,7 +87,7 @@ struct PolicyTests {
     func `a forced reload fetches what is immutable`(role: CacheRole, policy: HTTPCachePolicy) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60, immutable", "ETag": "\"v\""])
-        bench.server.answer(200, body: "second")
+        bench.server.respond(200, body: "second")
 
         #expect(try await bench.send(policy: policy).body == "second")
         #expect(bench.server.requests.last?.fields["If-None-Match"] == nil)
@@ -117,7 +117,7 @@ struct PolicyTests {
         ] as [(HTTPFields, Int, HTTPFields)] {
             let bench = Bench(role)
             try await bench.load(fields, status: status, body: status == 206 ? "bo" : "body", for: request)
-            bench.server.answer(200, life)
+            bench.server.respond(200, life)
             try await bench.send(policy: .reloadRevalidatingCacheData)
 
             #expect(bench.server.requests.last?.fields["Cache-Control"] == "max-age=0")
@@ -129,7 +129,7 @@ struct PolicyTests {
     ) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60"], body: "first")
-        bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "second")
+        bench.server.respond(200, ["Cache-Control": "max-age=60"], body: "second")
 
         #expect(try await bench.send(policy: .reloadRevalidatingCacheData).body == "second")
         #expect(try await bench.send().body == "second")
@@ -141,7 +141,7 @@ struct PolicyTests {
     func `what a reload brings is stored`(role: CacheRole, policy: HTTPCachePolicy) async throws {
         let bench = Bench(role)
         try await bench.load(Self.life, body: "first")
-        bench.server.answer(200, Self.life, body: "second")
+        bench.server.respond(200, Self.life, body: "second")
         #expect(try await bench.send(policy: policy).isStored)
 
         #expect(try await bench.send().body == "second")
@@ -154,7 +154,7 @@ struct PolicyTests {
             try await bench.send(policy: .reloadIgnoringLocalCacheData)
         }
         for fields in [[:], ["Cache-Control": "max-age=0"], ["Cache-Control": "no-store"]] as [HTTPFields] {
-            bench.server.answer(503, fields)
+            bench.server.respond(503, fields)
             #expect(try await bench.send(policy: .reloadIgnoringLocalCacheData).status == 503)
         }
 
@@ -167,7 +167,7 @@ struct PolicyTests {
         let bench = Bench(role)
         let fields = HTTPFields(Self.life.fields + [.init("Vary", "Accept")])
         for name in ["a", "b"] { try await bench.load(fields, body: name, for: ["Accept": name]) }
-        bench.server.answer(404, ["Cache-Control": "no-store"])
+        bench.server.respond(404, ["Cache-Control": "no-store"])
         try await bench.send(["Accept": "a"], policy: .reloadIgnoringLocalCacheData)
 
         #expect(try await bench.send(["Accept": "b"]).body == "b")
@@ -180,14 +180,14 @@ struct PolicyTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=10", "ETag": "\"v\""], body: "first")
         bench.advance(11)
-        bench.server.answer(304, Self.life, body: "")
+        bench.server.respond(304, Self.life, body: "")
 
         let own = try await bench.send(["If-None-Match": "\"v\""], policy: .reloadIgnoringLocalCacheData)
 
         #expect(own.status == 304 && bench.server.requests.last?.fields == ["If-None-Match": "\"v\""])
         #expect(try await bench.send().isHit)
         // Another content has taken the place of what is stored.
-        bench.server.answer(304, ["ETag": "\"w\""], body: "")
+        bench.server.respond(304, ["ETag": "\"w\""], body: "")
         try await bench.send(["If-None-Match": "\"w\""], policy: .reloadIgnoringLocalCacheData)
         #expect(try await bench.find()?.body == nil)
     }
@@ -195,7 +195,7 @@ struct PolicyTests {
     @Test(arguments: Roles.all) func `a reload of the head updates what is stored`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(Self.life, body: "first")
-        bench.server.answer(200, ["ETag": "\"w\""], body: "")
+        bench.server.respond(200, ["ETag": "\"w\""], body: "")
         try await bench.send(method: .head, policy: .reloadIgnoringLocalCacheData)
 
         #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
@@ -216,11 +216,11 @@ struct PolicyTests {
         try await bench.load(["Cache-Control": "max-age=1", "ETag": "\"v\""], body: "first")
         let stored = await bench.stored()
         bench.advance(5)
-        bench.server.answer(row.source == .new ? 200 : 304, Self.life, body: row.source == .new ? "new" : "")
+        bench.server.respond(row.source == .new ? 200 : 304, Self.life, body: row.source == .new ? "new" : "")
 
-        let answer = try await bench.send(policy: row.policy, allowsStoring: false)
+        let response = try await bench.send(policy: row.policy, allowsStoring: false)
 
-        #expect(answer.source == row.source && answer.body == (row.source == .new ? "new" : "first"))
+        #expect(response.source == row.source && response.body == (row.source == .new ? "new" : "first"))
         #expect(await bench.stored() == stored)
     }
 
@@ -231,8 +231,8 @@ struct PolicyTests {
         try await bench.load(["Cache-Control": "no-cache", "ETag": "\"v\""], body: "first")
 
         for policy in [HTTPCachePolicy.returnCacheDataElseLoad, .returnCacheDataDontLoad] {
-            let answer = try await bench.send(["Cache-Control": "no-cache"], policy: policy)
-            #expect(answer.body == "first" && answer.source == .stale)
+            let response = try await bench.send(["Cache-Control": "no-cache"], policy: policy)
+            #expect(response.body == "first" && response.source == .stale)
         }
         #expect(bench.server.requests.count == 1)
     }
@@ -265,7 +265,7 @@ struct PolicyTests {
         try await bench.load(["Cache-Control": "max-age=60", "Vary": "Accept"], for: ["Accept": "a"])
 
         #expect(try await bench.find()?.body == nil)
-        bench.server.answer(200, ["Vary": "Accept"], body: "other")
+        bench.server.respond(200, ["Vary": "Accept"], body: "other")
         #expect(try await bench.send(["Accept": "b"], policy: .returnCacheDataElseLoad).body == "other")
     }
 }

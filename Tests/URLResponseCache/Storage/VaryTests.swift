@@ -38,14 +38,14 @@ struct VaryTests {
             "Cache-Control": "max-age=60", "Vary": "accept,Foo", "vary": "Accept-Language , ACCEPT-ENCODING",
         ]
         try await bench.load(fields, for: row.first)
-        bench.server.answer(200, body: "other")
+        bench.server.respond(200, body: "other")
 
-        let answer = try await bench.send(row.second)
+        let received = try await bench.send(row.second)
 
-        #expect(answer.isHit == row.isServed)
+        #expect(received.isHit == row.isServed)
         if !row.isServed {
-            #expect(answer.body == "other")
-            #expect(answer.cacheStatus == "alcedo; fwd=vary-miss; fwd-status=200; stored")
+            #expect(received.body == "other")
+            #expect(received.cacheStatus == "alcedo; fwd=vary-miss; fwd-status=200; stored")
         }
     }
 
@@ -91,11 +91,11 @@ struct VaryTests {
         bench.advance(10)
         try await bench.load(fields("max-age=600", "Foo"), body: "copy", for: ["Accept": "b", "Foo": "1"])
 
-        bench.server.answer(304, fields("no-store", "Foo"))
+        bench.server.respond(304, fields("no-store", "Foo"))
         let asked: HTTPFields = ["Accept": "a", "Foo": "1", "Cache-Control": "no-cache"]
         #expect(try await bench.send(asked).body == "copy")
 
-        bench.server.answer(200, body: "new")
+        bench.server.respond(200, body: "new")
         #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "new")
     }
 
@@ -125,10 +125,10 @@ struct VaryTests {
         for index in 1..<5 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
         #expect(bench.server.requests.count == 5)
         // The oldest is a miss, and so is a request that none was made for.
-        bench.server.answer(200, ["Cache-Control": "no-store"], body: "asked")
+        bench.server.respond(200, ["Cache-Control": "no-store"], body: "asked")
         #expect(try await bench.send(["F0": "x"]).body == "asked")
         for index in 1..<5 {
-            bench.server.answer(200, ["Cache-Control": "no-store"], body: "asked")
+            bench.server.respond(200, ["Cache-Control": "no-store"], body: "asked")
             #expect(try await bench.send(["F\(index)": "y"]).body == "asked")
         }
         // What may not be stored has left the answers to other requests where they are.

@@ -30,7 +30,7 @@ struct StorageDecisionTests {
 
     @Test func `the decision is final when the body has been read, and may be stricter then`() async throws {
         let bench = Bench(willStore: { _, _ in nil })
-        bench.server.answer(200, Self.life)
+        bench.server.respond(200, Self.life)
         let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
         let decision = try #require(response.caching?.decision)
         #expect(decision.policy == .allowed)
@@ -57,20 +57,20 @@ struct StorageDecisionTests {
             (["Vary": "*"], [:], .neither), (["Cache-Control": "max-age=60"], ["Authorization": "x"], .sharedOnly),
         ] as [(HTTPFields, HTTPFields, Roles)])
     func `what is passed on has the server's and the caller's word`(
-        role: CacheRole, row: (answer: HTTPFields, request: HTTPFields, forbidden: Roles)
+        role: CacheRole, row: (received: HTTPFields, request: HTTPFields, forbidden: Roles)
     ) async throws {
         let expected = row.forbidden.contains(role) ? ResponseStoragePolicy.notAllowed : .allowed
-        #expect(try await Bench(role).load(row.answer, for: row.request).policy == expected)
+        #expect(try await Bench(role).load(row.received, for: row.request).policy == expected)
         // And so it is for what the cache has no part in.
         var request = row.request
         request["Range"] = "lines=1-2"
-        #expect(try await Bench(role).load(row.answer, for: request).policy == expected)
+        #expect(try await Bench(role).load(row.received, for: request).policy == expected)
     }
 
     @Test(arguments: Roles.all) func `a request that may not store says so of its answer`(role: CacheRole) async throws
     {
         let bench = Bench(role)
-        bench.server.answer(200, Self.life)
+        bench.server.respond(200, Self.life)
 
         #expect(try await bench.send(allowsStoring: false).policy == .notAllowed)
     }

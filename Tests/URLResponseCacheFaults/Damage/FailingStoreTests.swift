@@ -9,8 +9,8 @@ import Testing
 
 /// A cache problem never fails a request that the network could answer.
 @Suite(.timeLimit(.minutes(10)))
-struct TroubledStoreTests {
-    private let store = TroubledStore()
+struct FailingStoreTests {
+    private let store = FailingStore()
     private let server = FakeTransport {
         HTTPResponse($0, ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Vary": "X"], "body")
     }
@@ -48,8 +48,8 @@ struct TroubledStoreTests {
         #expect(try await cache.send(HTTPRequest(url: .page())).text() == "body")
     }
 
-    @Test(arguments: [TroubledStore.Call.entry, .store])
-    func `a store that stands still for a while is waited for`(call: TroubledStore.Call) async throws {
+    @Test(arguments: [FailingStore.Call.entry, .store])
+    func `a store that stands still for a while is waited for`(call: FailingStore.Call) async throws {
         let cache = cache
         let gate = store.stop(call)
         let request = Task { try await cache.send(HTTPRequest(url: .page())).text() }

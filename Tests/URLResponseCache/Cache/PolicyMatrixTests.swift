@@ -94,7 +94,7 @@ struct PolicyMatrixTests {
         bench.advance(5)
         let before = bench.server.requests.count
         if isOnline {
-            bench.server.answer { request in
+            bench.server.response { request in
                 let isKnown = request.fields["If-None-Match"] == "\"v\""
                 return HTTPResponse(
                     head: .init(url: request.url, status: isKnown ? 304 : 200, fields: ["ETag": "\"v\""]),
@@ -102,10 +102,10 @@ struct PolicyMatrixTests {
             }
         }
         do {
-            let answer = try await bench.send(policy: policy)
+            let response = try await bench.send(policy: policy)
             let asked = bench.server.requests.count - before
             let conditional = bench.server.requests.last?.fields["If-None-Match"] != nil
-            switch (answer.body, answer.source, asked, isOnline) {
+            switch (response.body, response.source, asked, isOnline) {
             case ("new", .new, 1, true): return conditional ? nil : .new
             case ("stored", .revalidated, 1, true): return .confirmed
             case ("stored", .fresh, 0, _): return .fresh

@@ -1,7 +1,7 @@
 import TestSupport
 
 /// Where a test's data caches are: a folder, and a Redis when one is wanted. Both go with this object.
-final class BackendPlace: Sendable {
+final class BackendResources: Sendable {
     let directory: TemporaryDirectory
     private let server = Guarded<RedisServer?>(nil)
 
