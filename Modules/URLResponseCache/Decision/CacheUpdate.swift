@@ -54,12 +54,12 @@ enum CacheUpdate {
         if StorageRules.requestForbidsStoring(exchange.request) { return .keep }
         // The server's trouble says nothing about the resource. A range that is not there does not, either.
         let isSilent = StatusRules.isTransientFailure(head.status) || head.status == 416
-        let refusal: CacheUpdate = isSilent || head.status == 206 ? .keep : .drop
+        let rejection: CacheUpdate = isSilent || head.status == 206 ? .keep : .drop
         guard StorageRules.storability(of: head, to: exchange.request, role: exchange.rules.role) == .storable,
             !StorageRules.keepsContentCoding(head, to: exchange.request)
-        else { return refusal }
+        else { return rejection }
         if isSilent, stored != nil, Freshness(head, exchange).lifetime <= 0 { return .keep }
-        guard let new = Self.response(head, exchange) else { return refusal }
+        guard let new = Self.response(head, exchange) else { return rejection }
         // A part of what is there whole, as far as anyone can tell.
         if head.status == 206, let stored, stored.part == nil, PartialContent.isSameContent(head, stored) {
             return .keep
