@@ -94,7 +94,7 @@ struct PolicyMatrixTests {
         bench.advance(5)
         let before = bench.server.requests.count
         if isOnline {
-            bench.server.response { request in
+            bench.server.respond { request in
                 let isKnown = request.fields["If-None-Match"] == "\"v\""
                 return HTTPResponse(
                     head: .init(url: request.url, status: isKnown ? 304 : 200, fields: ["ETag": "\"v\""]),

@@ -21,7 +21,7 @@ struct CombinedPartTests {
 
     /// Loads a part of which only the first bytes arrive.
     private func loadCut(_ range: ClosedRange<Int>, after body: String, tag: String?, in bench: Bench) async throws {
-        bench.server.response {
+        bench.server.respond {
             var fields: HTTPFields = [
                 "Cache-Control": "max-age=60", "Content-Range": "bytes \(range.lowerBound)-\(range.upperBound)/10",
             ]

@@ -11,7 +11,7 @@ struct CompletionTests {
 
     /// Loads what ends in the middle.
     private func loadCut(_ fields: HTTPFields = head, _ body: String = "0123", in bench: Bench) async throws {
-        bench.server.response {
+        bench.server.respond {
             HTTPResponse(
                 head: .init(url: $0.url, status: 200, fields: fields),
                 body: .init(PiecewiseBody([body], error: HTTPTransportError(.connectionLost, "cut"))))
@@ -189,7 +189,7 @@ struct CompletionTests {
     @Test(arguments: Roles.all) func `a rest that is cut, too, lengthens the beginning`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await loadCut(in: bench)
-        bench.server.response {
+        bench.server.respond {
             HTTPResponse(
                 head: .init(
                     url: $0.url, status: 206, fields: ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"]),

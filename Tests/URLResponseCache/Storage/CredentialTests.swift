@@ -20,7 +20,7 @@ struct CredentialTests {
     func `no user ever gets what another's credentials brought`(role: CacheRole, control: String) async throws {
         let bench = Bench(role)
         for _ in 0..<Self.users.count * 6 {
-            bench.server.response { request in
+            bench.server.respond { request in
                 let name = request.fields["Authorization"] ?? request.fields["Cookie"] ?? "nobody"
                 return HTTPResponse(
                     head: .init(url: request.url, status: 200, fields: ["Cache-Control": control, "Vary": "Cookie"]),

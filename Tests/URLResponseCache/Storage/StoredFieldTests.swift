@@ -75,7 +75,7 @@ struct StoredFieldTests {
         let bench = Bench(role)
         let hints = HTTPResponseHead(
             url: Bench.url, status: 103, fields: ["Link": "</x.css>", "Cache-Control": "no-store"])
-        bench.server.response {
+        bench.server.respond {
             HTTPResponse(
                 head: .init(url: $0.url, status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"v\""]),
                 body: .init("x".data), interim: [hints])
@@ -83,7 +83,7 @@ struct StoredFieldTests {
         #expect(try await bench.send().interim == [hints])
 
         #expect(try await bench.send().interim.isEmpty)
-        bench.server.response {
+        bench.server.respond {
             HTTPResponse(head: .init(url: $0.url, status: 304), body: .init("".data), interim: [hints])
         }
         let confirmed = try await bench.send(["Cache-Control": "no-cache"])
