@@ -22,8 +22,8 @@ enum HTTPCacheClient {
         options.decodesContent = false
         let network = CURLTransport(options: options)
         let isShared = environment["CACHE_DRIVER_PROFILE"] == "shared"
-        var rules = ResponseCacheRules(role: isShared ? .shared(targets: ["CDN-Cache-Control"]) : .private)
-        rules.respondsWhenDisconnected = true
+        let rules = ResponseCacheRules(
+            role: isShared ? .shared(targets: ["CDN-Cache-Control"]) : .private, respondsWhenDisconnected: true)
         let disk = environment["CACHE_DRIVER_DIR"].map { FileDiskCache(directory: URL(filePath: $0)) }
         return CachingTransport(wrapping: network, cache: URLResponseCache(disk: disk, rules: rules))
     }()

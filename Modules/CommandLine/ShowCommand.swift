@@ -78,7 +78,7 @@ struct ShowCommand: ProgramCommand {
     ) async -> Bool {
         let errors = ErrorObserver()
         var configuration = configuration
-        configuration.observer = errors
+        configuration.observers = [errors]
         let pipeline = ImagePipeline(configuration)
         let presenter = await TerminalPresenter(
             pipeline: pipeline, playCount: loops ?? (images.count > 1 ? 1 : nil), interruption: interruption,

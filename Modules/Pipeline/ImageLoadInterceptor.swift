@@ -18,22 +18,12 @@ public protocol ImageLoadInterceptor: Sendable {
     ) async throws -> ImageResponse
 }
 
-/// The interceptors, one behind the other.
-struct InterceptorChain: Sendable {
-    private let interceptors: [any ImageLoadInterceptor]
-
-    init(_ interceptors: [any ImageLoadInterceptor]) { self.interceptors = interceptors }
-
+extension [any ImageLoadInterceptor] {
+    /// Passes a request through the interceptors, the first outermost, and what they make of it to `end`.
     func load(
-        _ request: ImageRequest, _ end: @Sendable (ImageRequest) async throws -> ImageResponse
+        _ request: ImageRequest, from index: Int = 0, _ end: @Sendable (ImageRequest) async throws -> ImageResponse
     ) async throws -> ImageResponse {
-        try await load(request, from: 0, end)
-    }
-
-    private func load(
-        _ request: ImageRequest, from index: Int, _ end: @Sendable (ImageRequest) async throws -> ImageResponse
-    ) async throws -> ImageResponse {
-        guard index < interceptors.count else { return try await end(request) }
-        return try await interceptors[index].load(request) { try await load($0, from: index + 1, end) }
+        guard index < count else { return try await end(request) }
+        return try await self[index].load(request) { try await load($0, from: index + 1, end) }
     }
 }

@@ -58,10 +58,10 @@ extension ImagePipeline {
             guard !pipeline.isShutDown else { throw PipelineError.shutDown }
             guard !image.isPartial else { throw PipelineError(.notStored, "no cache keeps a partial image") }
             let request = await pipeline.versions.settled(request)
-            let mark = storeInMemory(image, request)
+            let generation = storeInMemory(image, request)
             await pipeline.store.replaceOutdated(request)
-            guard let mark, isKeptOnDisk(request) else { return }
-            try await pipeline.variants.store(image, for: request, since: mark)
+            guard let generation, isKeptOnDisk(request) else { return }
+            try await pipeline.processedImages.store(image, for: request, since: generation)
         }
 
         /// Returns the layers in which something of the request is cached; of a local file whose changes are tracked, of its
@@ -100,7 +100,7 @@ extension ImagePipeline {
             if layers.contains(.memory) {
                 removeFromMemory(request, allVariants: allVariants)
             } else {
-                pipeline.changes.change(.resource(resource)) {}
+                pipeline.generations.recordChange(of: .resource(resource)) {}
                 pipeline.process.forget(resource)
             }
             if !layers.isDisjoint(with: .disk) {
@@ -119,7 +119,7 @@ extension ImagePipeline {
 
         /// Removes everything from memory and disk. The response cache is emptied by its owner.
         public func removeAll() async {
-            pipeline.changes.change(.everything) { pipeline.memory.removeAll() }
+            pipeline.generations.recordChange(of: .everything) { pipeline.memory.removeAll() }
             pipeline.process.forgetAll()
             await pipeline.disk.removeAll()
         }
@@ -127,17 +127,17 @@ extension ImagePipeline {
         /// Returns the moment behind the change; nil when nothing may be stored.
         private func storeInMemory(_ image: DecodedImage, _ request: ImageRequest) -> Generation? {
             let resource = request.key.resource
-            let mark = pipeline.changes.markAfterChange(of: resource) {}
+            let generation = pipeline.generations.advance(of: resource) {}
             pipeline.process.forget(resource)
             var image = image
             image.scale = request.scale
-            pipeline.memory.store(image, for: request, origin: nil, since: mark)
-            return mark
+            pipeline.memory.store(image, for: request, origin: nil, since: generation)
+            return generation
         }
 
         private func removeFromMemory(_ request: ImageRequest, allVariants: Bool = false) {
             let resource = request.key.resource
-            pipeline.changes.change(.resource(resource)) {
+            pipeline.generations.recordChange(of: .resource(resource)) {
                 if allVariants {
                     pipeline.memory.removeResource(resource)
                 } else {

@@ -20,10 +20,10 @@ extension ImagePipeline {
         public var serializer: any CacheSerializer
         /// Stand in the way of every load, the first outermost. Default: none.
         public var interceptors: [any ImageLoadInterceptor]
-        /// Is told of every step.
-        public var observer: (any PipelineObserving)?
-        /// Times the steps.
-        public var clock: any TimeSource
+        /// The observers of every step, called in this order. Default: none.
+        public var observers: [any PipelineObserving]
+        /// The clock that measures the steps and ``writeTimeout``.
+        package var clock: any TimeSource
         /// The maximum number of images that are decoded, processed and encoded at the same time, each on a thread of its
         /// own. Default: 2.
         public var maxConcurrentDecodes: Int
@@ -48,11 +48,17 @@ extension ImagePipeline {
         public var maximumIntermediateByteCount: Int
         /// Shortest time between two previews of an image. Default: 100 ms.
         public var previewInterval: Duration
-        /// Runs the tasks of the pipeline, and its decoding and processing in place of threads of its own: for tests, with
-        /// the `ManualExecutor` of `AlcedoTesting`. Default: nil, Swift's own executor and threads of the pipeline.
-        public var taskExecutor: (any TaskExecutor)?
+        package var taskExecutor: (any TaskExecutor)?
 
-        /// By default without caches: a pipeline that downloads and decodes.
+        /// Creates a configuration that by default has no caches: its pipeline downloads and decodes.
+        ///
+        /// Most parameters are the properties of the same name. For tests there are two more:
+        ///
+        /// - Parameters:
+        ///   - clock: The clock that measures the steps and ``writeTimeout``. Default: the system's.
+        ///   - taskExecutor: Runs the tasks of the pipeline, and its decoding and processing in place of threads of its own,
+        ///     such as the `ManualExecutor` of `AlcedoTesting`. Default: nil, Swift's own executor and threads of the
+        ///     pipeline.
         public init(
             downloader: any Downloading,
             codecs: CodecRegistry,
@@ -62,7 +68,7 @@ extension ImagePipeline {
             dataCachePolicy: DataCachePolicy = .original,
             serializer: any CacheSerializer = DefaultCacheSerializer(),
             interceptors: [any ImageLoadInterceptor] = [],
-            observer: (any PipelineObserving)? = nil,
+            observers: [any PipelineObserving] = [],
             clock: any TimeSource = SystemClock(),
             maxConcurrentDecodes: Int = 2,
             maximumDecodingByteCount: Int = 512 << 20,
@@ -81,7 +87,7 @@ extension ImagePipeline {
             self.dataCachePolicy = dataCachePolicy
             self.serializer = serializer
             self.interceptors = interceptors
-            self.observer = observer
+            self.observers = observers
             self.clock = clock
             self.maxConcurrentDecodes = maxConcurrentDecodes
             self.maximumDecodingByteCount = maximumDecodingByteCount

@@ -1,15 +1,15 @@
-// The path of an image. Each stage is a directory of this module.
+// The path of an image. Each stage is a file of the directory Stages; what several stages share is in Shared.
 //
 //   ImageRequest ─► ImagePipeline ─► interceptors ─►
-//     1 Memory      MemoryCaching      the finished image, synchronous
-//     2 Disk        DataCaching        encoded bytes: the processed image, or the original
-//     3 Download    Downloading        the original, one download per resource
-//     4 Decode      CodecRegistry      one decode per size, on threads of the pipeline, within a budget of bytes
-//     5 Process     ImageProcessing    one run per processing step
-//     6 Store       the caches         memory at once, disk in the background
+//     1 MemoryStage      MemoryCaching      the finished image, synchronous
+//     2 DiskStage        DataCaching        encoded bytes: the processed image, or the original
+//     3 DownloadStage    Downloading        the original, one download per resource
+//     4 DecodeStage      CodecRegistry      one decode per size, on threads of the pipeline, within a budget of bytes
+//     5 ProcessStage     ImageProcessing    one run per processing step
+//     6 StoreStage       the caches         memory at once, disk in the background
 //   ─► ImageResponse
 //
-// A stage that finds the image or its bytes skips the stages that would make them.
+// A stage that finds the image or its bytes skips the stages that would make them. Stages know those before them only.
 
 public import AlcedoCore
 import AlcedoHTTP
@@ -30,17 +30,16 @@ public import FoundationEssentials
 public final class ImagePipeline: ImageLoading {
     let configuration: Configuration
     private let report: Reporter
-    private let interceptors: InterceptorChain
     let memory: MemoryStage
     let disk: DiskStage
-    let variants: DiskVariants
+    let processedImages: ProcessedImageStore
     private let download: DownloadStage
     private let decode: DecodeStage
     let process: ProcessStage
     let store: StoreStage
     private let threads: DecodingThreads
     /// Counts removals, and stores by the app, so that what was asked for before one brings nothing back.
-    let changes: GenerationCounter
+    let generations: GenerationCounter
     private let waits = ProviderWaits()
     let versions: FileVersions
     private let loads: Coalescer<LoadKey, LoadUpdate, ImageResponse>
@@ -50,16 +49,15 @@ public final class ImagePipeline: ImageLoading {
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         let (codecs, taskExecutor) = (configuration.codecs, configuration.taskExecutor)
-        changes = GenerationCounter(taskExecutor: taskExecutor)
+        generations = GenerationCounter(taskExecutor: taskExecutor)
         versions = FileVersions(taskExecutor: taskExecutor)
         loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
-        report = Reporter(observer: configuration.observer, clock: configuration.clock)
-        interceptors = InterceptorChain(configuration.interceptors)
-        memory = MemoryStage(configuration.memoryCache, changes: changes)
+        report = Reporter(observers: configuration.observers, clock: configuration.clock)
+        memory = MemoryStage(configuration.memoryCache, generations: generations)
         let encodedBudget = EncodedByteBudget(limit: configuration.maximumEncodedByteCount)
         disk = DiskStage(
-            configuration.diskCache, changes: changes,
-            writes: PendingWrites(
+            configuration.diskCache, generations: generations,
+            writes: DiskWriteQueue(
                 limit: configuration.maximumPendingWriteByteCount, timeout: configuration.writeTimeout,
                 clock: configuration.clock, taskExecutor: taskExecutor),
             report: report)
@@ -67,20 +65,21 @@ public final class ImagePipeline: ImageLoading {
             downloader: configuration.downloader, disk: disk, hasResponseCache: configuration.responseCache != nil,
             encodedBudget: encodedBudget, waits: waits, versions: versions, report: report, taskExecutor: taskExecutor)
         threads = DecodingThreads(
-            codecs: codecs, width: configuration.maxConcurrentDecodes,
+            codecs: codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,
             byteBudget: configuration.maximumDecodingByteCount, taskExecutor: taskExecutor)
-        variants = DiskVariants(
+        processedImages = ProcessedImageStore(
             disk: disk, serializer: configuration.serializer, codecs: codecs, threads: threads,
             encodedBudget: encodedBudget,
             report: report)
         let recent = RecentImages(
-            limit: configuration.memoryCache == nil ? 0 : configuration.maximumIntermediateByteCount, changes: changes)
+            limit: configuration.memoryCache == nil ? 0 : configuration.maximumIntermediateByteCount,
+            generations: generations)
         decode = DecodeStage(
             download: download, codecs: codecs, threads: threads, previewInterval: configuration.previewInterval,
             report: report)
         process = ProcessStage(decode: decode, memory: memory, recent: recent, threads: threads, report: report)
         store = StoreStage(
-            memory: memory, disk: disk, variants: variants, download: download, versions: versions,
+            memory: memory, disk: disk, processedImages: processedImages, download: download, versions: versions,
             policy: configuration.dataCachePolicy)
     }
 
@@ -96,7 +95,7 @@ public final class ImagePipeline: ImageLoading {
     public func load(
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
-        try await interceptors.load(request) { request in
+        try await configuration.interceptors.load(request) { request in
             let request = request.fileNeedingVersion == nil ? request : await versions.settled(request)
             guard request.showsCachedFirst else { return try await share(request, priority, onUpdate) }
             return try await refresh(request, priority, onUpdate)
@@ -116,8 +115,7 @@ public final class ImagePipeline: ImageLoading {
         with request: ImageRequest, on executor: CallbackExecutor = .immediate,
         onEvent: (@Sendable (ImageTaskEvent) -> Void)? = nil
     ) -> ImageTask {
-        let mailbox = onEvent.map { EventMailbox(executor, $0) }
-        let task = ImageTask(request) { mailbox?.post($0) }
+        let task = ImageTask(request, on: executor, onEvent: onEvent)
         task.start(on: configuration.taskExecutor) { try await self.load(request, priority: $0, onUpdate: $1) }
         return task
     }
@@ -152,7 +150,7 @@ public final class ImagePipeline: ImageLoading {
         let request = await versions.settled(request)
         let wait = try waits.begin(request)
         defer { wait?.end() }
-        let mark = changes.mark(request.originalKey.resource)
+        let generation = generations.current(request.originalKey.resource)
         let original = try await download.load(request, priority) { _ in }
         do {
             _ = try await threads.run(priority: priority) { [codecs = request.codecs ?? configuration.codecs] in
@@ -162,7 +160,7 @@ public final class ImagePipeline: ImageLoading {
             if original.layer == .disk, error.code.meansDamage { await download.forget(request) }
             throw PipelineError(.decoding(error.code), error.message, cause: error)
         }
-        await download.keep(original, for: request, since: mark)
+        await download.keep(original, for: request, since: generation)
         return original.data
     }
 
@@ -189,7 +187,7 @@ public final class ImagePipeline: ImageLoading {
 
     /// The image from memory, or from the one load of all equal requests.
     private func share(
-        _ request: ImageRequest, in round: LoadKey.Round = .only, _ priority: PriorityHandle,
+        _ request: ImageRequest, in phase: LoadKey.Phase = .single, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         guard !isShutDown else { throw PipelineError.shutDown }
@@ -201,10 +199,10 @@ public final class ImagePipeline: ImageLoading {
         report(key, .memoryMiss(memory.missReason(request)))
         let wait = try waits.begin(request)
         defer { wait?.end() }
-        let work = LoadKey(request, key: key, round: round)
+        let work = LoadKey(request, key: key, phase: phase)
         return try await loads.value(for: work, from: request.source, priority: priority, onUpdate: update) {
             update, priority in
-            try await self.reporting(key, round) { try await self.run(request, priority, update) }
+            try await self.reporting(key, phase) { try await self.run(request, priority, update) }
         }
     }
 
@@ -213,13 +211,13 @@ public final class ImagePipeline: ImageLoading {
     ) async throws -> ImageResponse {
         // An equal load may have ended between the look into memory and the beginning of this one.
         if let image = memory.image(request) { return ImageResponse(image: image, layer: .memory) }
-        let mark = changes.mark(request.key.resource)
+        let generation = generations.current(request.key.resource)
         let keepsVariants = store.policy(for: request).keepsVariants && request.isVariant
-        if keepsVariants, let picture = try await variants.picture(request, priority) {
-            return await store.keepInMemory(picture, request, since: mark)
+        if keepsVariants, let loaded = try await processedImages.image(request, priority) {
+            return await store.keepInMemory(loaded, request, since: generation)
         }
-        let picture = try await process.picture(request, priority, update)
-        return await store.keep(picture, request, since: mark)
+        let loaded = try await process.image(request, priority, update)
+        return await store.keep(loaded, request, since: generation)
     }
 
     /// What the caches have, and then what the source has.
@@ -251,9 +249,9 @@ public final class ImagePipeline: ImageLoading {
             let wait = try waits.begin(fresh)
             defer { wait?.end() }
             return try await loads.value(
-                for: LoadKey(fresh, key: key, round: .fresh), from: fresh.source, priority: priority, onUpdate: update
+                for: LoadKey(fresh, key: key, phase: .refresh), from: fresh.source, priority: priority, onUpdate: update
             ) { [fresh, cached] update, priority in
-                try await self.reporting(key, .fresh) {
+                try await self.reporting(key, .refresh) {
                     try await self.renew(cached, madeOf: digest, fresh, priority, update)
                 }
             }
@@ -270,35 +268,35 @@ public final class ImagePipeline: ImageLoading {
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         let resource = request.key.resource
-        var mark = changes.mark(resource)
+        var generation = generations.current(resource)
         guard let cached else {
             // Nothing is shown yet, which previews would make worse.
-            return await store.keep(try await process.picture(request, priority, update), request, since: mark)
+            return await store.keep(try await process.image(request, priority, update), request, since: generation)
         }
-        let original = try await download.load(request, priority) { news in
-            if case .progress(let progress) = news { update(.progress(progress)) }
+        let original = try await download.load(request, priority) { event in
+            if case .progress(let progress) = event { update(.progress(progress)) }
         }
         if digest == original.data.digest { return cached }
-        let picture = try await process.remake(request, of: original, priority)
+        let loaded = try await process.remake(request, of: original, priority)
         // A part is no reason to give up what is whole.
-        if picture.image.isPartial { return cached }
-        if let before = mark, changes.isUnchanged(resource, since: before) {
+        if loaded.image.isPartial { return cached }
+        if let before = generation, generations.isUnchanged(resource, since: before) {
             // Other sizes of what was there are as outdated.
-            mark = await forget(resource)
+            generation = await forget(resource)
         }
-        return await store.keep(picture, request, since: mark)
+        return await store.keep(loaded, request, since: generation)
     }
 
     /// Removes everything that was made of a resource, and its bytes. Returns the moment behind it.
     private func forget(_ resource: ResourceKey) async -> Generation? {
-        let mark = changes.markAfterChange(of: resource) { memory.removeResource(resource) }
+        let generation = generations.advance(of: resource) { memory.removeResource(resource) }
         process.forget(resource)
         await disk.removeResource(resource)
-        return mark
+        return generation
     }
 
     private func reporting(
-        _ key: ImageKey, _ round: LoadKey.Round, _ body: () async throws -> ImageResponse
+        _ key: ImageKey, _ phase: LoadKey.Phase, _ body: () async throws -> ImageResponse
     ) async throws -> ImageResponse {
         do {
             let response = try await body()
@@ -308,7 +306,7 @@ public final class ImagePipeline: ImageLoading {
             report(key, .cancelled)
             throw CancellationError()
         } catch {
-            let isMiss = round == .cached && (error as? PipelineError)?.code == .notInCache
+            let isMiss = phase == .cached && (error as? PipelineError)?.code == .notInCache
             if !isMiss { report(key, .failed(error)) }
             throw error
         }

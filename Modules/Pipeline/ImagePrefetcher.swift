@@ -14,7 +14,7 @@ public import FoundationEssentials
 public final class ImagePrefetcher: Sendable {
     private let pipeline: ImagePipeline
     private let destination: PrefetchDestination
-    private let livePriority: PriorityHandle
+    private let priorityHandle: PriorityHandle
     private let state: Locked<PrefetchState>
 
     /// - Parameters:
@@ -29,7 +29,7 @@ public final class ImagePrefetcher: Sendable {
     ) {
         self.pipeline = pipeline
         self.destination = destination
-        livePriority = PriorityHandle(priority)
+        priorityHandle = PriorityHandle(priority)
         state = Locked(PrefetchState(maxConcurrentLoads: maxConcurrentLoads, maximumPendingCount: maximumPendingCount))
     }
 
@@ -37,8 +37,8 @@ public final class ImagePrefetcher: Sendable {
 
     /// Of all loads, those that run included.
     public var priority: LoadPriority {
-        get { livePriority.value }
-        set { livePriority.value = newValue }
+        get { priorityHandle.value }
+        set { priorityHandle.value = newValue }
     }
 
     /// While true no load begins; those that run go on.
@@ -86,32 +86,32 @@ public final class ImagePrefetcher: Sendable {
         let id = state.withLock { $0.makeID() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                state.withLock { $0.watch(id, continuation) }
+                state.withLock { $0.addWaiter(id, continuation) }
                 // A cancellation before this found nobody to remove.
-                if Task.isCancelled { stopWatching(id) }
+                if Task.isCancelled { removeWaiter(id) }
                 settle()
             }
         } onCancel: {
-            stopWatching(id)
+            removeWaiter(id)
         }
     }
 
-    private func stopWatching(_ id: Int) {
-        state.withLock { $0.stopWatching(id) }?.resume(throwing: CancellationError())
+    private func removeWaiter(_ id: Int) {
+        state.withLock { $0.removeWaiter(id) }?.resume(throwing: CancellationError())
     }
 
     private func settle() {
-        guard let (watchers, report) = state.withLock({ $0.settle() }) else { return }
-        for watcher in watchers { watcher.resume(returning: report) }
+        guard let (waiters, report) = state.withLock({ $0.settle() }) else { return }
+        for waiter in waiters { waiter.resume(returning: report) }
     }
 
     private func pump() {
         for start in state.withLock({ $0.begin() }) {
             // The work does not keep the prefetcher, so that letting go of it ends the work.
             let task = Task(executorPreference: pipeline.configuration.taskExecutor) {
-                [weak self, pipeline, destination, livePriority] in
+                [weak self, pipeline, destination, priorityHandle] in
                 do {
-                    let isLoaded = try await Self.load(start.request, with: pipeline, to: destination, livePriority)
+                    let isLoaded = try await Self.load(start.request, with: pipeline, to: destination, priorityHandle)
                     self?.end(start.id) {
                         if isLoaded { $0.loaded.append(start.request) } else { $0.skipped.append(start.request) }
                     }
@@ -124,8 +124,8 @@ public final class ImagePrefetcher: Sendable {
         settle()
     }
 
-    private func end(_ id: Int, _ note: (inout PrefetchReport) -> Void) {
-        state.withLock { $0.finish(id, note) }
+    private func end(_ id: Int, _ record: (inout PrefetchReport) -> Void) {
+        state.withLock { $0.finish(id, record) }
         pump()
     }
 
@@ -193,16 +193,16 @@ private struct PrefetchState: Sendable {
         var task: Task<Void, Never>?
     }
 
-    typealias Watcher = CheckedContinuation<PrefetchReport, any Error>
+    typealias Waiter = CheckedContinuation<PrefetchReport, any Error>
 
     private let maxConcurrentLoads: Int
     private let maximumPendingCount: Int
-    private var waiting = WaiterQueue<ImageRequest>()
+    private var pending = WaiterQueue<ImageRequest>()
     private var running: [Int: Running] = [:]
     private var ids: [ImageKey: Int] = [:]
     private var lastID = 0
     private var report = PrefetchReport()
-    private var watchers: [Int: Watcher] = [:]
+    private var waiters: [Int: Waiter] = [:]
     var isPaused = false
 
     init(maxConcurrentLoads: Int, maximumPendingCount: Int) {
@@ -220,21 +220,21 @@ private struct PrefetchState: Sendable {
     /// Adds what is not there yet. What there is no room for is skipped.
     mutating func add(_ requests: [ImageRequest]) {
         for request in requests where ids[request.unversionedKey] == nil {
-            guard waiting.count < maximumPendingCount else {
+            guard pending.count < maximumPendingCount else {
                 report.skipped.append(request)
                 report.shorten(to: maximumPendingCount)
                 continue
             }
             let id = makeID()
             ids[request.unversionedKey] = id
-            waiting.add(id, request, priority: .normal)
+            pending.add(id, request, priority: .normal)
         }
     }
 
     /// The loads that begin now.
     mutating func begin() -> [Start] {
         var starts: [Start] = []
-        while !isPaused, running.count < maxConcurrentLoads, let first = waiting.popFirst() {
+        while !isPaused, running.count < maxConcurrentLoads, let first = pending.popFirst() {
             running[first.id] = Running(key: first.element.unversionedKey)
             starts.append(Start(id: first.id, request: first.element))
         }
@@ -252,36 +252,36 @@ private struct PrefetchState: Sendable {
     mutating func remove(_ requests: [ImageRequest]) -> [Task<Void, Never>] {
         requests.compactMap { request in
             guard let id = ids.removeValue(forKey: request.unversionedKey) else { return nil }
-            _ = waiting.remove(id)
+            _ = pending.remove(id)
             return running.removeValue(forKey: id)?.task
         }
     }
 
     mutating func removeAll() -> [Task<Void, Never>] {
         defer { (ids, running) = ([:], [:]) }
-        _ = waiting.removeAll()
+        _ = pending.removeAll()
         return running.values.compactMap(\.task)
     }
 
-    /// Notes what has become of a load, unless nobody wants it any more.
-    mutating func finish(_ id: Int, _ note: (inout PrefetchReport) -> Void) {
+    /// Records the outcome of a load, unless it was stopped.
+    mutating func finish(_ id: Int, _ record: (inout PrefetchReport) -> Void) {
         guard let ended = running.removeValue(forKey: id) else { return }
         ids[ended.key] = nil
-        note(&report)
+        record(&report)
         report.shorten(to: maximumPendingCount)
     }
 
-    /// Has someone wait for the end.
-    mutating func watch(_ id: Int, _ watcher: Watcher) { watchers[id] = watcher }
+    /// Adds a waiter for the end.
+    mutating func addWaiter(_ id: Int, _ waiter: Waiter) { waiters[id] = waiter }
 
-    /// Returns who waited.
-    mutating func stopWatching(_ id: Int) -> Watcher? { watchers.removeValue(forKey: id) }
+    /// Removes a waiter, and returns it.
+    mutating func removeWaiter(_ id: Int) -> Waiter? { waiters.removeValue(forKey: id) }
 
     /// Who waited for the end, when it has come, and what they get. The next report begins anew.
-    mutating func settle() -> (watchers: [Watcher], report: PrefetchReport)? {
-        guard ids.isEmpty, !watchers.isEmpty else { return nil }
+    mutating func settle() -> (waiters: [Waiter], report: PrefetchReport)? {
+        guard ids.isEmpty, !waiters.isEmpty else { return nil }
         report.keepLast(maximumPendingCount)
-        defer { (watchers, report) = ([:], PrefetchReport()) }
-        return (Array(watchers.values), report)
+        defer { (waiters, report) = ([:], PrefetchReport()) }
+        return (Array(waiters.values), report)
     }
 }

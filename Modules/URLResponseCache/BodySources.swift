@@ -7,11 +7,11 @@ import FoundationEssentials
 final class CollectingBodySource: HTTPBodySource {
     /// How a body ended.
     enum End: Sendable {
-        /// As its sender says.
-        case whole
-        /// By an error in the middle.
-        case broken
-        /// Not yet, but it is longer than what may be kept.
+        /// At the length that its sender declares.
+        case complete
+        /// By an error of the transfer.
+        case failed
+        /// Not yet, but it exceeds the limit of what may be stored.
         case tooLong
     }
 
@@ -49,10 +49,10 @@ final class CollectingBodySource: HTTPBodySource {
             drop()
             throw error
         } catch {
-            await handOver(.broken)
+            await handOver(.failed)
             throw error
         }
-        await handOver(.whole)
+        await handOver(.complete)
         return nil
     }
 
@@ -63,27 +63,27 @@ final class CollectingBodySource: HTTPBodySource {
 
     /// Returns false when the copy ends here.
     private func collect(_ piece: Data) -> Bool {
-        let tooMuch = collected.withLock { collected -> Int? in
+        let excess = collected.withLock { collected -> Int? in
             guard let count = collected?.count else { return nil }
-            guard piece.count <= limit - count, budget.take(piece.count) else {
+            guard piece.count <= limit - count, budget.reserve(piece.count) else {
                 collected = nil
                 return count
             }
             collected?.append(piece)
             return nil
         }
-        if let tooMuch { budget.giveBack(tooMuch) }
-        return tooMuch == nil
+        if let excess { budget.release(excess) }
+        return excess == nil
     }
 
     private func handOver(_ end: End) async {
         guard let all = take() else { return }
         await onEnd(all, end)
-        budget.giveBack(all.count)
+        budget.release(all.count)
     }
 
     private func drop() {
-        if let all = take() { budget.giveBack(all.count) }
+        if let all = take() { budget.release(all.count) }
     }
 
     private func take() -> Data? {
@@ -138,20 +138,21 @@ final class PrefixedBodySource: HTTPBodySource {
     }
 }
 
-/// A number of bytes that all bodies on their way into the store share.
+/// A number of bytes that all bodies on their way into the store share. Unlike a `ByteBudget`, it never grants more than
+/// its limit.
 final class CopyBudget: Sendable {
-    private let left: Locked<Int>
+    private let available: Locked<Int>
 
-    init(byteCount: Int) { left = Locked(max(0, byteCount)) }
+    init(limit: Int) { available = Locked(max(0, limit)) }
 
-    /// Takes bytes if they are there.
-    func take(_ count: Int) -> Bool {
-        left.withLock { left in
-            guard count <= left else { return false }
-            left -= count
+    /// Reserves bytes if they are available.
+    func reserve(_ count: Int) -> Bool {
+        available.withLock { available in
+            guard count <= available else { return false }
+            available -= count
             return true
         }
     }
 
-    func giveBack(_ count: Int) { left.withLock { $0 += count } }
+    func release(_ count: Int) { available.withLock { $0 += count } }
 }

@@ -32,17 +32,17 @@ struct CachedExchange: Sendable {
             }
             return serve(stored, .stale)
         case .revalidate(let stored, let reason):
-            return try await withStale(stored, reason) { try await revalidate(stored, reason) }
+            return try await fallingBackToStale(stored, reason) { try await revalidate(stored, reason) }
         case .complete(let stored): return try await complete(stored)
         case .fetch(let reason):
             guard let stored = candidate.response else { return try await fetch(reason) }
-            return try await withStale(stored, reason) { try await fetch(reason) }
+            return try await fallingBackToStale(stored, reason) { try await fetch(reason) }
         case .forward(let reason): return try await forward(reason)
         case .unsatisfiable:
             guard request.cachePolicy != .returnCacheDataDontLoad else {
                 throw HTTPTransportError(.notCached, "nothing is stored for \(request.url.shown)")
             }
-            return StoredAnswer.unavailable(for: request, CacheStatus(outcome: .unsatisfiable))
+            return HTTPResponse.gatewayTimeout(for: request, CacheStatus(outcome: .unsatisfiable))
         }
     }
 
@@ -57,21 +57,21 @@ struct CachedExchange: Sendable {
     private func serve(
         _ stored: StoredResponse, _ source: ResponseCaching.Source, age: TimeInterval?, _ status: CacheStatus
     ) -> HTTPResponse {
-        StoredAnswer.make(
-            stored, for: request, directives, age: age, status,
+        stored.response(
+            to: request, directives, age: age, status,
             ResponseCaching(source: source, decision: StorageDecision(stored.storagePolicy)))
     }
 
     /// Answers with what is stored when the server cannot answer, and that is allowed.
-    private func withStale(
-        _ stored: StoredResponse, _ reason: ForwardReason, _ ask: () async throws -> HTTPResponse
+    private func fallingBackToStale(
+        _ stored: StoredResponse, _ reason: ForwardReason, _ send: () async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         var status: Int?
         let disconnections: [HTTPTransportError.Code] = [
             .offline, .cannotResolveHost, .cannotConnect, .timedOut, .connectionLost,
         ]
         do {
-            let response = try await ask()
+            let response = try await send()
             guard StatusRules.isStaleIfError(response.head.status), isUsable(stored, despite: .error) else {
                 return response
             }
@@ -82,14 +82,14 @@ struct CachedExchange: Sendable {
             guard isUsable(stored, despite: .disconnected) else {
                 guard cache.rules.respondsWhenDisconnected else { throw error }
                 // RFC 9111 section 5.2.2.2.
-                return StoredAnswer.unavailable(for: request, CacheStatus(outcome: .forwarded(reason, status: nil)))
+                return HTTPResponse.gatewayTimeout(for: request, CacheStatus(outcome: .forwarded(reason, status: nil)))
             }
         }
         let age = stored.age(at: cache.clock.now)
         return serve(stored, .stale, age: age, CacheStatus(outcome: .forwarded(reason, status: status)))
     }
 
-    private func isUsable(_ stored: StoredResponse, despite trouble: Staleness.Trouble) -> Bool {
+    private func isUsable(_ stored: StoredResponse, despite failure: Staleness.Failure) -> Bool {
         // The other policies want the server's own word.
         guard request.cachePolicy == .useProtocolCachePolicy else { return false }
         guard directives.range.map({ PartialContent.stored($0, of: stored) != nil }) ?? (stored.part == nil) else {
@@ -97,7 +97,7 @@ struct CachedExchange: Sendable {
         }
         let now = cache.clock.now
         return !stored.isExpired(at: now)
-            && Staleness.allows(stored, at: now, despite: trouble, directives, cache.rules)
+            && Staleness.allows(stored, at: now, despite: failure, directives, cache.rules)
     }
 
     // MARK: From the network
@@ -108,8 +108,8 @@ struct CachedExchange: Sendable {
         let resource = request.resourceKey
         do {
             let response = try await cache.transport.send(request)
-            guard directives.isUnsafe else { return passed(response, reason) }
-            return await take(response, reason, nil, requestTime: requestTime)
+            guard directives.isUnsafe else { return uncached(response, reason) }
+            return await receive(response, reason, nil, requestTime: requestTime)
         } catch {
             // Nobody knows how far the request came.
             if directives.isUnsafe { await cache.writer.invalidate(resource) }
@@ -119,20 +119,20 @@ struct CachedExchange: Sendable {
 
     private func fetch(_ reason: ForwardReason) async throws -> HTTPResponse {
         if reason == .varyMiss, request.method == .get, !directives.isConditional, directives.range == nil,
-            !candidate.otherTags.isEmpty, let response = try await select()
+            !candidate.otherTags.isEmpty, let response = try await selectVariant()
         {
             return response
         }
-        let exchange = cache.writer.ledger.begin(candidate.key.resource)
+        let exchange = cache.writer.exchanges.begin(candidate.key.resource)
         let requestTime = cache.clock.now
-        let response = try await cache.transport.send(instructed(request))
-        return await take(response, reason, exchange, requestTime: requestTime)
+        let response = try await cache.transport.send(applyingPolicy(request))
+        return await receive(response, reason, exchange, requestTime: requestTime)
     }
 
     /// The request with what its policy tells the caches on the way.
     ///
     /// Source: the Fetch standard, HTTP-network-or-cache fetch.
-    private func instructed(_ request: HTTPRequest) -> HTTPRequest {
+    private func applyingPolicy(_ request: HTTPRequest) -> HTTPRequest {
         var sent = request
         switch request.cachePolicy {
         case .reloadIgnoringLocalAndRemoteCacheData:
@@ -146,13 +146,13 @@ struct CachedExchange: Sendable {
     }
 
     /// Asks which of the variants for other requests is the answer to this one, too; nil when the answer is lost.
-    private func select() async throws -> HTTPResponse? {
-        let offering = instructed(Validation.request(request, offering: candidate.otherTags.map(\.entityTag)))
-        let exchange = cache.writer.ledger.begin(candidate.key.resource)
+    private func selectVariant() async throws -> HTTPResponse? {
+        let offering = applyingPolicy(Validation.request(request, offering: candidate.otherTags.map(\.entityTag)))
+        let exchange = cache.writer.exchanges.begin(candidate.key.resource)
         let requestTime = cache.clock.now
         let response = try await cache.transport.send(offering)
         guard response.head.status == 304 else {
-            return await take(response, .varyMiss, exchange, requestTime: requestTime)
+            return await receive(response, .varyMiss, exchange, requestTime: requestTime)
         }
         guard let tag = response.head.fields.entityTag,
             let named = candidate.otherTags.first(where: { EntityTag($0.entityTag)?.matchesWeakly(tag) == true }),
@@ -171,117 +171,118 @@ struct CachedExchange: Sendable {
 
     private func revalidate(_ stored: StoredResponse, _ reason: ForwardReason) async throws -> HTTPResponse {
         guard let conditional = Validation.request(request, confirming: stored) else { return try await fetch(reason) }
-        let sent = instructed(conditional)
-        let outcome = try await cache.revalidations.value(for: sent) { _ in try await ask(sent, about: stored, reason) }
+        let sent = applyingPolicy(conditional)
+        let outcome = try await cache.revalidations.value(for: sent) { _ in try await validate(stored, by: sent, reason)
+        }
         switch outcome {
         case .confirmed(let fresh, let response, let isStored):
             return confirmed(fresh, reason, by: response, isStored: isStored)
-        case .answered(let claim):
-            if let response = claim.take(isConditional: directives.isConditional) { return response }
+        case .replaced(let shared):
+            if let response = shared.take(isConditional: directives.isConditional) { return response }
             return try await fetch(reason)
         }
     }
 
-    /// Asks once, for everyone who has the same question.
-    private func ask(
-        _ conditional: HTTPRequest, about stored: StoredResponse, _ reason: ForwardReason
+    /// Sends one conditional request for all requests that share the validation.
+    private func validate(
+        _ stored: StoredResponse, by conditional: HTTPRequest, _ reason: ForwardReason
     ) async throws -> Revalidation {
-        let exchange = cache.writer.ledger.begin(candidate.key.resource)
+        let exchange = cache.writer.exchanges.begin(candidate.key.resource)
         let requestTime = cache.clock.now
         let response = try await cache.transport.send(conditional)
         guard response.head.status == 304 else {
-            return .answered(
-                Revalidation.Claim(await take(response, reason, exchange, requestTime: requestTime)))
+            return .replaced(
+                Revalidation.SingleUseResponse(await receive(response, reason, exchange, requestTime: requestTime)))
         }
         var context = context(requestTime: requestTime)
-        context.asksAboutStored = true
+        context.isConditionalOnStored = true
         switch CacheUpdate(response.head, stored: stored, context) {
         case .freshen(let fresh, let isKept):
-            let isStored = await keep(fresh, isKept, exchange)
+            let isStored = await replaceStored(by: fresh, isKept, exchange)
             return .confirmed(fresh, by: response, isStored: isStored)
         case .confirm(let fresh): return .confirmed(fresh, by: response, isStored: false)
         default: break
         }
         if Validation.isAboutCaller(response.head, request) {
-            return .answered(Revalidation.Claim(passed(response, reason)))
+            return .replaced(Revalidation.SingleUseResponse(uncached(response, reason)))
         }
         response.body.cancel()
         // About something that is not here; or about one of two copies, and nobody knows which: the caller's own word
         // alone tells (section 4.3.2).
         if !directives.isConditional { await cache.writer.remove(candidate, for: request, of: exchange) }
-        return .answered(Revalidation.Claim(try await fetch(reason)))
+        return .replaced(Revalidation.SingleUseResponse(try await fetch(reason)))
     }
 
     /// Asks for the rest of a content whose beginning is stored, and puts both together.
     private func complete(_ stored: StoredResponse) async throws -> HTTPResponse {
-        let exchange = cache.writer.ledger.begin(candidate.key.resource)
+        let exchange = cache.writer.exchanges.begin(candidate.key.resource)
         let requestTime = cache.clock.now
         var response = try await cache.transport.send(
-            instructed(PartialContent.request(request, completing: stored)))
+            applyingPolicy(PartialContent.request(request, completing: stored)))
         guard PartialContent.isRest(response.head, of: stored) else {
             // Who made no condition has no copy that a 304 could be about (RFC 9110 section 15.4.5). A coded body is
             // not decoded for a request with a range, which the caller's has not.
             guard
                 [206, 304, 416].contains(response.head.status) || response.head.fields.contains("Content-Encoding")
             else {
-                return await take(response, .partial, exchange, requestTime: requestTime)
+                return await receive(response, .partial, exchange, requestTime: requestTime)
             }
             response.body.cancel()
             await cache.writer.remove(candidate, for: request, of: exchange)
             return try await fetch(.partial)
         }
         let context = context(requestTime: requestTime)
-        var whole = Validation.freshened(stored, by: response.head, context)
+        var complete = Validation.freshened(stored, by: response.head, context)
         let count = response.head.fields["Content-Range"].flatMap { ContentRange($0)?.completeCount } ?? 0
-        whole.part = nil
-        whole.head.fields["Content-Length"] = String(count)
-        let ruling = StorageRules.ruling(on: whole.head, to: request, role: cache.rules.role)
-        var fields = whole.head.fields
+        complete.part = nil
+        complete.head.fields["Content-Length"] = String(count)
+        let storability = StorageRules.storability(of: complete.head, to: request, role: cache.rules.role)
+        var fields = complete.head.fields
         fields["Age"] = response.head.fields["Age"]
         response.head = HTTPResponseHead(url: request.url, status: 200, fields: fields)
         response.body = HTTPBody(
             PrefixedBodySource(stored.body, before: response.body, announcing: count))
-        return await pass(
-            response, .partial, ruling == .store ? whole : nil, exchange, ruling, answeredWith: 206)
+        return await deliver(
+            response, .partial, storability == .storable ? complete : nil, exchange, storability, originStatus: 206)
     }
 
     /// Passes on what the network answered, and does with the store what it calls for.
-    private func take(
-        _ response: HTTPResponse, _ reason: ForwardReason, _ exchange: ExchangeLedger.Exchange?, requestTime: Date
+    private func receive(
+        _ response: HTTPResponse, _ reason: ForwardReason, _ exchange: ExchangeTracker.Exchange?, requestTime: Date
     ) async -> HTTPResponse {
         let head = response.head
         var update = CacheUpdate(head, stored: candidate.response, context(requestTime: requestTime))
         var exchange = exchange
         if case .invalidate(let resources, let new) = update {
             for resource in resources { await cache.writer.invalidate(resource) }
-            exchange = cache.writer.ledger.begin(candidate.key.resource)
+            exchange = cache.writer.exchanges.begin(candidate.key.resource)
             update = new.map { .store($0) } ?? .keep
         }
-        let ruling = StorageRules.ruling(on: head, to: request, role: cache.rules.role)
-        guard let exchange else { return passed(response, reason) }
+        let storability = StorageRules.storability(of: head, to: request, role: cache.rules.role)
+        guard let exchange else { return uncached(response, reason) }
         switch update {
-        case .store(let new): return await pass(response, reason, new, exchange, ruling)
-        case .freshen(let fresh, let isKept): await keep(fresh, isKept, exchange)
+        case .store(let new): return await deliver(response, reason, new, exchange, storability)
+        case .freshen(let fresh, let isKept): await replaceStored(by: fresh, isKept, exchange)
         // What is stored for other requests says as much as before.
         case .drop: if candidate.response != nil { await cache.writer.remove(candidate, for: request, of: exchange) }
         case .keep, .confirm, .invalidate: break
         }
-        return await pass(response, reason, nil, exchange, ruling)
+        return await deliver(response, reason, nil, exchange, storability)
     }
 
     /// Passes an answer on; keeps a copy of its body for the store when there is something to store.
     ///
-    /// - Parameter answered: The server's status, when the answer has another.
-    private func pass(
+    /// - Parameter originStatus: The server's status, when the response has another.
+    private func deliver(
         _ response: HTTPResponse, _ reason: ForwardReason, _ new: StoredResponse?,
-        _ exchange: ExchangeLedger.Exchange, _ ruling: StorageRules.Ruling, answeredWith answered: Int? = nil
+        _ exchange: ExchangeTracker.Exchange, _ storability: StorageRules.Storability, originStatus: Int? = nil
     ) async -> HTTPResponse {
         var response = response
-        let decision = StorageDecision(ruling == .forbidden ? .notAllowed : .allowed)
+        let decision = StorageDecision(storability == .forbidden ? .notAllowed : .allowed)
         response.caching = ResponseCaching(source: .new, decision: decision)
-        var status = CacheStatus(outcome: .forwarded(reason, status: answered ?? response.head.status))
+        var status = CacheStatus(outcome: .forwarded(reason, status: originStatus ?? response.head.status))
         if let new, !mayKeep(response.head) {
-            await giveUp(new, exchange)
+            await removeOutdated(new, exchange)
         } else if let new {
             // As far as the head tells; a hook has its own say later.
             status.isStored = cache.willStore == nil
@@ -292,15 +293,16 @@ struct CachedExchange: Sendable {
                 ) { body, end in
                     var stored = new
                     stored.body = body
-                    if end != .whole || announced.map({ $0 != body.count }) ?? false {
+                    if end != .complete || announced.map({ $0 != body.count }) ?? false {
                         let hasEnd =
-                            end == .whole && length == .bytes(body.count) && directives.range?.hasLastPosition == false
+                            end == .complete && length == .bytes(body.count)
+                            && directives.range?.hasLastPosition == false
                         guard end != .tooLong,
                             let received = PartialContent.received(stored, announced: announced, hasEnd: hasEnd)
-                        else { return await giveUp(new, exchange) }
+                        else { return await removeOutdated(new, exchange) }
                         stored = received
                     }
-                    if await !keep(stored, exchange, decision) { await giveUp(new, exchange) }
+                    if await !storeIfApproved(stored, exchange, decision) { await removeOutdated(new, exchange) }
                 })
         }
         status.add(to: &response.head.fields)
@@ -314,16 +316,16 @@ struct CachedExchange: Sendable {
 
     /// What a newer answer would have replaced goes even when that cannot be kept, unless both are of one content: the
     /// older one is not the most recent (RFC 9111 section 4).
-    private func giveUp(_ new: StoredResponse, _ exchange: ExchangeLedger.Exchange) async {
-        guard let old = candidate.response, new.part == nil, !StatusRules.isTrouble(new.head.status),
+    private func removeOutdated(_ new: StoredResponse, _ exchange: ExchangeTracker.Exchange) async {
+        guard let old = candidate.response, new.part == nil, !StatusRules.isTransientFailure(new.head.status),
             !PartialContent.isSameContent(new.head, old)
         else { return }
         await cache.writer.remove(candidate, for: request, of: exchange)
     }
 
     /// Stores an answer if the app's hook lets it. Returns whether it does.
-    private func keep(
-        _ new: StoredResponse, _ exchange: ExchangeLedger.Exchange, _ decision: StorageDecision
+    private func storeIfApproved(
+        _ new: StoredResponse, _ exchange: ExchangeTracker.Exchange, _ decision: StorageDecision
     ) async -> Bool {
         let stored = await cache.approved(new, for: request)
         decision.restrict(to: stored?.storagePolicy ?? .notAllowed)
@@ -334,8 +336,8 @@ struct CachedExchange: Sendable {
 
     /// Puts a new head in the place of the candidate's. Returns whether it is stored.
     @discardableResult
-    private func keep(
-        _ fresh: StoredResponse, _ isKept: Bool, _ exchange: ExchangeLedger.Exchange
+    private func replaceStored(
+        by fresh: StoredResponse, _ isKept: Bool, _ exchange: ExchangeTracker.Exchange
     ) async -> Bool {
         guard isKept else {
             await cache.writer.remove(candidate, for: request, of: exchange)
@@ -365,10 +367,10 @@ struct CachedExchange: Sendable {
     }
 
     /// An answer that the cache has nothing to do with.
-    private func passed(_ response: HTTPResponse, _ reason: ForwardReason) -> HTTPResponse {
+    private func uncached(_ response: HTTPResponse, _ reason: ForwardReason) -> HTTPResponse {
         var response = response
-        let ruling = StorageRules.ruling(on: response.head, to: request, role: cache.rules.role)
-        let decision = StorageDecision(ruling == .forbidden ? .notAllowed : .allowed)
+        let storability = StorageRules.storability(of: response.head, to: request, role: cache.rules.role)
+        let decision = StorageDecision(storability == .forbidden ? .notAllowed : .allowed)
         response.caching = ResponseCaching(source: .new, decision: decision)
         CacheStatus(outcome: .forwarded(reason, status: response.head.status)).add(to: &response.head.fields)
         return response

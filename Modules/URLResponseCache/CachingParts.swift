@@ -10,8 +10,9 @@ struct CachingParts: Sendable {
     let clock: any TimeSource
     let maximumBodyByteCount: Int
     let willStore: (@Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?)?
+    /// The bytes of all bodies that are on their way into the store.
     let budget: CopyBudget
-    let background: BackgroundWork
+    let background: BackgroundRevalidations
     let backgroundByteLimit: Int
     let revalidations: Coalescer<HTTPRequest, Never, Revalidation>
 
@@ -39,7 +40,7 @@ extension CachingParts {
     private static func reread(
         _ changed: StoredResponse, insteadOf new: StoredResponse, for request: HTTPRequest, _ rules: ResponseCacheRules
     ) -> StoredResponse? {
-        guard StorageRules.ruling(on: changed.head, to: request, role: rules.role) == .store,
+        guard StorageRules.storability(of: changed.head, to: request, role: rules.role) == .storable,
             let names = Vary.names(of: changed.head, to: request, role: rules.role)
         else { return nil }
         var reread = changed

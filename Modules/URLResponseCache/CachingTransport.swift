@@ -21,50 +21,66 @@ public struct CachingTransport: HTTPTransport {
 
     let parts: CachingParts
 
+    /// Creates a transport that answers requests from a cache where HTTP allows it.
+    ///
     /// - Parameters:
-    ///   - transport: Where requests go that the cache cannot answer.
-    ///   - store: Where answers are kept. Other processes may share it; no other transport of this one should.
-    ///   - rules: For whom answers are kept, and what is done where HTTP leaves a choice.
-    ///   - clock: Tells how old answers are.
-    ///   - maximumBodyByteCount: Longer bodies are passed on and not stored, and parts of a content are not combined to
-    ///     more. Default: 32 MiB.
-    ///   - collectedByteCount: Most bytes of all bodies that are on their way into the store at once; a body for which
-    ///     there is no room is passed on and not stored. Default: 64 MiB.
-    ///   - backgroundLimit: Most stale answers that are made new at once while they are used; up to 1,000 more wait their
-    ///     turn. Default: 8. With 0 none is.
+    ///   - transport: The transport of requests that the cache cannot answer.
+    ///   - cache: Where responses are kept, and its rules. Other processes may share its store; no other transport of this
+    ///     process should.
+    ///   - clock: The clock that measures the age of responses. Default: the cache's clock.
+    ///   - maximumBodyByteCount: The maximum number of bytes of a body that is stored, and to which parts of a content are
+    ///     combined; a longer body is passed on. Default: 32 MiB.
+    ///   - collectedByteCount: The maximum number of bytes of all bodies that are on their way into the store at once; a body
+    ///     beyond it is passed on and not stored. Default: 64 MiB.
+    ///   - backgroundLimit: The maximum number of stale responses that are revalidated at once while they are used; up to
+    ///     1,000 more wait. Default: 8. With 0 none is.
     ///   - backgroundTimeLimit: The maximum duration of one such revalidation, its body included, from its start. At
     ///     the limit the transfer is cancelled and its place is free for the next; the stored response stays as it was.
     ///     Default: 60 seconds.
     ///   - backgroundByteLimit: The maximum number of body bytes that one such revalidation receives; a transfer with
     ///     more is cancelled. Default: `maximumBodyByteCount`, since a longer body is not stored.
-    ///   - willStore: Sees each answer when its body has come, before it is stored.
+    ///   - willStore: Sees each response when its body has arrived, before it is stored.
     public init(
-        wrapping transport: any HTTPTransport, store: any ResponseStoring,
-        rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock(),
+        wrapping transport: any HTTPTransport, cache: URLResponseCache, clock: (any TimeSource)? = nil,
         maximumBodyByteCount: Int = 32 << 20, collectedByteCount: Int = 64 << 20, backgroundLimit: Int = 8,
         backgroundTimeLimit: Duration = .seconds(60), backgroundByteLimit: Int? = nil, willStore: StorageHook? = nil
     ) {
         self.init(
-            wrapping: transport, store: store, rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount,
-            collectedByteCount: collectedByteCount, backgroundLimit: backgroundLimit,
-            backgroundTimeLimit: backgroundTimeLimit, backgroundByteLimit: backgroundByteLimit, willStore: willStore,
-            taskExecutor: nil)
+            wrapping: transport, store: cache.store, rules: cache.rules, clock: clock ?? cache.clock,
+            maximumBodyByteCount: maximumBodyByteCount, collectedByteCount: collectedByteCount,
+            backgroundLimit: backgroundLimit, backgroundTimeLimit: backgroundTimeLimit,
+            backgroundByteLimit: backgroundByteLimit, willStore: willStore, counts: cache.counts)
     }
 
-    /// Creates a transport whose own tasks run on an executor; nil is Swift's own.
+    /// Creates a transport over a store.
     package init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring,
         rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock(),
         maximumBodyByteCount: Int = 32 << 20, collectedByteCount: Int = 64 << 20, backgroundLimit: Int = 8,
         backgroundTimeLimit: Duration = .seconds(60), backgroundByteLimit: Int? = nil, willStore: StorageHook? = nil,
-        taskExecutor: (any TaskExecutor)?
+        taskExecutor: (any TaskExecutor)? = nil
+    ) {
+        self.init(
+            wrapping: transport, store: store, rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount,
+            collectedByteCount: collectedByteCount, backgroundLimit: backgroundLimit,
+            backgroundTimeLimit: backgroundTimeLimit, backgroundByteLimit: backgroundByteLimit, willStore: willStore,
+            taskExecutor: taskExecutor, counts: ResponseCounts())
+    }
+
+    /// - Parameter taskExecutor: Runs the transport's own tasks; nil is Swift's own executor.
+    private init(
+        wrapping transport: any HTTPTransport, store: any ResponseStoring, rules: ResponseCacheRules,
+        clock: any TimeSource, maximumBodyByteCount: Int, collectedByteCount: Int, backgroundLimit: Int,
+        backgroundTimeLimit: Duration, backgroundByteLimit: Int?, willStore: StorageHook?,
+        taskExecutor: (any TaskExecutor)? = nil, counts: ResponseCounts
     ) {
         parts = CachingParts(
             transport: URLResolvingTransport(transport),
-            writer: ResponseWriter(store: store, rules: rules, combinedByteLimit: maximumBodyByteCount), rules: rules,
-            clock: clock, maximumBodyByteCount: maximumBodyByteCount, willStore: willStore,
-            budget: CopyBudget(byteCount: collectedByteCount),
-            background: BackgroundWork(
+            writer: ResponseWriter(
+                store: store, rules: rules, combinedByteLimit: maximumBodyByteCount, counts: counts),
+            rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount, willStore: willStore,
+            budget: CopyBudget(limit: collectedByteCount),
+            background: BackgroundRevalidations(
                 limit: backgroundLimit, timeLimit: backgroundTimeLimit, clock: clock, taskExecutor: taskExecutor),
             backgroundByteLimit: backgroundByteLimit ?? maximumBodyByteCount,
             revalidations: Coalescer(taskExecutor: taskExecutor))
@@ -72,7 +88,7 @@ public struct CachingTransport: HTTPTransport {
 
     /// Returns a stored answer, or what the wrapped transport returns, or 504 when the request has `only-if-cached` and
     /// nothing that will do is stored, or when the server cannot be reached and the rules want a response for that
-    /// (``ResponseCacheRules/respondsWhenDisconnected``).
+    /// (`respondsWhenDisconnected`).
     ///
     /// The body of an answer is stored when it has been read to its end; the reader learns of the end after that.
     ///
@@ -80,11 +96,12 @@ public struct CachingTransport: HTTPTransport {
     ///   `returnCacheDataDontLoad` and nothing is stored.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let directives = RequestDirectives(request)
-        if let decision = CacheDecision.withoutLooking(request, directives) {
+        if let decision = CacheDecision.beforeLookup(request, directives) {
             let nothing = StoredCandidate(key: ImageKey(request.resourceKey))
             return try await CachedExchange(parts, request, directives, nothing).perform(decision)
         }
         let candidate = await parts.store.candidate(for: request, role: parts.rules.role, now: parts.clock.now)
+        parts.writer.counts.recordLookup(isHit: candidate.response != nil)
         let decision = CacheDecision(for: request, directives, stored: candidate, now: parts.clock.now)
         return try await CachedExchange(parts, request, directives, candidate).perform(decision)
     }
@@ -95,25 +112,6 @@ public struct CachingTransport: HTTPTransport {
         await parts.store.flush()
         await parts.background.wait()
         await parts.store.flush()
-    }
-}
-
-extension CachingTransport {
-    /// Answers requests from a cache where HTTP allows it, with the default limits of
-    /// ``init(wrapping:store:rules:clock:maximumBodyByteCount:collectedByteCount:backgroundLimit:backgroundTimeLimit:backgroundByteLimit:willStore:)``.
-    ///
-    /// - Parameters:
-    ///   - transport: Where requests go that the cache cannot answer.
-    ///   - cache: Where answers are kept, and its rules.
-    ///   - clock: Tells how old answers are. Default: the cache's clock.
-    ///   - willStore: Sees each answer when its body has come, before it is stored.
-    public init(
-        wrapping transport: any HTTPTransport, cache: URLResponseCache, clock: (any TimeSource)? = nil,
-        willStore: StorageHook? = nil
-    ) {
-        self.init(
-            wrapping: transport, store: cache.store, rules: cache.rules, clock: clock ?? cache.clock,
-            willStore: willStore)
     }
 }
 

@@ -2,15 +2,15 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// What came of asking whether a stored answer holds, for everyone who asked at the same time.
+/// The outcome of a validation of a stored response, for all requests that share it.
 enum Revalidation: Sendable {
-    /// It holds, and has a new head, by this 304.
+    /// The stored response is current, and has a new head, by this 304.
     case confirmed(StoredResponse, by: HTTPResponse, isStored: Bool)
-    /// Something else was answered, which one of those who asked may have.
-    case answered(Claim)
+    /// The server sent another response, whose body only one of the requests can read.
+    case replaced(SingleUseResponse)
 
-    /// Gives a value to the first who asks for it.
-    final class Claim: Sendable {
+    /// A response for the first request that takes it.
+    final class SingleUseResponse: Sendable {
         private let response: Locked<HTTPResponse?>
 
         init(_ response: HTTPResponse) { self.response = Locked(response) }
@@ -25,57 +25,58 @@ enum Revalidation: Sendable {
     }
 }
 
-/// Work that nobody waits for: once for each key at a time, no more than a number at once, and each for a limited time.
-/// The rest waits its turn, and what finds a full line is not done.
-final class BackgroundWork: Sendable {
-    typealias Work = @Sendable () async -> Void
+/// Revalidations that no request waits for: one for each key at a time, a limited number at once, each for a limited
+/// time. Further ones wait in a queue, and are not done when the queue is full.
+final class BackgroundRevalidations: Sendable {
+    typealias Operation = @Sendable () async -> Void
 
     private struct Job: Sendable {
         var key: ImageKey
-        var work: Work
+        var operation: Operation
     }
 
     private struct State {
-        /// Of what is under way or waits.
+        /// The keys of the revalidations that run or wait.
         var keys: Set<ImageKey> = []
         var running = 0
-        var line = WaiterQueue<Job>()
-        var count = 0
+        var queue = WaiterQueue<Job>()
+        var lastID = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let limit: Int
-    private let lineLimit: Int
+    private let maximumQueueCount: Int
     private let timeLimit: Duration
     private let clock: any TimeSource
     private let taskExecutor: (any TaskExecutor)?
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - limit: Most at once; with 0 nothing is ever done.
-    ///   - lineLimit: Most that wait.
-    ///   - timeLimit: The maximum duration of one work, from its start; it is cancelled then.
+    ///   - limit: The maximum number at once; with 0 none is ever done.
+    ///   - maximumQueueCount: The maximum number that wait.
+    ///   - timeLimit: The maximum duration of one revalidation, from its start; it is cancelled then.
     ///   - clock: The clock that measures it.
-    ///   - taskExecutor: Runs the work. Default: nil, Swift's own executor.
+    ///   - taskExecutor: Runs the revalidations. Default: nil, Swift's own executor.
     init(
-        limit: Int, lineLimit: Int = 1_000, timeLimit: Duration, clock: any TimeSource,
+        limit: Int, maximumQueueCount: Int = 1_000, timeLimit: Duration, clock: any TimeSource,
         taskExecutor: (any TaskExecutor)? = nil
     ) {
         self.limit = limit
-        self.lineLimit = lineLimit
+        self.maximumQueueCount = maximumQueueCount
         self.timeLimit = timeLimit
         self.clock = clock
         self.taskExecutor = taskExecutor
     }
 
-    func start(_ key: ImageKey, _ work: @escaping Work) {
-        let job = Job(key: key, work: work)
+    func start(_ key: ImageKey, _ operation: @escaping Operation) {
+        let job = Job(key: key, operation: operation)
         let isStarted = state.withLock { state in
-            guard limit > 0, state.running < limit || state.line.count < lineLimit, state.keys.insert(key).inserted
+            guard limit > 0, state.running < limit || state.queue.count < maximumQueueCount,
+                state.keys.insert(key).inserted
             else { return false }
             guard state.running < limit else {
-                state.count += 1
-                state.line.add(state.count, job, priority: .normal)
+                state.lastID += 1
+                state.queue.add(state.lastID, job, priority: .normal)
                 return false
             }
             state.running += 1
@@ -85,23 +86,23 @@ final class BackgroundWork: Sendable {
         Task(executorPreference: taskExecutor) {
             var next: Job? = job
             while let job = next {
-                await self.run(job.work)
+                await self.run(job.operation)
                 next = self.end(job.key)
             }
         }
     }
 
-    /// Returns when the work has ended, which is cancelled at its time limit.
-    private func run(_ work: @escaping Work) async {
+    /// Returns when the operation has ended, which is cancelled at its time limit.
+    private func run(_ operation: @escaping Operation) async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask(operation: work)
+            group.addTask(operation: operation)
             group.addTask { [clock, timeLimit] in try? await clock.sleep(for: timeLimit) }
             await group.next()
             group.cancelAll()
         }
     }
 
-    /// Returns when nothing is under way.
+    /// Returns when no revalidation runs or waits.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -112,11 +113,11 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    /// Returns what goes on in the place of the one that has ended.
+    /// Returns the revalidation that takes the place of the one that has ended.
     private func end(_ key: ImageKey) -> Job? {
         let (next, waiters) = state.withLock { state in
             state.keys.remove(key)
-            let next = state.line.popFirst()?.element
+            let next = state.queue.popFirst()?.element
             if next == nil { state.running -= 1 }
             guard state.keys.isEmpty else { return (next, [CheckedContinuation<Void, Never>]()) }
             defer { state.waiters = [] }

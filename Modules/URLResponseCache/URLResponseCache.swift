@@ -11,6 +11,8 @@ public struct URLResponseCache: Sendable {
     /// What it does where HTTP leaves it a choice.
     package let rules: ResponseCacheRules
     let clock: any TimeSource
+    /// What requests to this cache and to its transports have found and stored.
+    let counts: ResponseCounts
     private let memory: MemoryResponseStore
     private let disk: (any MeasurableDataCache)?
 
@@ -21,41 +23,29 @@ public struct URLResponseCache: Sendable {
         self.rules = rules
         self.clock = clock
         self.disk = disk
+        counts = ResponseCounts()
         let memory = MemoryResponseStore(byteLimit: memoryCapacity)
         self.memory = memory
         store = below.map { TieredResponseStore(memory, over: $0) } ?? memory
     }
 
+    /// Creates a cache in memory, and over a data cache such as one on disk.
+    ///
     /// - Parameters:
-    ///   - memoryCapacity: Most bytes in memory; 0 keeps nothing there. Default: 20 MiB.
-    ///   - disk: Where answers are kept on disk, within its own limits; nil keeps nothing there. With neither, every
-    ///     request goes to the network. It should belong to this cache alone.
-    ///   - rules: What it does where HTTP leaves it a choice.
-    ///   - clock: The clock by which times to live (``ResponseCacheRules/lifetime``) pass.
+    ///   - memoryCapacity: The maximum number of bytes in memory; 0 keeps nothing there. Default: 20 MiB.
+    ///   - disk: Keeps responses beside memory, within its own limits; nil keeps nothing there. With neither, every
+    ///     request goes to the network. It should belong to this cache alone. Over one that cannot list its entries, such as
+    ///     one on a shared server (no ``/AlcedoCore/MaintainableDataCache``), ``removeResponses(since:)`` removes
+    ///     everything. Default: nil.
+    ///   - rules: What the cache does where HTTP leaves it a choice.
+    ///   - clock: The clock by which times to live pass.
     public init(
-        memoryCapacity: Int = 20 << 20, disk: (any MaintainableDataCache)? = nil,
+        memoryCapacity: Int = 20 << 20, disk: (any MeasurableDataCache)? = nil,
         rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock()
     ) {
         self.init(
             memoryCapacity: memoryCapacity, below: disk.map { DataResponseStore($0) }, disk: disk, rules: rules,
             clock: clock)
-    }
-
-    /// Creates a cache over a data cache that cannot list its entries, such as one on a shared server.
-    ///
-    /// There, ``removeResponses(since:)`` removes everything.
-    ///
-    /// - Parameters:
-    ///   - memoryCapacity: The maximum number of bytes in memory; 0 keeps nothing there. Default: 20 MiB.
-    ///   - data: Where responses are kept beside memory. It should belong to this cache alone.
-    ///   - rules: What it does where HTTP leaves it a choice.
-    ///   - clock: The clock by which times to live (``ResponseCacheRules/lifetime``) pass.
-    public init(
-        memoryCapacity: Int = 20 << 20, data: any MeasurableDataCache, rules: ResponseCacheRules = ResponseCacheRules(),
-        clock: any TimeSource = SystemClock()
-    ) {
-        self.init(
-            memoryCapacity: memoryCapacity, below: DataResponseStore(data), disk: data, rules: rules, clock: clock)
     }
 
     /// Creates a cache over a store of your own, with memory in front of it. A store outside memory keeps what `encoded` of
@@ -64,14 +54,18 @@ public struct URLResponseCache: Sendable {
     /// - Parameters:
     ///   - memoryCapacity: The maximum number of bytes in memory; 0 keeps nothing there. Default: 20 MiB.
     ///   - store: Where responses are kept beside memory. It should belong to this cache alone.
-    ///   - rules: What it does where HTTP leaves it a choice.
-    ///   - clock: The clock by which times to live (``ResponseCacheRules/lifetime``) pass.
+    ///   - rules: What the cache does where HTTP leaves it a choice.
+    ///   - clock: The clock by which times to live pass.
     public init(
         memoryCapacity: Int = 20 << 20, store: any ResponseStoring, rules: ResponseCacheRules = ResponseCacheRules(),
         clock: any TimeSource = SystemClock()
     ) {
         self.init(memoryCapacity: memoryCapacity, below: store, disk: nil, rules: rules, clock: clock)
     }
+
+    /// The look-ups and stores of responses through this cache and its transports: one hit or miss for each request that
+    /// looks for a stored response, fresh or stale, and one store for each response that was given to the store.
+    public var statistics: DataCacheStatistics { counts.value }
 
     /// Bytes in memory.
     public var memoryUsage: Int { memory.totalSize }
@@ -80,8 +74,12 @@ public struct URLResponseCache: Sendable {
     public var diskUsage: Int { get async { await disk?.totalSize ?? 0 } }
 
     /// Returns the response that is stored for such a request, fresh or stale; nil when none is, or when its
-    /// ``ResponseCacheRules/lifetime`` has passed.
-    public func response(for request: HTTPRequest) async -> StoredResponse? { await candidate(for: request).response }
+    /// time to live has passed.
+    public func response(for request: HTTPRequest) async -> StoredResponse? {
+        let response = await candidate(for: request).response
+        counts.recordLookup(isHit: response != nil)
+        return response
+    }
 
     /// Stores an answer that the app has from elsewhere, as if the request had just been answered with it. What HTTP
     /// forbids to store is not stored, nor is a body that is not all that the head declares.
@@ -92,7 +90,7 @@ public struct URLResponseCache: Sendable {
     ///   - request: The request it answers.
     ///   - now: When the answer arrived.
     ///   - policy: Where it may be kept, beside what HTTP says.
-    ///   - userInfo: Notes of the app's own.
+    ///   - userInfo: Metadata of the app's own.
     /// - Returns: Whether it may be stored, and was given to the store, which keeps nothing that it has no room for.
     @discardableResult
     public func store(
@@ -108,8 +106,8 @@ public struct URLResponseCache: Sendable {
         response.body = body
         response.storagePolicy = policy
         response.userInfo = userInfo
-        let writer = ResponseWriter(store: store, rules: rules)
-        return await writer.store(response, for: request, of: writer.ledger.begin(request.resourceKey))
+        let writer = ResponseWriter(store: store, rules: rules, counts: counts)
+        return await writer.store(response, for: request, of: writer.exchanges.begin(request.resourceKey))
     }
 
     /// Removes what is stored for such a request.
@@ -133,7 +131,9 @@ public struct URLResponseCache: Sendable {
 }
 
 extension URLResponseCache: ResponseCacheAccess {
-    public func hasResponse(for request: HTTPRequest) async -> Bool { await response(for: request) != nil }
+    public func hasResponse(for request: HTTPRequest) async -> Bool {
+        await candidate(for: request).response != nil
+    }
 
     public func removeResponses(for request: HTTPRequest) async { await store.removeAll(of: request.resourceKey) }
 }

@@ -127,9 +127,9 @@ struct EncodedByteBudgetTests {
     }
 
     @Test func `files beyond those that are read at once wait`() async throws {
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
         for number in 0..<40 {
-            try Data(repeating: 1, count: 1000).write(to: folder.url.appending(path: "\(number)"))
+            try Data(repeating: 1, count: 1000).write(to: directory.url.appending(path: "\(number)"))
         }
         let downloader = local
         let read = Guarded(0)
@@ -140,7 +140,7 @@ struct EncodedByteBudgetTests {
         }
         let pipeline = pipeline(counting, limit: 2000)
         let loads = start(
-            pipeline, (0..<40).map { ImageRequest(source: .file(folder.url.appending(path: "\($0)").path)) })
+            pipeline, (0..<40).map { ImageRequest(source: .file(directory.url.appending(path: "\($0)").path)) })
 
         // Four are read at once, and each of those may have begun before the limit was reached.
         try await end(loads, [{ #expect(read.value >= 2000 && read.value < 2000 + 4 * 1000) }])

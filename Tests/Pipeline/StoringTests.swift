@@ -165,14 +165,14 @@ struct StoringTests {
 
     @Test func `a processor that fails is an error, and stores no image`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
-        let refusal = ImageProcessingError(.invalidParameter, "no")
+        let rejection = ImageProcessingError(.invalidParameter, "no")
         let after = Brighten(step: 2)
         let error = try await stack.failure(
-            try web("a") { $0.processors = [Brighten(step: 1, error: refusal), after] })
+            try web("a") { $0.processors = [Brighten(step: 1, error: rejection), after] })
 
         #expect(error.code == .processing)
         #expect(error.message == "no")
-        #expect(error.cause as? ImageProcessingError == refusal)
+        #expect(error.cause as? ImageProcessingError == rejection)
         #expect(stack.memory.count == 0)
         #expect(after.runs.value == 0)
     }

@@ -55,7 +55,7 @@ struct ShrinkOnLoadTests {
     init() {
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         configuration.memoryCache = nil
-        configuration.observer = decoded
+        configuration.observers = [decoded]
         // Nothing that is decoded for one request serves another.
         configuration.maximumIntermediateByteCount = 0
         pipeline = ImagePipeline(configuration)

@@ -59,8 +59,8 @@ struct LoopbackTests {
             as [(ResponseCaching.Source, Int)]
         {
             if source == .revalidated { clock.advance(by: .seconds(61)) }
-            let answer = try await load(request(path), through: transport)
-            #expect(answer.source == source && answer.head.status == 200 && answer.body == Self.content)
+            let received = try await load(request(path), through: transport)
+            #expect(received.source == source && received.head.status == 200 && received.body == Self.content)
             #expect(origin.requestCount(for: path) == count)
         }
         #expect(try await load(request(path, method: .put), through: transport).head.status == 204)
@@ -91,9 +91,9 @@ struct LoopbackTests {
         origin.stop()
         clock.advance(by: .seconds(61))
 
-        let answer = try await load(request("/trouble"), through: transport)
+        let received = try await load(request("/trouble"), through: transport)
 
-        #expect(answer.source == .stale && answer.body == Self.content)
+        #expect(received.source == .stale && received.body == Self.content)
     }
 
     /// RFC 9110 section 14.4: the field has no meaning beside 200. The rows: its value, and whether the body is stored.
@@ -108,16 +108,16 @@ struct LoopbackTests {
         defer { odd.stop() }
         let transport = transport(role)
         for number in 1...2 {
-            let answer = try await load(
+            let received = try await load(
                 HTTPRequest(url: odd.url(for: "/"), idleTimeout: .seconds(120)), through: transport)
-            #expect(answer.head.status == 200 && answer.body == Data("hello".utf8))
-            #expect(answer.head.fields["Content-Range"] == row.value)
-            #expect(answer.source == (row.isStored && number == 2 ? .fresh : .new))
+            #expect(received.head.status == 200 && received.body == Data("hello".utf8))
+            #expect(received.head.fields["Content-Range"] == row.value)
+            #expect(received.source == (row.isStored && number == 2 ? .fresh : .new))
         }
         let range = HTTPRequest(url: odd.url(for: "/"), fields: ["Range": "bytes=1-2"], idleTimeout: .seconds(120))
-        let answer = try await load(range, through: transport)
-        #expect(answer.head.status == (row.isStored ? 206 : 200))
-        #expect(answer.head.fields["Content-Range"] == (row.isStored ? "bytes 1-2/5" : row.value))
+        let received = try await load(range, through: transport)
+        #expect(received.head.status == (row.isStored ? 206 : 200))
+        #expect(received.head.fields["Content-Range"] == (row.isStored ? "bytes 1-2/5" : row.value))
     }
 
     @Test(arguments: Roles.all, ["x-unheard-of", "none", "x-foo, chunked", "chunked, x-foo"])

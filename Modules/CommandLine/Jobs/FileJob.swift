@@ -50,7 +50,7 @@ struct FileJob: Sendable {
         var configuration = configuration
         // Each image is loaded once.
         configuration.memoryCache = nil
-        configuration.observer = layers
+        configuration.observers = [layers]
         let transfers = TransferProgressObserver(configuration.downloader)
         configuration.downloader = transfers
         let pipeline = ImagePipeline(configuration)

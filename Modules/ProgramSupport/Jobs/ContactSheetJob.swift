@@ -78,7 +78,7 @@ package struct ContactSheetJob: Sendable {
         }
         let errors = ErrorObserver()
         var configuration = configuration
-        configuration.observer = errors
+        configuration.observers = [errors]
         let pipeline = ImagePipeline(configuration)
         let batch = BatchLoad(
             images, maxConcurrentLoads: maxConcurrentLoads, interruption: interruption,

@@ -58,7 +58,7 @@ package struct LoadJob: Sendable {
         let errors = ErrorObserver()
         let times = LoadTimes()
         var configuration = configuration
-        configuration.observer = errors
+        configuration.observers = [errors]
         configuration.interceptors.insert(times, at: 0)
         let pipeline = ImagePipeline(configuration)
         var succeeded = true

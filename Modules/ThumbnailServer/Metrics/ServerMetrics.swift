@@ -64,10 +64,10 @@ final class ServerMetrics: Sendable {
             label: "source",
             [
                 ("response_cache", pipeline.responseCacheHits),
-                ("network", pipeline.downloads - pipeline.responseCacheHits),
+                ("network", pipeline.downloads.count - pipeline.responseCacheHits),
             ])
         text.add("thumbnail_original_bytes_total", .counter, "Bytes of originals loaded.", pipeline.downloadedByteCount)
-        text.add("thumbnail_decodes_total", .counter, "Originals decoded.", pipeline.decodingTimes.count)
+        text.add("thumbnail_decodes_total", .counter, "Originals decoded.", pipeline.decodes.count)
         text.add(
             "thumbnail_loads_failed_total", .counter, "Originals that could not be loaded or decoded.", pipeline.failed)
         text.add("thumbnail_request_duration_seconds", "Duration of thumbnail requests.", counts.durations)

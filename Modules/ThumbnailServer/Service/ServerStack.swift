@@ -45,7 +45,7 @@ struct ServerStack: Sendable {
             scope: settings.service.allowed.scope
         ) { sharedStore?.check() }
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings), codecs: .standard, observer: metrics)
+            downloader: Self.downloader(settings), codecs: .standard, observers: [metrics])
         configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
         generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits)

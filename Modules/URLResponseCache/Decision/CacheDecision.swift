@@ -35,34 +35,35 @@ enum CacheDecision {
     }
 
     /// What is decided without a look at the store; nil when the store has to be asked.
-    static func withoutLooking(_ request: HTTPRequest, _ directives: RequestDirectives) -> CacheDecision? {
+    static func beforeLookup(_ request: HTTPRequest, _ directives: RequestDirectives) -> CacheDecision? {
         let isOffline = directives.isOnlyIfCached || request.cachePolicy == .returnCacheDataDontLoad
         guard directives.method == .get || directives.method == .head else {
             return isOffline ? .unsatisfiable : .forward(.method)
         }
         // Section 4.3.2: only the origin judges such conditions.
-        if directives.isForServer { return isOffline ? .unsatisfiable : .forward(.bypass) }
+        if directives.requiresOrigin { return isOffline ? .unsatisfiable : .forward(.bypass) }
         if isOffline { return nil }
         // HTTP would allow a look; who says this wants nothing of a cache.
-        return directives.saysNoStore && request.cachePolicy == .useProtocolCachePolicy ? .forward(.bypass) : nil
+        return directives.forbidsStoring && request.cachePolicy == .useProtocolCachePolicy ? .forward(.bypass) : nil
     }
 
     private static func decide(
         _ request: HTTPRequest, _ directives: RequestDirectives, _ candidate: StoredCandidate, _ now: Date
     ) -> CacheDecision {
-        if let decided = withoutLooking(request, directives) { return decided }
+        if let decided = beforeLookup(request, directives) { return decided }
         // The look was for the update.
         if request.cachePolicy.isReload { return .fetch(.request) }
         // Section 4, first three items.
         guard let stored = candidate.response else { return .fetch(candidate.hasVariants ? .varyMiss : .uriMiss) }
-        if let lack = lackOfBytes(stored, request, directives) { return lack }
+        if let lack = missingBytes(stored, request, directives) { return lack }
         switch request.cachePolicy {
         case .returnCacheDataElseLoad, .returnCacheDataDontLoad:
             return .serve(stored, isFresh(stored, at: now) ? .fresh : .stale)
         case .reloadRevalidatingCacheData:
             // RFC 8246 section 2: an ordinary reload; one that is forced has a directive or a policy of its own.
             let isSettled =
-                stored.terms.conditions.contains(.immutable) && isFresh(stored, at: now) && !directives.isDemanding
+                stored.terms.conditions.contains(.immutable) && isFresh(stored, at: now)
+                && !directives.requestsNewerResponse
             return isSettled ? .serve(stored, .fresh) : .revalidate(stored, .request)
         default: return decideByProtocol(stored, directives, now)
         }
@@ -73,7 +74,7 @@ enum CacheDecision {
         _ stored: StoredResponse, _ directives: RequestDirectives, _ now: Date
     ) -> CacheDecision {
         // Sections 5.2.1.4 and 5.2.2.4.
-        if directives.demandsValidation { return .revalidate(stored, .request) }
+        if directives.requiresValidation { return .revalidate(stored, .request) }
         if stored.terms.conditions.contains(.validatesAlways) { return .revalidate(stored, .stale) }
         let age = stored.age(at: now)
         let remaining = stored.terms.lifetime - age
@@ -84,13 +85,13 @@ enum CacheDecision {
             return isOld || isBrief ? .revalidate(stored, .request) : .serve(stored, .fresh)
         }
         // Section 4.2.4.
-        if Staleness.isWanted(stored, age: age, by: directives) { return .serve(stored, .stale) }
-        if Staleness.allowsMeanwhile(stored, age: age, directives) { return .serveAndRevalidate(stored) }
+        if Staleness.isAccepted(stored, age: age, by: directives) { return .serve(stored, .stale) }
+        if Staleness.allowsWhileRevalidating(stored, age: age, directives) { return .serveAndRevalidate(stored) }
         return .revalidate(stored, .stale)
     }
 
     /// What to do when the request asks for bytes that are not stored. Section 3.3.
-    private static func lackOfBytes(
+    private static func missingBytes(
         _ stored: StoredResponse, _ request: HTTPRequest, _ directives: RequestDirectives
     ) -> CacheDecision? {
         if let range = directives.range {

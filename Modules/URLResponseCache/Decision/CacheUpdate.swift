@@ -44,8 +44,8 @@ enum CacheUpdate {
     ) -> CacheUpdate {
         let fresh = Validation.freshened(stored, by: head, exchange)
         if StorageRules.requestForbidsStoring(exchange.request) { return .confirm(fresh) }
-        let ruling = StorageRules.ruling(on: fresh.head, to: exchange.request, role: exchange.rules.role)
-        return .freshen(fresh, isKept: ruling == .store && !fresh.isExpired(at: exchange.responseTime))
+        let storability = StorageRules.storability(of: fresh.head, to: exchange.request, role: exchange.rules.role)
+        return .freshen(fresh, isKept: storability == .storable && !fresh.isExpired(at: exchange.responseTime))
     }
 
     private static func afterGET(
@@ -53,13 +53,13 @@ enum CacheUpdate {
     ) -> CacheUpdate {
         if StorageRules.requestForbidsStoring(exchange.request) { return .keep }
         // The server's trouble says nothing about the resource. A range that is not there does not, either.
-        let isSilent = StatusRules.isTrouble(head.status) || head.status == 416
-        let refusal: CacheUpdate = isSilent || head.status == 206 ? .keep : .drop
-        guard StorageRules.ruling(on: head, to: exchange.request, role: exchange.rules.role) == .store,
-            !StorageRules.isLeftCoded(head, to: exchange.request)
-        else { return refusal }
+        let isSilent = StatusRules.isTransientFailure(head.status) || head.status == 416
+        let rejection: CacheUpdate = isSilent || head.status == 206 ? .keep : .drop
+        guard StorageRules.storability(of: head, to: exchange.request, role: exchange.rules.role) == .storable,
+            !StorageRules.keepsContentCoding(head, to: exchange.request)
+        else { return rejection }
         if isSilent, stored != nil, Freshness(head, exchange).lifetime <= 0 { return .keep }
-        guard let new = Self.response(head, exchange) else { return refusal }
+        guard let new = Self.response(head, exchange) else { return rejection }
         // A part of what is there whole, as far as anyone can tell.
         if head.status == 206, let stored, stored.part == nil, PartialContent.isSameContent(head, stored) {
             return .keep
@@ -70,7 +70,8 @@ enum CacheUpdate {
     private static func afterHEAD(
         _ head: HTTPResponseHead, _ stored: StoredResponse?, _ exchange: ExchangeContext
     ) -> CacheUpdate {
-        guard let stored, !StatusRules.isTrouble(head.status), !StorageRules.requestForbidsStoring(exchange.request)
+        guard let stored, !StatusRules.isTransientFailure(head.status),
+            !StorageRules.requestForbidsStoring(exchange.request)
         else { return .keep }
         if Validation.describes(head, stored) { return freshen(stored, by: head, exchange) }
         // Section 4.3.5: no longer fresh; its validators may still be of use.
@@ -87,8 +88,8 @@ enum CacheUpdate {
         guard !outdated.isEmpty else { return .keep }
         let role = exchange.rules.role
         let mayStore =
-            StorageRules.mayAnswerGET(head, to: exchange.request, role: role, now: exchange.responseTime)
-            && StorageRules.ruling(on: head, to: exchange.request, role: role) == .store
+            StorageRules.isReusableForGET(head, to: exchange.request, role: role, now: exchange.responseTime)
+            && StorageRules.storability(of: head, to: exchange.request, role: role) == .storable
         return .invalidate(outdated, thenStore: mayStore ? response(head, exchange) : nil)
     }
 

@@ -15,15 +15,15 @@ enum PartialContent {
         guard stored.hasOffsets else { return nil }
         guard let part = stored.part else { return range.resolved(in: stored.body.count) }
         let bytes = bytes(of: stored)
-        let wanted: Range<Int>?
+        let requested: Range<Int>?
         switch range {
-        case .from(let first, let last?) where first <= last && last < Int.max: wanted = first..<(last + 1)
-        default: wanted = part.completeCount.flatMap { range.resolved(in: $0) }
+        case .from(let first, let last?) where first <= last && last < Int.max: requested = first..<(last + 1)
+        default: requested = part.completeCount.flatMap { range.resolved(in: $0) }
         }
-        guard var wanted else { return nil }
-        if let complete = part.completeCount { wanted = wanted.clamped(to: 0..<complete) }
-        return !wanted.isEmpty && bytes.lowerBound <= wanted.lowerBound && wanted.upperBound <= bytes.upperBound
-            ? wanted : nil
+        guard var requested else { return nil }
+        if let complete = part.completeCount { requested = requested.clamped(to: 0..<complete) }
+        return !requested.isEmpty && bytes.lowerBound <= requested.lowerBound
+            && requested.upperBound <= bytes.upperBound ? requested : nil
     }
 
     /// Whether the rest of the content can be asked for and put behind what is stored.
@@ -94,16 +94,16 @@ enum PartialContent {
         let after = old.upperBound > new.upperBound ? stored.body.suffix(old.upperBound - new.upperBound) : Data()
         combined.body = before + newer.body + after
         combined.part = ContentPart(offset: min(old.lowerBound, new.lowerBound), completeCount: complete)
-        return whole(combined)
+        return completed(combined)
     }
 
     /// The answer as a whole one when the part has every byte, with the length that the whole has.
-    static func whole(_ stored: StoredResponse) -> StoredResponse {
+    static func completed(_ stored: StoredResponse) -> StoredResponse {
         guard let part = stored.part, part.offset == 0, part.completeCount == stored.body.count else { return stored }
-        var whole = stored
-        whole.part = nil
-        whole.head.fields["Content-Length"] = String(stored.body.count)
-        return whole
+        var complete = stored
+        complete.part = nil
+        complete.head.fields["Content-Length"] = String(stored.body.count)
+        return complete
     }
 
     /// Whether both have the same strong validator: the tag, or the date of the last change where neither has a tag.

@@ -9,9 +9,9 @@ struct RequestDirectives {
     /// Whether the network must not be asked.
     private(set) var isOnlyIfCached = false
     /// Whether a stored answer has to be confirmed by the server. Sections 5.2.1.4 and 5.4.
-    private(set) var demandsValidation = false
+    private(set) var requiresValidation = false
     /// Whether the request's fields forbid to store anything of it. Section 5.2.1.5.
-    private(set) var saysNoStore = false
+    private(set) var forbidsStoring = false
     /// The oldest answer that will do, in seconds; an unreadable one is 0.
     private(set) var maximumAge: Int?
     /// How long the answer has to stay fresh, in seconds; an unreadable one is as long as can be.
@@ -24,13 +24,13 @@ struct RequestDirectives {
     private(set) var range: ByteRange?
     /// Whether only a server can judge the request: it has a body, a condition on what it changes, or a range that is
     /// not one of bytes.
-    private(set) var isForServer: Bool
+    private(set) var requiresOrigin: Bool
     /// Whether the caller has a copy of its own and wants to know whether it is current.
     private(set) var isConditional = false
 
     init(_ request: HTTPRequest) {
         method = request.method
-        isForServer = request.body != nil
+        requiresOrigin = request.body != nil
         var (hasControl, hasPragma, hasRange) = (false, false, false)
         for field in request.fields {
             // Most fields are told from these by their length alone.
@@ -39,7 +39,7 @@ struct RequestDirectives {
             case 6: hasPragma = hasPragma || field.name.lowercased() == "pragma"
             case 8, 19:
                 let name = field.name.lowercased()
-                isForServer = isForServer || name == "if-match" || name == "if-unmodified-since"
+                requiresOrigin = requiresOrigin || name == "if-match" || name == "if-unmodified-since"
             case 13:
                 let name = field.name.lowercased()
                 hasControl = hasControl || name == "cache-control"
@@ -49,12 +49,12 @@ struct RequestDirectives {
             }
         }
         if hasControl { read(CacheControl(request.fields)) }
-        if hasPragma, !hasControl { demandsValidation = request.fields.list("Pragma", contains: "no-cache") }
+        if hasPragma, !hasControl { requiresValidation = request.fields.list("Pragma", contains: "no-cache") }
         // Section 14.2 of RFC 9110: a range means something to GET only.
         if hasRange, method == .get {
             let lines = request.fields.values(of: "Range")
             range = lines.count == 1 ? ByteRange(lines[0]) : nil
-            if range == nil { isForServer = true }
+            if range == nil { requiresOrigin = true }
         }
     }
 
@@ -62,12 +62,12 @@ struct RequestDirectives {
     var isUnsafe: Bool { !method.isSafe }
 
     /// Whether the request wants something newer than what may be fresh.
-    var isDemanding: Bool { demandsValidation || maximumAge != nil || minimumFreshness != nil }
+    var requestsNewerResponse: Bool { requiresValidation || maximumAge != nil || minimumFreshness != nil }
 
     private mutating func read(_ control: CacheControl) {
         isOnlyIfCached = control.contains("only-if-cached")
-        demandsValidation = control.contains("no-cache")
-        saysNoStore = control.forbidsStoring
+        requiresValidation = control.contains("no-cache")
+        forbidsStoring = control.forbidsStoring
         maximumAge = control.seconds("max-age")?.orZero
         minimumFreshness = control.seconds("min-fresh").map { $0 == .invalid ? DeltaSeconds.limit : $0.orZero }
         if control.contains("max-stale") {

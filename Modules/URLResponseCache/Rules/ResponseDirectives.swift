@@ -5,7 +5,7 @@ import FoundationEssentials
 /// What the head of an answer tells a cache of a given role to do.
 struct ResponseDirectives {
     /// Fields without which what is stored would mean something else. In lower case.
-    static let meaningFields: Set = [
+    static let representationFields: Set = [
         "vary", "content-encoding", "content-type", "content-range", "content-language", "content-length",
         "content-location", "location", "etag", "last-modified", "date", "expires", "cache-control",
     ]
@@ -27,7 +27,7 @@ struct ResponseDirectives {
     /// Whether the answer is never used without asking. A `Pragma` has no meaning in an answer, but who sends it
     /// means this.
     var validatesAlways: Bool {
-        speaksOfAll("no-cache")
+        isUnqualified("no-cache")
             || (control.isEmpty && !isTargeted && fields.list("Pragma", contains: "no-cache"))
     }
 
@@ -38,21 +38,22 @@ struct ResponseDirectives {
     }
 
     /// Whether a shared cache may store an answer that was asked for with credentials. RFC 9111 section 3.5.
-    var isForEveryone: Bool { ["public", "must-revalidate", "s-maxage"].contains(where: control.contains) }
+    var isShareable: Bool { ["public", "must-revalidate", "s-maxage"].contains(where: control.contains) }
 
     /// Whether only one user's cache may keep the answer.
-    var isForOne: Bool { speaksOfAll("private") }
+    var isPrivate: Bool { isUnqualified("private") }
 
     /// Fields that a later answer must not have, in lower case. RFC 9111 sections 5.2.2.4 and 5.2.2.7.
     var limitedFields: Set<String> {
         Set(
-            (isShared ? ["no-cache", "private"] : ["no-cache"]).filter { !speaksOfAll($0) }.flatMap(control.fieldNames))
+            (isShared ? ["no-cache", "private"] : ["no-cache"]).filter { !isUnqualified($0) }.flatMap(
+                control.fieldNames))
     }
 
     /// Whether a directive is not limited to some fields. One that names a field which gives the others their meaning is
     /// not: sections 5.2.2.4 and 5.2.2.7 let a cache take it as one without names.
-    private func speaksOfAll(_ name: String) -> Bool {
-        control.containsUnqualified(name) || !Self.meaningFields.isDisjoint(with: control.fieldNames(of: name))
+    private func isUnqualified(_ name: String) -> Bool {
+        control.containsUnqualified(name) || !Self.representationFields.isDisjoint(with: control.fieldNames(of: name))
     }
 
     /// The lifetime that the server named, in seconds, below nought for what was sent too late; nil when it named none. RFC 9111 section 4.2.1.

@@ -4,16 +4,17 @@ import FoundationEssentials
 
 /// What may be stored. Source: RFC 9111 section 3.
 enum StorageRules {
-    enum Ruling {
-        case store
-        /// It may be stored, but could never be used.
-        case pointless
-        /// Neither this cache nor another may keep it.
+    /// Whether a response may be stored.
+    enum Storability {
+        case storable
+        /// The response may be stored, but could never be used.
+        case unusable
+        /// Neither this cache nor another may store the response.
         case forbidden
     }
 
-    /// Rules on an answer to GET.
-    static func ruling(on head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> Ruling {
+    /// Returns whether a response to GET may be stored.
+    static func storability(of head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> Storability {
         let directives = ResponseDirectives(head.fields, role: role)
         let control = directives.control
         guard !control.isMalformed, !requestForbidsStoring(request) else { return .forbidden }
@@ -26,37 +27,38 @@ enum StorageRules {
             return .forbidden
         }
         if role.isShared {
-            if directives.isForOne { return .forbidden }
-            if request.hasCredentials, !directives.isForEveryone { return .forbidden }
+            if directives.isPrivate { return .forbidden }
+            if request.hasCredentials, !directives.isShareable { return .forbidden }
             // HTTP leaves cookies to the server's care; many servers do not take it.
             let isShareable = control.contains("public") || control.contains("s-maxage")
             if request.fields.contains("Cookie"), !isShareable { return .forbidden }
         }
-        guard head.status >= 200, head.status != 304, hasReason(head, directives, role: role) else { return .pointless }
+        guard head.status >= 200, head.status != 304, hasReason(head, directives, role: role) else { return .unusable }
         if head.status == 206 {
             guard let text = head.fields["Content-Range"], ContentRange(text) != nil,
                 !head.fields.contains("Content-Encoding"), request.method == .get
-            else { return .pointless }
+            else { return .unusable }
         } else if head.status == 416
             || head.fields.members(of: "Content-Range").contains(where: { ContentRange($0) != nil })
         {
             // The field has no meaning beside another status (RFC 9110 section 14.4), but a server that calls a part of
             // the content the whole must not have it stored as that. A value that names no bytes is a field like
             // others. 416 is about one range alone.
-            return .pointless
+            return .unusable
         }
-        return Vary.names(of: head, to: request, role: role) == nil ? .pointless : .store
+        return Vary.names(of: head, to: request, role: role) == nil ? .unusable : .storable
     }
 
     /// Whether a body has another form than those for requests that differ only in their range: a transport decodes no
     /// body for a request with a range (``/AlcedoHTTP/HTTPTransport``).
-    static func isLeftCoded(_ head: HTTPResponseHead, to request: HTTPRequest) -> Bool {
+    static func keepsContentCoding(_ head: HTTPResponseHead, to request: HTTPRequest) -> Bool {
         head.fields.contains("Content-Encoding") && request.fields.contains("Range")
             && !request.fields.contains("Accept-Encoding")
     }
 
     /// Whether an answer to POST may answer a later GET. RFC 9110 section 9.3.3.
-    static func mayAnswerGET(_ head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole, now: Date) -> Bool {
+    static func isReusableForGET(_ head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole, now: Date) -> Bool
+    {
         guard request.method == .post, head.status == 200, let location = head.fields["Content-Location"],
             let url = URL(string: location, relativeTo: request.url), ResourceKey(normal: url) == request.resourceKey
         else { return false }
@@ -94,7 +96,7 @@ enum StatusRules {
     static func isHeuristicallyCacheable(_ status: Int) -> Bool { heuristic.contains(status) }
 
     /// Whether the code says that the server has no answer now, and nothing about the resource.
-    static func isTrouble(_ status: Int) -> Bool { status >= 500 || [408, 425, 429].contains(status) }
+    static func isTransientFailure(_ status: Int) -> Bool { status >= 500 || [408, 425, 429].contains(status) }
 
     /// RFC 5861 section 4.
     static func isStaleIfError(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
@@ -138,7 +140,7 @@ enum StoredHead {
         let limited = ResponseDirectives(fields, role: role).limitedFields
         // A field that is for all who get the content is none of the connection's (RFC 9110 section 7.6.1): without
         // Vary, say, an answer for some would be one for everybody.
-        let hop = Set(fields.members(of: "Connection")).subtracting(ResponseDirectives.meaningFields)
+        let hop = Set(fields.members(of: "Connection")).subtracting(ResponseDirectives.representationFields)
         return fields.removing(excepted.union(hop).union(limited).union(role.isShared ? cookieFields : []))
     }
 }

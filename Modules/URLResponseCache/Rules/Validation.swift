@@ -55,10 +55,10 @@ enum Validation {
         let modified = stored.lastModified == nil ? nil : stored.head.fields["Last-Modified"]
         guard let own = stored.entityTag else {
             // Without a validator it is the one that is meant.
-            return exchange.asksAboutStored || modified == nil
+            return exchange.isConditionalOnStored || modified == nil
                 || (tags.isEmpty && exchange.request.fields["If-Modified-Since"] == modified)
         }
-        guard tags.isEmpty, !exchange.asksAboutStored else { return tags.allSatisfy { $0 == own } }
+        guard tags.isEmpty, !exchange.isConditionalOnStored else { return tags.allSatisfy { $0 == own } }
         return modified != nil && exchange.request.fields["If-Modified-Since"] == modified
     }
 
@@ -150,5 +150,5 @@ struct ExchangeContext: Sendable {
     let responseTime: Date
     let rules: ResponseCacheRules
     /// Whether the request was sent with the conditions of what is stored, not with the caller's alone.
-    var asksAboutStored = false
+    var isConditionalOnStored = false
 }

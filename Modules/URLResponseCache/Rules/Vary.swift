@@ -24,7 +24,7 @@ enum Vary {
     static func names(of head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> [String]? {
         var names = Set(head.fields.members(of: "Vary"))
         guard names.count <= limit, names.allSatisfy({ $0 != "*" && $0.isToken }) else { return nil }
-        if request.hasCredentials, !ResponseDirectives(head.fields, role: role).isForEveryone {
+        if request.hasCredentials, !ResponseDirectives(head.fields, role: role).isShareable {
             names.insert("authorization")
         }
         if head.fields.contains("Content-Encoding") { names.insert("accept-encoding") }

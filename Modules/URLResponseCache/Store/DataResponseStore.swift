@@ -12,17 +12,16 @@ package final class DataResponseStore: ResponseStoring {
     private let cache: any MeasurableDataCache
     /// The keys of entries stored at a date or later; nil when the cache cannot tell.
     private let keysStoredSince: (@Sendable (Date) async -> [ImageKey])?
-    private let stuck = StuckEntries()
+    private let unremoved = UnremovedEntries()
 
-    /// Keeps answers in this cache.
+    /// Keeps responses in this cache. With one that can list its entries, ``removeAll(storedSince:)`` removes no more than
+    /// it should.
     package init(_ cache: any MeasurableDataCache) {
         self.cache = cache
-        keysStoredSince = nil
-    }
-
-    /// With a cache that can list its entries, ``removeAll(storedSince:)`` removes no more than it should.
-    package init(_ cache: any MaintainableDataCache) {
-        self.cache = cache
+        guard let cache = cache as? any MaintainableDataCache else {
+            keysStoredSince = nil
+            return
+        }
         keysStoredSince = { date in
             var keys: [ImageKey] = []
             for item in await cache.items() where item.storedAt >= date {
@@ -33,7 +32,7 @@ package final class DataResponseStore: ResponseStoring {
     }
 
     package func entry(for key: ImageKey) async -> ResponseEntry? {
-        guard !stuck.contains(key), let found = await cache.entry(for: key) else { return nil }
+        guard !unremoved.contains(key), let found = await cache.entry(for: key) else { return nil }
         if let entry = ResponseEntry(metadata: found.metadata, body: found.data) { return entry }
         await cache.remove(key)
         return nil
@@ -45,20 +44,20 @@ package final class DataResponseStore: ResponseStoring {
             let (metadata, body) = entry.encoded
             // In a task of its own: a caller who has what he wants and leaves must not undo the storing.
             let stored = Task { [cache] in try await cache.store(CachedData(body, metadata: metadata), for: key) }
-            if case .success = await stored.result { return stuck.replaced(key) }
+            if case .success = await stored.result { return unremoved.replaced(key) }
         }
         await remove(key)
     }
 
     package func remove(_ key: ImageKey) async {
         await cache.remove(key)
-        if await cache.contains(key) { stuck.add(key) }
+        if await cache.contains(key) { unremoved.add(key) }
     }
 
     package func removeAll(of resource: ResourceKey) async {
         await cache.removeAll(of: resource)
         // Without this entry none of its variants is found.
-        if await cache.contains(ImageKey(resource)) { stuck.add(resource) }
+        if await cache.contains(ImageKey(resource)) { unremoved.add(resource) }
     }
 
     /// Removes everything when the data cache cannot list its entries.
@@ -73,14 +72,14 @@ package final class DataResponseStore: ResponseStoring {
 
     package func removeAll() async {
         await cache.removeAll()
-        if await cache.count > 0 { stuck.addAll() } else { stuck.reset() }
+        if await cache.count > 0 { unremoved.addAll() } else { unremoved.reset() }
     }
 
     package func flush() async { await cache.flush() }
 }
 
 /// Knows what was removed from a storage and is still there, so that it is not found again. Source: RFC 9111 section 4.4.
-private final class StuckEntries: Sendable {
+private final class UnremovedEntries: Sendable {
     /// Most keys that are noted. With more, nothing in the storage is trusted any more.
     private static let limit = 1_000
 

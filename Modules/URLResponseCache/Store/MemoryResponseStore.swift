@@ -44,7 +44,7 @@ package final class MemoryResponseStore: ResponseStoring {
             var released = state.remove(key).map { [(key: key, value: $0)] } ?? []
             guard isTaken else { return released }
             state.list.trim(toCost: byteLimit - cost, into: &released)
-            for (gone, _) in released where gone != key { state.forget(gone) }
+            for (releasedKey, _) in released where releasedKey != key { state.forget(releasedKey) }
             state.list.insert(entry, for: key, cost: cost)
             if !key.variant.isEmpty { state.variants[key.resource, default: []].insert(key) }
             return released
@@ -94,8 +94,8 @@ extension ResponseEntry {
         switch self {
         case .response(let response):
             let fields = response.head.fields.fields + response.varyingFields.fields
-            let notes = response.userInfo.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
-            return fields.reduce(response.body.count + overhead + notes) {
+            let userInfo = response.userInfo.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 64 }
+            return fields.reduce(response.body.count + overhead + userInfo) {
                 $0 + $1.name.utf8.count + $1.value.utf8.count + 64
             }
         case .variants(let variants):

@@ -99,7 +99,7 @@ private enum ResponseEntryCoder {
             let policy = reader.int().flatMap({ UInt8(exactly: $0) }).flatMap(ResponseStoragePolicy.init),
             let conditions = reader.int().flatMap({ UInt8(exactly: $0) }), let date = reader.date(),
             let initialAge = reader.double(), let lifetime = reader.double(), let meanwhile = reader.double(),
-            let ifError = reader.double(), let timeToLive = reader.double(), let notes = reader.array(Self.pair)
+            let ifError = reader.double(), let timeToLive = reader.double(), let userInfo = reader.array(Self.pair)
         else { return nil }
         return StoredResponse(
             head: HTTPResponseHead(url: url, status: status, fields: fields), body: body,
@@ -110,7 +110,7 @@ private enum ResponseEntryCoder {
                 conditions: Freshness.Conditions(rawValue: conditions), date: date, initialAge: initialAge,
                 lifetime: lifetime, staleWhileRevalidate: meanwhile, staleIfError: ifError,
                 timeToLive: timeToLive < 0 ? nil : timeToLive),
-            storagePolicy: policy, userInfo: Dictionary(notes, uniquingKeysWith: { _, last in last }))
+            storagePolicy: policy, userInfo: Dictionary(userInfo, uniquingKeysWith: { _, last in last }))
     }
 
     private static func fields(from reader: inout ByteReader) -> HTTPFields? {

@@ -14,11 +14,16 @@ struct ResponseWriter: Sendable {
     let rules: ResponseCacheRules
     /// The maximum number of bytes to which parts of a content are combined; a part that would exceed it is stored alone.
     let combinedByteLimit: Int
-    let ledger = ExchangeLedger()
-    private let gate = WriteGate()
+    let exchanges = ExchangeTracker()
+    private let lock = ResourceLock()
 
-    init(store: any ResponseStoring, rules: ResponseCacheRules, combinedByteLimit: Int = 32 << 20) {
+    let counts: ResponseCounts
+
+    init(
+        store: any ResponseStoring, rules: ResponseCacheRules, combinedByteLimit: Int = 32 << 20, counts: ResponseCounts
+    ) {
         self.store = store
+        self.counts = counts
         self.rules = rules
         self.combinedByteLimit = combinedByteLimit
     }
@@ -29,20 +34,20 @@ struct ResponseWriter: Sendable {
     /// - Parameter old: Where the answer was under its former head, which counts no more.
     @discardableResult
     func store(
-        _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeLedger.Exchange,
+        _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeTracker.Exchange,
         inPlaceOf old: ImageKey? = nil
     ) async -> Bool {
         guard let names = Vary.names(of: response.head, to: request, role: rules.role) else { return false }
         let own = ImageKey(exchange.resource)
         let variant = ImageKey(own.resource, variant: Vary.variant(names, of: request))
         var isStored = false
-        await gate.alone(with: own.resource) {
-            let isLatest = exchange.claim(own)
+        await lock.withLock(on: own.resource) {
+            let isLatest = exchange.acquire(own)
             // Where answers have varied, one that does not is a variant for all requests, so that the others are not
             // forgotten, to be found again when answers vary once more.
             let before = await store.entry(for: own)
             let key = if names.isEmpty, before?.isVariants != true { own } else { variant }
-            guard key == own ? isLatest : exchange.claim(key) else { return }
+            guard key == own ? isLatest : exchange.acquire(key) else { return }
             // What is there is later, and for all requests.
             if key != own, !isLatest, before?.isVariants == false { return }
             var response = response
@@ -50,23 +55,24 @@ struct ResponseWriter: Sendable {
                 guard let combined = await combined(response, with: key, for: request) else { return }
                 response = combined
             }
-            if key != own { await noteVariant(names, key, response, isLatest: isLatest, in: before, under: own) }
+            if key != own { await recordVariant(names, key, response, isLatest: isLatest, in: before, under: own) }
             await store.store(.response(response), for: key)
             if let old {
                 if old != key, old != own { await store.remove(old) }
                 await removeCopies(of: response, for: request, in: before, but: key)
             }
             isStored = true
+            counts.recordStore()
         }
         return isStored
     }
 
     /// Removes what was found for a request, with its copies, unless a later answer is there.
     func remove(
-        _ candidate: StoredCandidate, for request: HTTPRequest, of exchange: ExchangeLedger.Exchange
+        _ candidate: StoredCandidate, for request: HTTPRequest, of exchange: ExchangeTracker.Exchange
     ) async {
-        await gate.alone(with: candidate.key.resource) {
-            guard exchange.claim(candidate.key) else { return }
+        await lock.withLock(on: candidate.key.resource) {
+            guard exchange.acquire(candidate.key) else { return }
             await store.remove(candidate.key)
             guard let response = candidate.response else { return }
             let rest = await store.entry(for: ImageKey(candidate.key.resource))
@@ -76,9 +82,9 @@ struct ResponseWriter: Sendable {
 
     /// Removes all answers for the resource, those on their way included. RFC 9111 section 4.4.
     func invalidate(_ resource: ResourceKey) async {
-        // First, so that an answer that has not entered the gate yet finds out.
-        ledger.invalidate(resource)
-        await gate.alone(with: resource) { await store.removeAll(of: resource) }
+        // First, so that an answer that does not hold the lock yet finds out.
+        exchanges.invalidate(resource)
+        await lock.withLock(on: resource) { await store.removeAll(of: resource) }
     }
 
     /// The part with what is stored beside it; nil when that is better than the part.
@@ -86,11 +92,11 @@ struct ResponseWriter: Sendable {
         _ part: StoredResponse, with key: ImageKey, for request: HTTPRequest
     ) async -> StoredResponse? {
         guard case .response(let stored) = await store.entry(for: key), !stored.isExpired(at: part.responseTime) else {
-            return PartialContent.whole(part)
+            return PartialContent.completed(part)
         }
         if stored.part == nil, PartialContent.isSameContent(part.head, stored) { return nil }
         return PartialContent.combined(stored, with: part, for: request, rules, limit: combinedByteLimit)
-            ?? PartialContent.whole(part)
+            ?? PartialContent.completed(part)
     }
 
     /// Removes what else is stored for the request with the same strong tag: what is said of one counts for all of them.
@@ -108,7 +114,7 @@ struct ResponseWriter: Sendable {
         }
     }
 
-    private func noteVariant(
+    private func recordVariant(
         _ names: [String], _ key: ImageKey, _ response: StoredResponse, isLatest: Bool, in before: ResponseEntry?,
         under own: ImageKey
     ) async {
@@ -133,13 +139,28 @@ extension ResponseEntry {
     fileprivate var isVariants: Bool { if case .variants = self { true } else { false } }
 }
 
+/// What a response cache has found and stored.
+final class ResponseCounts: Sendable {
+    private let counts = Locked(DataCacheStatistics())
+
+    var value: DataCacheStatistics { counts.withLock { $0 } }
+
+    func recordLookup(isHit: Bool) {
+        counts.withLock { counts in
+            if isHit { counts.hits += 1 } else { counts.misses += 1 }
+        }
+    }
+
+    func recordStore() { counts.withLock { $0.stores += 1 } }
+}
+
 /// Lets one task at a time change what is stored for a resource, so that no change is made on an outdated reading.
-final class WriteGate: Sendable {
+final class ResourceLock: Sendable {
     /// The resources being changed, and who waits for each, in order.
     private let waiting = Locked<[ResourceKey: [CheckedContinuation<Void, Never>]]>([:])
 
     /// Runs `work` alone among the works for this resource. Waits even in a cancelled task; works are short.
-    func alone(with resource: ResourceKey, _ work: () async -> Void) async {
+    func withLock(on resource: ResourceKey, _ work: () async -> Void) async {
         await enter(resource)
         await work()
         leave(resource)

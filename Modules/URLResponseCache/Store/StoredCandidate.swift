@@ -23,7 +23,7 @@ extension ResponseStoring {
         let own = ImageKey(request.resourceKey)
         switch await entry(for: own) {
         case .response(let response):
-            guard await isThere(response, under: own, now: now), response.isUsable(in: role) else {
+            guard await isUnexpired(response, under: own, now: now), response.isUsable(in: role) else {
                 return StoredCandidate(key: own)
             }
             return StoredCandidate(response: response, key: own)
@@ -33,7 +33,7 @@ extension ResponseStoring {
                 let fields = Vary.fields(names, of: request)
                 let key = ImageKey(own.resource, variant: Vary.variant(names, fields))
                 guard case .response(let found) = await entry(for: key),
-                    await isThere(found, under: key, now: now), found.isUsable(in: role),
+                    await isUnexpired(found, under: key, now: now), found.isUsable(in: role),
                     found.varyingFields == fields
                 else { continue }
                 // Section 4, last but one paragraph: the most recent one.
@@ -47,7 +47,7 @@ extension ResponseStoring {
 
     /// Returns whether the response's time to live lasts, and removes it if not. A newer response that takes its place
     /// meanwhile may go with it, which is a miss.
-    private func isThere(_ response: StoredResponse, under key: ImageKey, now: Date) async -> Bool {
+    private func isUnexpired(_ response: StoredResponse, under key: ImageKey, now: Date) async -> Bool {
         guard response.isExpired(at: now) else { return true }
         await remove(key)
         return false

@@ -73,7 +73,7 @@ private struct OneImageBenchmark {
         defer { origin.stop() }
         let metrics = PipelineMetrics()
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
-        configuration.observer = metrics
+        configuration.observers = [metrics]
         let pipeline = ImagePipeline(configuration)
         let request = ImageRequest(url: origin.url(for: "/image.png"))
         let duration = try await withThrowingTaskGroup(of: Void.self) { group in
@@ -91,7 +91,7 @@ private struct OneImageBenchmark {
         Console.output(BenchTable.row(["one URL at once", "downloads", "decodes", "ms to all of them"]))
         Console.output(
             BenchTable.row([
-                "\(count) requests", "\(origin.requests.count)", "\(seen.decodingTimes.count)",
+                "\(count) requests", "\(origin.requests.count)", "\(seen.decodes.count)",
                 "\(BenchTable.rounded(duration / .milliseconds(1)))",
             ]))
         await pipeline.shutDown()

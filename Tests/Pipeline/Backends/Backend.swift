@@ -13,17 +13,17 @@ enum Backend: String, CaseIterable {
     /// Those that this machine has.
     static let available = allCases.filter { $0 != .redis || RedisServer.isInstalled }
 
-    func make(in place: BackendPlace) async throws -> any MeasurableDataCache {
+    func make(in resources: BackendResources) async throws -> any MeasurableDataCache {
         switch self {
-        case .files: FileDiskCache(directory: place.directory.url)
-        case .sqlite: SQLiteDiskCache(directory: place.directory.url)
+        case .files: FileDiskCache(directory: resources.directory.url)
+        case .sqlite: SQLiteDiskCache(directory: resources.directory.url)
         case .tiered:
             TieredDataCache([
                 DataCacheTier(DataMemoryCache(sizeLimit: 1 << 20)),
-                DataCacheTier(FileDiskCache(directory: place.directory.url)),
+                DataCacheTier(FileDiskCache(directory: resources.directory.url)),
             ])
         case .memory: DataMemoryCache(sizeLimit: 1 << 20)
-        case .redis: RedisDataCache(RedisOptions(address: .socket(try await place.redis())))
+        case .redis: RedisDataCache(RedisOptions(address: .socket(try await resources.redis())))
         }
     }
 }

@@ -9,13 +9,13 @@ import Testing
 /// The same pipeline, and the same image cache, over every data cache.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct BackendTests {
-    private let place: BackendPlace
+    private let resources: BackendResources
     private let downloader = FakeDownloader { request, _ in
         guard case .http(let http) = request.source else { throw CancellationError() }
         return Download(data: level(http.url.path.utf8.count))
     }
 
-    init() throws { place = try BackendPlace() }
+    init() throws { resources = try BackendResources() }
 
     /// A pipeline that remembers nothing but what the data cache does.
     private func pipeline(_ cache: any DataCaching) -> ImagePipeline {
@@ -27,7 +27,7 @@ struct BackendTests {
 
     @Test(arguments: Backend.available)
     func `what one pipeline has loaded, another finds without the network`(backend: Backend) async throws {
-        let cache = try await backend.make(in: place)
+        let cache = try await backend.make(in: resources)
         let first = pipeline(cache)
         for name in ["a", "ab", "abc"] { #expect(try await first.load(try web(name)).layer == .network) }
         await first.flush()
@@ -43,7 +43,7 @@ struct BackendTests {
 
     @Test(arguments: Backend.available)
     func `a variant and its original are apart, and one original serves all variants`(backend: Backend) async throws {
-        let cache = try await backend.make(in: place)
+        let cache = try await backend.make(in: resources)
         let (original, variant) = (try web("a"), try web("a") { $0.processors = [Brighten(step: 5)] })
         let first = pipeline(cache)
         #expect(try await first.load(variant).image.level == 7)
@@ -60,7 +60,7 @@ struct BackendTests {
 
     @Test(arguments: Backend.available)
     func `a resource that was removed is asked for again, with all its variants`(backend: Backend) async throws {
-        let cache = try await backend.make(in: place)
+        let cache = try await backend.make(in: resources)
         let first = pipeline(cache)
         for name in ["a", "b"] { _ = try await first.load(try web(name)) }
         await first.flush()
@@ -75,7 +75,7 @@ struct BackendTests {
 
     @Test(arguments: Backend.available)
     func `bytes that turn out to be no image are replaced`(backend: Backend) async throws {
-        let cache = try await backend.make(in: place)
+        let cache = try await backend.make(in: resources)
         try await cache.store(Data("fail:corrupt".utf8), for: try web("a").originalKey)
         let pipeline = pipeline(cache)
         #expect(try await pipeline.load(try web("a")).layer == .network)
@@ -85,7 +85,7 @@ struct BackendTests {
 
     @Test(arguments: Backend.available)
     func `an image cache keeps originals and what was made of them`(backend: Backend) async throws {
-        let data = try await backend.make(in: place)
+        let data = try await backend.make(in: resources)
         let cache = ImageCache(
             ImageCache.Configuration(
                 codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), diskCache: data))
@@ -108,7 +108,7 @@ struct BackendTests {
     }
 
     @Test func `the images of a pipeline are found in an image cache over the same data cache`() async throws {
-        let data = try await Backend.memory.make(in: place)
+        let data = try await Backend.memory.make(in: resources)
         let pipeline = pipeline(data)
         _ = try await pipeline.load(try web("a"))
         await pipeline.flush()

@@ -25,7 +25,7 @@ struct Stack: Sendable {
         self.executor = executor
         pipeline = ImagePipeline(
             ImagePipeline.Configuration(
-                downloader: downloader, codecs: codec.registry, memoryCache: memory, diskCache: disk, observer: log,
+                downloader: downloader, codecs: codec.registry, memoryCache: memory, diskCache: disk, observers: [log],
                 clock: clock, maximumPendingWriteByteCount: maximumPendingWriteByteCount,
                 maximumIntermediateByteCount: maximumIntermediateByteCount, taskExecutor: executor))
     }

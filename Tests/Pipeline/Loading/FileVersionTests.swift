@@ -11,13 +11,13 @@ import Testing
 /// What was made of a local file is served until the file changes.
 @Suite(.timeLimit(.minutes(2)))
 struct FileVersionTests {
-    private let folder: TemporaryDirectory
+    private let directory: TemporaryDirectory
     private let memory = DictionaryMemoryCache()
     private let disk = FakeDataCache()
 
-    init() throws { folder = try TemporaryDirectory() }
+    init() throws { directory = try TemporaryDirectory() }
 
-    private var file: URL { folder.url.appending(path: "picture") }
+    private var file: URL { directory.url.appending(path: "picture") }
 
     private func write(_ number: Int) throws { try level(number).write(to: file) }
 

@@ -6,16 +6,16 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct MetricsTests {
-    private func pipeline(_ observer: any PipelineObserving, _ downloader: FakeDownloader) -> ImagePipeline {
+    private func pipeline(_ observers: [any PipelineObserving], _ downloader: FakeDownloader) -> ImagePipeline {
         ImagePipeline(
             ImagePipeline.Configuration(
                 downloader: downloader, codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(),
-                diskCache: FakeDataCache(), observer: observer, writeTimeout: .seconds(3_600)))
+                diskCache: FakeDataCache(), observers: observers, writeTimeout: .seconds(3_600)))
     }
 
     @Test func `hits, misses with their reasons, bytes and times are counted`() async throws {
         let metrics = PipelineMetrics()
-        let pipeline = pipeline(metrics, FakeDownloader(giving: level(7)))
+        let pipeline = pipeline([metrics], FakeDownloader(giving: level(7)))
         _ = try await pipeline.load(try web("a"))
         await pipeline.flush()
         _ = try await pipeline.load(try web("a"))
@@ -28,11 +28,10 @@ struct MetricsTests {
 
         let counts = metrics.snapshot
         #expect(counts.memoryHits == 1 && counts.memoryMisses == [.notStored: 1, .notAllowed: 2])
-        #expect(counts.diskHits == 1 && counts.diskMisses == [.notStored: 1, .notAllowed: 1])
-        #expect(counts.diskReadByteCount == 7 && counts.downloadedByteCount == 14 && counts.downloads == 2)
+        #expect(counts.diskHits.count == 1 && counts.diskMisses == [.notStored: 1, .notAllowed: 1])
+        #expect(counts.diskReadByteCount == 7 && counts.downloadedByteCount == 14 && counts.downloads.count == 2)
         #expect(counts.finished == 3 && counts.failed == 0 && counts.cancelled == 0)
-        #expect(counts.decodingTimes.count == 3 && counts.processingTimes.count == 1)
-        #expect(counts.diskTimes.count == 1 && counts.downloadTimes.count == 2)
+        #expect(counts.decodes.count == 3 && counts.processingSteps.count == 1)
         #expect(
             metrics.description
                 == "finished 3, failed 0, cancelled 0; memory 1 of 4, disk 1 of 3, downloads 2 (14 bytes)")
@@ -40,7 +39,7 @@ struct MetricsTests {
 
     @Test func `a load that looks into empty caches first, and goes well, is one load and no failure`() async throws {
         let metrics = PipelineMetrics()
-        let pipeline = pipeline(metrics, FakeDownloader(giving: level(7)))
+        let pipeline = pipeline([metrics], FakeDownloader(giving: level(7)))
         _ = try await pipeline.load(try web("a") { $0.showsCachedFirst = true })
         #expect(metrics.snapshot.finished == 1 && metrics.snapshot.failed == 0)
 
@@ -56,7 +55,7 @@ struct MetricsTests {
         let lines = Guarded<[String]>([])
         let logger = TextLogger { line in lines.change { $0.append(line) } }
         let pipeline = pipeline(
-            ObserverGroup([logger, PipelineMetrics()]),
+            [logger, PipelineMetrics()],
             FakeDownloader(giving: Data("fail:corrupt\n\u{1B}\u{85}\u{202E}\u{2028}".utf8)))
         let request = try web("a") { $0.additionalIdentifier = "x\ny" }
         _ = try? await pipeline.load(request)

@@ -22,12 +22,12 @@ import Testing
     }
 
     @Test func `of the sizes of an image the larger ones are found, the smallest first`() throws {
-        let sizes = SizeTable()
+        let sizes = StoredSizes()
         let resource = ResourceKey(try #require(URL(string: "https://example.org/a")))
         func target(_ side: Int) -> TargetSize { TargetSize(width: side, height: side, mode: .fit) }
         func key(_ side: Int) -> ImageKey { ImageKey(resource, variant: "\(side)") }
         let full = ImageKey(resource)
-        for side in [40, 10, 30, 20] { sizes.note(key(side), target(side), of: full) }
+        for side in [40, 10, 30, 20] { sizes.record(key(side), target(side), of: full) }
         #expect(sizes.keys(of: full, atLeast: target(15)) == [20, 30, 40].map(key))
         #expect(sizes.keys(of: full, atLeast: target(41)).isEmpty)
         #expect(sizes.keys(of: key(10), atLeast: target(1)).isEmpty)
@@ -35,7 +35,7 @@ import Testing
         #expect(sizes.keys(of: full, atLeast: filling).isEmpty)
 
         // The last eight are remembered.
-        for side in 50..<56 { sizes.note(key(side), target(side), of: full) }
+        for side in 50..<56 { sizes.record(key(side), target(side), of: full) }
         #expect(sizes.keys(of: full, atLeast: target(1)) == [20, 30, 50, 51, 52, 53, 54, 55].map(key))
     }
 }

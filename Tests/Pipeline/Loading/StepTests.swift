@@ -178,8 +178,8 @@ struct StepTests {
 
     @Test func `a step that fails fails all who need it, and no other`() async throws {
         let stack = Stack(waiting)
-        let refusal = ImageProcessingError(.invalidParameter, "no")
-        let bad = Brighten(step: 1, error: refusal)
+        let rejection = ImageProcessingError(.invalidParameter, "no")
+        let bad = Brighten(step: 1, error: rejection)
         let lists: [[Brighten]] = [[bad], [bad, Brighten(step: 2)], [Brighten(step: 3)]]
         let tasks = try lists.map { list in
             let request = try web("a") { $0.processors = list }
@@ -189,7 +189,7 @@ struct StepTests {
         clock.advance(by: .seconds(1))
         for task in tasks[..<2] {
             let error = await #expect(throws: PipelineError.self) { try await task.value }
-            #expect(error?.code == .processing && error?.cause as? ImageProcessingError == refusal)
+            #expect(error?.code == .processing && error?.cause as? ImageProcessingError == rejection)
         }
         #expect(try await tasks[2].value == 103)
     }

@@ -30,18 +30,20 @@ struct CustomLifetimeTests {
     func `a response is gone after six hundred seconds, however it is asked for`(
         role: CacheRole, fields: HTTPFields
     ) async throws {
-        let (server, clock) = (FakeTransport(), ManualClock())
+        let (server, clock) = (ScriptedTransport(), ManualClock())
         var rules = ResponseCacheRules(role: role)
         rules.lifetime = { _, _ in .seconds(600) }
         let cache = URLResponseCache(rules: rules, clock: clock)
         let transport = CachingTransport(wrapping: server, cache: cache)
         let plain = HTTPRequest(url: Bench.url)
-        server.answer(200, fields, body: "first")
-        _ = try await Answer(transport.send(plain))
+        server.respond(200, fields, body: "first")
+        _ = try await CollectedResponse(transport.send(plain))
         clock.advance(by: .seconds(599))
         #expect(await cache.response(for: plain)?.body == "first".data)
         #expect(
-            try await Answer(transport.send(HTTPRequest(url: Bench.url, fields: ["Cache-Control": "max-stale"]))).isHit)
+            try await CollectedResponse(
+                transport.send(HTTPRequest(url: Bench.url, fields: ["Cache-Control": "max-stale"]))
+            ).isHit)
 
         clock.advance(by: .seconds(1))
 
@@ -70,11 +72,11 @@ struct CustomLifetimeTests {
                 #expect(try await bench.find()?.body == nil)
                 continue
             }
-            bench.server.answer(200, fields, body: "second")
+            bench.server.respond(200, fields, body: "second")
 
-            let answer = try await bench.send(policy: policy)
+            let received = try await bench.send(policy: policy)
 
-            #expect(answer.body == "second" && answer.source == .new)
+            #expect(received.body == "second" && received.source == .new)
             #expect(bench.server.requests.last?.fields["If-None-Match"] == nil)
         }
     }
@@ -86,7 +88,7 @@ struct CustomLifetimeTests {
         try await bench.load(Self.brief, body: "first")
         // The response is there when the request begins, and gone when the server fails.
         bench.advance(599)
-        bench.server.answer { [clock = bench.clock] request in
+        bench.server.respond { [clock = bench.clock] request in
             clock.advance(by: .seconds(1))
             return HTTPResponse(head: .init(url: request.url, status: 503), body: .init("trouble".data))
         }
@@ -114,7 +116,7 @@ struct CustomLifetimeTests {
             let bench = bench(role, extending: row.extends)
             try await bench.load(row.fields)
             bench.advance(age)
-            bench.server.answer(200, row.fields)
+            bench.server.respond(200, row.fields)
             #expect(try await bench.send().isHit == isFresh, "after \(age) seconds")
         }
     }
@@ -189,27 +191,28 @@ struct CustomLifetimeTests {
         bench.advance(600)
 
         // The server confirms the tag of a variant that is gone; it is then asked for all of it.
-        bench.server.answer(304, ["ETag": "\"v\""], body: "")
+        bench.server.respond(304, ["ETag": "\"v\""], body: "")
         #expect(try await bench.load(varying, body: "second", for: ["Accept": "b"]).body == "second")
         // The later part does not grow by the bytes of the earlier.
         let rest = HTTPFields(Self.long.fields + [.init("Content-Range", "bytes 4-7/8")])
         try await bench.load(rest, status: 206, body: "4567", for: ["Range": "bytes=4-7"], url: other)
-        bench.server.answer(200, Self.long, body: "whole")
+        bench.server.respond(200, Self.long, body: "whole")
         #expect(try await bench.send(url: other).body == "whole")
         #expect(bench.server.requests.last?.fields["Range"] == nil)
     }
 
     @Test func `the time to live is kept on disk`() async throws {
         let directory = try TemporaryDirectory()
-        let (server, clock) = (FakeTransport(), ManualClock())
+        let (server, clock) = (ScriptedTransport(), ManualClock())
         func cache() -> URLResponseCache {
             var rules = ResponseCacheRules()
             rules.lifetime = { _, _ in .seconds(600) }
             let disk = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
             return URLResponseCache(memoryCapacity: 0, disk: disk, rules: rules, clock: clock)
         }
-        server.answer(200, Self.long)
-        _ = try await Answer(CachingTransport(wrapping: server, cache: cache()).send(HTTPRequest(url: Bench.url)))
+        server.respond(200, Self.long)
+        _ = try await CollectedResponse(
+            CachingTransport(wrapping: server, cache: cache()).send(HTTPRequest(url: Bench.url)))
         clock.advance(by: .seconds(599))
         #expect(await cache().response(for: HTTPRequest(url: Bench.url)) != nil)
         clock.advance(by: .seconds(1))

@@ -49,8 +49,8 @@ struct StorageHookTests {
     @Test(arguments: Roles.all) func `a refusal stores nothing, and leaves nothing behind`(role: CacheRole) async throws
     {
         let bench = Bench(role, willStore: { _, _ in nil })
-        let answer = try await bench.load(Self.life)
-        #expect(answer.body == "body" && answer.policy == .notAllowed)
+        let response = try await bench.load(Self.life)
+        #expect(response.body == "body" && response.policy == .notAllowed)
         #expect(await bench.stored() == nil)
     }
 

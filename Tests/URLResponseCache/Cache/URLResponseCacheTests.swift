@@ -10,7 +10,7 @@ import Testing
 /// The rows of `URLCache`: capacities, look-up, removal.
 @Suite(.timeLimit(.minutes(10)))
 struct URLResponseCacheTests {
-    private let server = FakeTransport()
+    private let server = ScriptedTransport()
     private let clock = ManualClock()
 
     private func disk(in directory: TemporaryDirectory) -> FileDiskCache {
@@ -32,8 +32,8 @@ struct URLResponseCacheTests {
         let cache = URLResponseCache(memoryCapacity: 0)
         let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
         for _ in 0..<2 {
-            server.answer(200, ["Cache-Control": "max-age=60"])
-            #expect(try await Answer(transport.send(HTTPRequest(url: Bench.url))).source == .new)
+            server.respond(200, ["Cache-Control": "max-age=60"])
+            #expect(try await CollectedResponse(transport.send(HTTPRequest(url: Bench.url))).source == .new)
         }
         #expect(cache.memoryUsage == 0)
         #expect(await cache.diskUsage == 0)
@@ -45,10 +45,10 @@ struct URLResponseCacheTests {
             let cache = URLResponseCache(
                 memoryCapacity: isOnDisk ? 0 : 1 << 20, disk: isOnDisk ? disk(in: directory) : nil)
             let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
-            server.answer(200, ["Cache-Control": "max-age=60"])
-            _ = try await Answer(transport.send(HTTPRequest(url: Bench.url)))
+            server.respond(200, ["Cache-Control": "max-age=60"])
+            _ = try await CollectedResponse(transport.send(HTTPRequest(url: Bench.url)))
 
-            #expect(try await Answer(transport.send(HTTPRequest(url: Bench.url))).source == .fresh)
+            #expect(try await CollectedResponse(transport.send(HTTPRequest(url: Bench.url))).source == .fresh)
             #expect((cache.memoryUsage > 0) == !isOnDisk)
             #expect(await (cache.diskUsage > 0) == isOnDisk)
         }
@@ -62,10 +62,10 @@ struct URLResponseCacheTests {
             stored.storagePolicy = .allowedInMemoryOnly
             return stored
         }
-        server.answer(200, ["Cache-Control": "max-age=60"], body: "secret")
-        _ = try await Answer(transport.send(HTTPRequest(url: Bench.url)))
+        server.respond(200, ["Cache-Control": "max-age=60"], body: "secret")
+        _ = try await CollectedResponse(transport.send(HTTPRequest(url: Bench.url)))
 
-        #expect(try await Answer(transport.send(HTTPRequest(url: Bench.url))).source == .fresh)
+        #expect(try await CollectedResponse(transport.send(HTTPRequest(url: Bench.url))).source == .fresh)
         #expect(await cache.diskUsage == 0)
         // It takes the place of what was there for both.
         #expect(await store("b", in: cache))
@@ -90,9 +90,9 @@ struct URLResponseCacheTests {
         #expect(await cache.response(for: HTTPRequest(url: url("b"))) == nil)
         // And a transport serves it.
         let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
-        let answer = try await Answer(
+        let received = try await CollectedResponse(
             transport.send(HTTPRequest(url: url("a"), cachePolicy: .returnCacheDataDontLoad)))
-        #expect(answer.body == "one" && answer.source == .stale)
+        #expect(received.body == "one" && received.source == .stale)
     }
 
     @Test(
@@ -106,12 +106,12 @@ struct URLResponseCacheTests {
             (["Content-Length": "5"], [:], .neither), (["Content-Length": "3"], [:], .neither),
         ] as [(HTTPFields, HTTPFields, Roles)])
     func `what HTTP forbids to store an app does not store either`(
-        role: CacheRole, row: (answer: HTTPFields, request: HTTPFields, stored: Roles)
+        role: CacheRole, row: (received: HTTPFields, request: HTTPFields, stored: Roles)
     ) async throws {
         let cache = URLResponseCache(rules: ResponseCacheRules(role: role))
         let request = HTTPRequest(url: url("a"), fields: row.request)
 
-        let isStored = await cache.store(head("a", row.answer), body: "body".data, for: request, at: clock.now)
+        let isStored = await cache.store(head("a", row.received), body: "body".data, for: request, at: clock.now)
 
         #expect(isStored == row.stored.contains(role))
         #expect(await (cache.response(for: request) != nil) == row.stored.contains(role))
@@ -166,14 +166,28 @@ struct URLResponseCacheTests {
     @Test func `removal since a date forgets what was confirmed since, too`() async throws {
         let cache = URLResponseCache()
         let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
-        server.answer(200, ["Cache-Control": "max-age=5", "ETag": "\"v\""])
-        _ = try await Answer(transport.send(HTTPRequest(url: Bench.url)))
+        server.respond(200, ["Cache-Control": "max-age=5", "ETag": "\"v\""])
+        _ = try await CollectedResponse(transport.send(HTTPRequest(url: Bench.url)))
         clock.advance(by: .seconds(10))
-        server.answer(304, ["ETag": "\"v\""])
-        _ = try await Answer(transport.send(HTTPRequest(url: Bench.url)))
+        server.respond(304, ["ETag": "\"v\""])
+        _ = try await CollectedResponse(transport.send(HTTPRequest(url: Bench.url)))
 
         await cache.removeResponses(since: start + 5)
 
         #expect(await cache.response(for: HTTPRequest(url: Bench.url)) == nil)
+    }
+
+    @Test func `statistics count look-ups and stores of the cache and its transports`() async throws {
+        let cache = URLResponseCache(clock: clock)
+        let transport = CachingTransport(wrapping: server, cache: cache)
+        server.respond(200, ["Cache-Control": "max-age=60"])
+        for _ in 0..<2 { _ = try await CollectedResponse(transport.send(HTTPRequest(url: Bench.url))) }
+        await store("b", in: cache)
+        #expect(await cache.response(for: HTTPRequest(url: url("b"))) != nil)
+        #expect(await cache.response(for: HTTPRequest(url: url("c"))) == nil)
+
+        let statistics = cache.statistics
+        #expect(statistics.hits == 2 && statistics.misses == 2)
+        #expect(statistics.stores == 2 && statistics.failures == 0)
     }
 }

@@ -22,7 +22,7 @@ enum Making {
     ) -> ExchangeContext {
         ExchangeContext(
             request: request, requestTime: start + seconds, responseTime: start + seconds,
-            rules: ResponseCacheRules(role: role), asksAboutStored: true)
+            rules: ResponseCacheRules(role: role), isConditionalOnStored: true)
     }
 
     /// What is stored after an answer, whatever HTTP says of its storing.

@@ -42,7 +42,7 @@ struct AgeTests {
 
     @Test(arguments: Roles.all) func `the time an answer took counts as its age`(role: CacheRole) async throws {
         let bench = Bench(role)
-        bench.server.answer { request in
+        bench.server.respond { request in
             bench.advance(40)
             return HTTPResponse(
                 head: HTTPResponseHead(

@@ -22,13 +22,13 @@ struct FreshnessRow: Sendable {
         let bench = Bench(role)
         try await bench.load(fields, status: status, body: "first")
         bench.advance(after)
-        bench.server.answer(200, body: "second")
+        bench.server.respond(200, body: "second")
 
-        let answer = try await bench.send()
+        let response = try await bench.send()
 
         let isServed = served.contains(role)
-        #expect(answer.isHit == isServed, sourceLocation: sourceLocation)
-        #expect(answer.body == (isServed ? "first" : "second"), sourceLocation: sourceLocation)
-        #expect(answer.source == (isServed ? .fresh : .new), sourceLocation: sourceLocation)
+        #expect(response.isHit == isServed, sourceLocation: sourceLocation)
+        #expect(response.body == (isServed ? "first" : "second"), sourceLocation: sourceLocation)
+        #expect(response.source == (isServed ? .fresh : .new), sourceLocation: sourceLocation)
     }
 }

@@ -76,16 +76,16 @@ struct RequestDirectiveTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": row.response, "ETag": "\"v\""], body: "first")
         bench.advance(row.after)
-        bench.server.answer(200, body: "second")
+        bench.server.respond(200, body: "second")
 
-        let answer = try await bench.send(row.request)
+        let received = try await bench.send(row.request)
 
-        #expect(answer.source == row.source)
-        #expect(answer.body == (row.source == .new ? "second" : row.source == nil ? "" : "first"))
+        #expect(received.source == row.source)
+        #expect(received.body == (row.source == .new ? "second" : row.source == nil ? "" : "first"))
         #expect(bench.server.requests.count == (row.source == .new ? 2 : 1))
         if row.source == nil {
-            #expect(answer.status == 504)
-            #expect(answer.cacheStatus == "alcedo; detail=only-if-cached")
+            #expect(received.status == 504)
+            #expect(received.cacheStatus == "alcedo; detail=only-if-cached")
         }
     }
 
@@ -93,8 +93,8 @@ struct RequestDirectiveTests {
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
-        let answer = try await bench.load(["Cache-Control": "max-age=60"], for: ["Cache-Control": "no-store"])
-        #expect(answer.policy == .notAllowed)
+        let received = try await bench.load(["Cache-Control": "max-age=60"], for: ["Cache-Control": "no-store"])
+        #expect(received.policy == .notAllowed)
         #expect(await bench.stored() == nil)
 
         try await bench.load(["Cache-Control": "max-age=60"], body: "kept")
@@ -107,8 +107,8 @@ struct RequestDirectiveTests {
         for fields in [["Cache-Control": "only-if-cached"], ["Cache-Control": "only-if-cached", "Range": "bytes=0-1"]]
             as [HTTPFields]
         {
-            let answer = try await bench.send(fields)
-            #expect(answer.status == 504 && answer.body.isEmpty)
+            let received = try await bench.send(fields)
+            #expect(received.status == 504 && received.body.isEmpty)
         }
         #expect(try await bench.send(["Cache-Control": "only-if-cached"], method: .post).status == 504)
         #expect(bench.server.requests.isEmpty)
@@ -119,10 +119,10 @@ struct RequestDirectiveTests {
         try await bench.load(["Cache-Control": "max-age=60, stale-while-revalidate=30"])
         bench.advance(61)
 
-        let answer = try await bench.send(["Cache-Control": "only-if-cached"])
+        let received = try await bench.send(["Cache-Control": "only-if-cached"])
         await bench.cache.finish()
 
-        #expect(answer.source == .stale)
+        #expect(received.source == .stale)
         #expect(bench.server.requests.count == 1)
     }
 }

@@ -77,8 +77,8 @@ struct ResponseDirectiveTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "no-cache", "ETag": "\"v\""], body: "first")
         for _ in 0..<2 {
-            let answer = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
-            #expect(answer.source == .revalidated && answer.body == "first")
+            let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
+            #expect(response.source == .revalidated && response.body == "first")
         }
     }
 }

@@ -65,17 +65,17 @@ struct StalenessTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": row.response, "ETag": "\"v\""], body: "old")
         bench.advance(row.after)
-        if let status = row.status { bench.server.answer(status, body: "trouble") }
+        if let status = row.status { bench.server.respond(status, body: "trouble") }
 
         if row.status == nil, !row.served.contains(role) {
             let error = await #expect(throws: HTTPTransportError.self) { try await bench.send(row.request) }
             #expect(error?.code == .cannotConnect)
             return
         }
-        let answer = try await bench.send(row.request)
+        let received = try await bench.send(row.request)
 
-        #expect(answer.body == (row.served.contains(role) ? "old" : "trouble"))
-        #expect(answer.source == (row.served.contains(role) ? .stale : .new))
+        #expect(received.body == (row.served.contains(role) ? "old" : "trouble"))
+        #expect(received.source == (row.served.contains(role) ? .stale : .new))
         #expect(bench.server.requests.count == 2)
     }
 
@@ -100,14 +100,14 @@ struct StalenessTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": row.response], body: "old")
         bench.advance(row.after)
-        bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "new")
+        bench.server.respond(200, ["Cache-Control": "max-age=60"], body: "new")
 
-        let answer = try await bench.send(row.request)
+        let received = try await bench.send(row.request)
         await bench.cache.finish()
 
         let isServed = row.served.contains(role)
-        #expect(answer.body == (isServed ? "old" : "new"))
-        #expect(answer.source == (isServed ? .stale : .new))
+        #expect(received.body == (isServed ? "old" : "new"))
+        #expect(received.source == (isServed ? .stale : .new))
         #expect(bench.server.requests.count == 2)
         #expect(try await bench.send().body == "new")
     }
@@ -117,7 +117,7 @@ struct StalenessTests {
         try await bench.load(["Cache-Control": "max-age=60, stale-while-revalidate=30"], body: "old")
         bench.advance(61)
         for status in [nil, 503] {
-            if let status { bench.server.answer(status, body: "trouble") }
+            if let status { bench.server.respond(status, body: "trouble") }
             #expect(try await bench.send().body == "old")
             await bench.cache.finish()
         }
@@ -152,7 +152,7 @@ struct StalenessTests {
                 let bench = Bench(role) { $0.respondsWhenDisconnected = isWanted }
                 try await bench.load(["Cache-Control": row.control, "X": "stored", "ETag": "\"v\""])
                 bench.advance(5)
-                bench.server.answer { _ in throw HTTPTransportError(code, "as told") }
+                bench.server.respond { _ in throw HTTPTransportError(code, "as told") }
                 guard isWanted else {
                     let error = await #expect(throws: HTTPTransportError.self) {
                         try await bench.send(row.request, policy: row.policy)
@@ -161,10 +161,10 @@ struct StalenessTests {
                     continue
                 }
 
-                let answer = try await bench.send(row.request, policy: row.policy)
+                let received = try await bench.send(row.request, policy: row.policy)
 
-                #expect(answer.status == 504 && answer.body.isEmpty)
-                #expect(answer.fields == ["Content-Length": "0", "Cache-Status": "alcedo; fwd=\(row.reason)"])
+                #expect(received.status == 504 && received.body.isEmpty)
+                #expect(received.fields == ["Content-Length": "0", "Cache-Status": "alcedo; fwd=\(row.reason)"])
                 // What is stored stays.
                 #expect(await bench.stored()?.head.fields["X"] == "stored")
             }
@@ -180,9 +180,9 @@ struct StalenessTests {
         bench.advance(5)
         #expect(try await bench.send().source == .stale)
         // No failure of the network, and a request that changes something.
-        bench.server.answer { _ in throw HTTPTransportError(.invalidResponse, "as told") }
+        bench.server.respond { _ in throw HTTPTransportError(.invalidResponse, "as told") }
         await #expect(throws: HTTPTransportError.self) { try await bench.send(["Cache-Control": "no-cache"]) }
-        bench.server.answer { _ in throw CancellationError() }
+        bench.server.respond { _ in throw CancellationError() }
         await #expect(throws: CancellationError.self) { try await bench.send(["Cache-Control": "no-cache"]) }
         await #expect(throws: HTTPTransportError.self) { try await bench.send(method: .delete) }
     }
@@ -194,11 +194,11 @@ struct StalenessTests {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60"], body: "old")
         bench.advance(61)
-        bench.server.answer { _ in throw HTTPTransportError(code, "as told") }
+        bench.server.respond { _ in throw HTTPTransportError(code, "as told") }
 
-        let answer = try await bench.send()
+        let received = try await bench.send()
 
-        #expect(answer.body == "old" && answer.source == .stale)
+        #expect(received.body == "old" && received.source == .stale)
     }
 
     @Test(arguments: [
@@ -208,7 +208,7 @@ struct StalenessTests {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60"])
         bench.advance(61)
-        bench.server.answer { _ in throw HTTPTransportError(code, "as told") }
+        bench.server.respond { _ in throw HTTPTransportError(code, "as told") }
 
         let error = await #expect(throws: HTTPTransportError.self) { try await bench.send() }
 
@@ -219,7 +219,7 @@ struct StalenessTests {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60, stale-if-error=100"])
         bench.advance(61)
-        bench.server.answer { _ in throw CancellationError() }
+        bench.server.respond { _ in throw CancellationError() }
 
         await #expect(throws: CancellationError.self) { try await bench.send() }
     }
@@ -239,9 +239,9 @@ struct StalenessTests {
         ]
         try await bench.load(fields, body: "old")
 
-        let answer = try await bench.load(fields, body: "new", for: request)
+        let received = try await bench.load(fields, body: "new", for: request)
 
-        #expect(answer.body == (isServed ? "old" : "new"))
+        #expect(received.body == (isServed ? "old" : "new"))
         await bench.cache.finish()
     }
 }

@@ -62,7 +62,7 @@ import Testing
         let bench = Bench()
         let url = Bench.url("http://example.test" + asked)
         try await bench.load(["Cache-Control": "max-age=60"], body: "old", url: url)
-        bench.server.answer(204, body: "")
+        bench.server.respond(204, body: "")
         try await bench.send(method: .delete, url: Bench.url("http://example.test" + changed))
 
         #expect(try await bench.load([:], body: "new", url: url).body == "new")

@@ -74,7 +74,7 @@ struct SentURLTests {
         row: (asked: String, sent: String)
     ) async throws {
         let bench = Bench()
-        bench.server.answer()
+        bench.server.respond()
         let url = Bench.url(row.asked)
         let response = try await bench.cache.send(HTTPRequest(url: url))
 

@@ -21,7 +21,7 @@ struct CombinedPartTests {
 
     /// Loads a part of which only the first bytes arrive.
     private func loadCut(_ range: ClosedRange<Int>, after body: String, tag: String?, in bench: Bench) async throws {
-        bench.server.answer {
+        bench.server.respond {
             var fields: HTTPFields = [
                 "Cache-Control": "max-age=60", "Content-Range": "bytes \(range.lowerBound)-\(range.upperBound)/10",
             ]
@@ -41,11 +41,11 @@ struct CombinedPartTests {
         let bench = Bench(role)
         try await loadCut(2...9, after: "2345", tag: tag, in: bench)
 
-        let answer = try await bench.send(["Range": "bytes=3-5"])
+        let response = try await bench.send(["Range": "bytes=3-5"])
 
-        #expect(answer.isHit && answer.body == "345" && answer.fields["Content-Range"] == "bytes 3-5/10")
+        #expect(response.isHit && response.body == "345" && response.fields["Content-Range"] == "bytes 3-5/10")
         for range in ["bytes=3-6", "bytes=3-", "bytes=-1"] {
-            bench.server.answer(416)
+            bench.server.respond(416)
             #expect(try await bench.send(["Range": range]).status == 416)
         }
     }
@@ -55,11 +55,11 @@ struct CombinedPartTests {
         try await loadCut(0...9, after: "012", tag: "\"v\"", in: bench)
         try await loadCut(3...9, after: "345", tag: "\"v\"", in: bench)
 
-        let answer = try await bench.load(
+        let response = try await bench.load(
             ["ETag": "\"v\"", "Content-Range": "bytes 6-9/10"], status: 206, body: "6789")
 
         #expect(bench.server.requests.last?.fields["Range"] == "bytes=6-")
-        #expect(answer.status == 200 && answer.body == "0123456789")
+        #expect(response.status == 200 && response.body == "0123456789")
     }
 
     /// The server names six bytes and sends five: the bytes count from the first one, and the last one is missing.
@@ -80,13 +80,13 @@ struct CombinedPartTests {
             var fields: HTTPFields = ["Cache-Control": "max-age=3600", "Content-Range": "bytes \(place)"]
             (fields["Content-Length"], fields["ETag"]) = (length, tag)
             try await bench.load(fields, status: 206, body: "01234", for: ["Range": range])
-            bench.server.answer(416)
+            bench.server.respond(416)
 
-            let answer = try await bench.send(["Range": row.range])
+            let response = try await bench.send(["Range": row.range])
 
-            #expect(answer.isHit == (row.body != nil))
-            #expect(answer.status == (row.body == nil ? 416 : 206))
-            if let body = row.body { #expect(answer.body == body) }
+            #expect(response.isHit == (row.body != nil))
+            #expect(response.status == (row.body == nil ? 416 : 206))
+            if let body = row.body { #expect(response.body == body) }
         }
     }
 
@@ -106,13 +106,13 @@ struct CombinedPartTests {
             try await bench.load(
                 ["Cache-Control": "max-age=3600", "Content-Range": "bytes 4-9/10", "Content-Length": "5"], status: 206,
                 body: "01234", for: ["Range": range])
-            bench.server.answer(416)
+            bench.server.respond(416)
 
-            let answer = try await bench.send(["Range": row.range])
+            let response = try await bench.send(["Range": row.range])
 
-            #expect(answer.isHit == (row.body != nil))
-            #expect(answer.status == (row.body == nil ? 416 : 206))
-            if let body = row.body { #expect(answer.body == body && answer.fields["Content-Range"] == row.place) }
+            #expect(response.isHit == (row.body != nil))
+            #expect(response.status == (row.body == nil ? 416 : 206))
+            if let body = row.body { #expect(response.body == body && response.fields["Content-Range"] == row.place) }
         }
     }
 
@@ -145,12 +145,12 @@ struct CombinedPartTests {
         try await load(parts[1], ["ETag": "\"v\"", "B": "2"], in: bench)
         bench.advance(59)
 
-        let answer = try await bench.send()
+        let response = try await bench.send()
 
-        #expect(answer.isHit && answer.body == "0123456789")
-        #expect(answer.fields["Content-Type"] == "a/b" && answer.fields["A"] == "1")
-        #expect(answer.fields.values(of: "B") == ["2"] && answer.fields.values(of: "Date") == [date(59)])
-        #expect(answer.fields["Content-Length"] == "10" && answer.fields["Age"] == "59")
+        #expect(response.isHit && response.body == "0123456789")
+        #expect(response.fields["Content-Type"] == "a/b" && response.fields["A"] == "1")
+        #expect(response.fields.values(of: "B") == ["2"] && response.fields.values(of: "Date") == [date(59)])
+        #expect(response.fields["Content-Length"] == "10" && response.fields["Age"] == "59")
     }
 
     @Test(arguments: Roles.all) func `what the stored part forbids stays forbidden in the combined part`(
@@ -161,9 +161,9 @@ struct CombinedPartTests {
         // On its own the second part would be fresh by heuristics.
         try await load(4...9, ["ETag": "\"v\"", "Last-Modified": date(-10_000), "Date": date(0)], in: bench)
 
-        let answer = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
+        let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
 
-        #expect(answer.source == .revalidated && answer.body == "0123456789")
+        #expect(response.source == .revalidated && response.body == "0123456789")
     }
 
     @Test(arguments: Roles.all) func `parts are not combined beyond the limit of a body`(role: CacheRole) async throws {
@@ -204,12 +204,12 @@ struct CombinedPartTests {
     ) async throws {
         let bench = Bench(role)
         try await load(2...5, HTTPFields(row.stored.fields + [.init("Cache-Control", "max-age=60")]), in: bench)
-        bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "whole")
+        bench.server.respond(200, ["Cache-Control": "max-age=60"], body: "whole")
 
-        let answer = try await bench.send(["Range": "bytes=3-4", "If-Range": row.condition])
+        let response = try await bench.send(["Range": "bytes=3-4", "If-Range": row.condition])
 
-        #expect(answer.isHit == row.isServed)
-        #expect(answer.body == (row.isServed ? "34" : "whole"))
+        #expect(response.isHit == row.isServed)
+        #expect(response.body == (row.isServed ? "34" : "whole"))
         if !row.isServed {
             #expect(bench.server.requests.last?.fields == ["Range": "bytes=3-4", "If-Range": row.condition])
         }

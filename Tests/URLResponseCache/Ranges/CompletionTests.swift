@@ -11,7 +11,7 @@ struct CompletionTests {
 
     /// Loads what ends in the middle.
     private func loadCut(_ fields: HTTPFields = head, _ body: String = "0123", in bench: Bench) async throws {
-        bench.server.answer {
+        bench.server.respond {
             HTTPResponse(
                 head: .init(url: $0.url, status: 200, fields: fields),
                 body: .init(PiecewiseBody([body], error: HTTPTransportError(.connectionLost, "cut"))))
@@ -24,15 +24,15 @@ struct CompletionTests {
         let bench = Bench(role)
         try await loadCut(in: bench)
 
-        let answer = try await bench.load(
+        let response = try await bench.load(
             ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10", "Content-Length": "6", "X": "2"], status: 206,
             body: "456789")
 
         #expect(bench.server.requests.last?.fields == ["Range": "bytes=4-", "If-Range": "\"v\""])
-        #expect(answer.status == 200 && answer.body == "0123456789")
-        #expect(answer.fields["Content-Length"] == "10" && answer.fields["Content-Range"] == nil)
-        #expect(answer.fields["X"] == "2")
-        #expect(answer.cacheStatus == "alcedo; fwd=partial; fwd-status=206; stored")
+        #expect(response.status == 200 && response.body == "0123456789")
+        #expect(response.fields["Content-Length"] == "10" && response.fields["Content-Range"] == nil)
+        #expect(response.fields["X"] == "2")
+        #expect(response.cacheStatus == "alcedo; fwd=partial; fwd-status=206; stored")
         let again = try await bench.send()
         #expect(again.isHit && again.body == "0123456789" && again.fields["Content-Length"] == "10")
     }
@@ -46,9 +46,9 @@ struct CompletionTests {
         var rest: HTTPFields = ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"]
         rest["Age"] = age
 
-        let answer = try await bench.load(rest, status: 206, body: "456789")
+        let response = try await bench.load(rest, status: 206, body: "456789")
 
-        #expect(answer.fields["Age"] == age)
+        #expect(response.fields["Age"] == age)
         #expect(try await bench.send().fields["Age"] == age ?? "0")
     }
 
@@ -75,12 +75,12 @@ struct CompletionTests {
     ) async throws {
         let bench = Bench(role)
         try await loadCut(in: bench)
-        bench.server.answer(row.status, row.fields, body: "456789")
-        bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "whole")
+        bench.server.respond(row.status, row.fields, body: "456789")
+        bench.server.respond(200, ["Cache-Control": "max-age=60"], body: "whole")
 
-        let answer = try await bench.send()
+        let response = try await bench.send()
 
-        #expect(answer.status == 200 && answer.body == "whole")
+        #expect(response.status == 200 && response.body == "whole")
         #expect(bench.server.requests.last?.fields == HTTPFields())
         #expect(try await bench.send().body == "whole")
     }
@@ -117,11 +117,11 @@ struct CompletionTests {
         let life: HTTPFields = ["Cache-Control": "max-age=60", "Content-Length": "10"]
         try await loadCut(HTTPFields(life.fields + Self.dated.fields), in: bench)
 
-        let answer = try await bench.load(
+        let response = try await bench.load(
             HTTPFields(Self.dated.fields + [.init("Content-Range", "bytes 4-9/10")]), status: 206, body: "456789")
 
         #expect(bench.server.requests.last?.fields == ["Range": "bytes=4-", "If-Range": date(-60)])
-        #expect(answer.status == 200 && answer.body == "0123456789")
+        #expect(response.status == 200 && response.body == "0123456789")
         let again = try await bench.send()
         #expect(again.isHit && again.body == "0123456789")
     }
@@ -140,8 +140,8 @@ struct CompletionTests {
         let bench = Bench(role)
         let life: HTTPFields = ["Cache-Control": "max-age=60", "Content-Length": "10"]
         try await loadCut(HTTPFields(life.fields + Self.dated.fields), in: bench)
-        bench.server.answer(206, HTTPFields(fields.fields + [.init("Content-Range", "bytes 4-9/10")]), body: "456789")
-        bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "whole")
+        bench.server.respond(206, HTTPFields(fields.fields + [.init("Content-Range", "bytes 4-9/10")]), body: "456789")
+        bench.server.respond(200, ["Cache-Control": "max-age=60"], body: "whole")
 
         #expect(try await bench.send().body == "whole")
         #expect(bench.server.requests.last?.fields == HTTPFields())
@@ -151,11 +151,11 @@ struct CompletionTests {
         let bench = Bench(role)
         try await loadCut(["Cache-Control": "max-age=60", "ETag": "\"v\""], in: bench)
 
-        let answer = try await bench.load(
+        let response = try await bench.load(
             ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"], status: 206, body: "456789")
 
         #expect(bench.server.requests.last?.fields == ["Range": "bytes=4-", "If-Range": "\"v\""])
-        #expect(answer.status == 200 && answer.body == "0123456789")
+        #expect(response.status == 200 && response.body == "0123456789")
         #expect(try await bench.send().isHit)
     }
 
@@ -166,11 +166,11 @@ struct CompletionTests {
             ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Range": "bytes 0-3/10", "X": "1"], status: 206,
             body: "0123", for: ["Range": "bytes=0-3"])
 
-        let answer = try await bench.load(
+        let response = try await bench.load(
             ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"], status: 206, body: "456789")
 
         #expect(bench.server.requests.last?.fields == ["Range": "bytes=4-", "If-Range": "\"v\""])
-        #expect(answer.status == 200 && answer.body == "0123456789" && answer.fields["X"] == "1")
+        #expect(response.status == 200 && response.body == "0123456789" && response.fields["X"] == "1")
         #expect(try await bench.send().isHit)
     }
 
@@ -189,7 +189,7 @@ struct CompletionTests {
     @Test(arguments: Roles.all) func `a rest that is cut, too, lengthens the beginning`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await loadCut(in: bench)
-        bench.server.answer {
+        bench.server.respond {
             HTTPResponse(
                 head: .init(
                     url: $0.url, status: 206, fields: ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"]),
@@ -197,11 +197,11 @@ struct CompletionTests {
         }
         await #expect(throws: HTTPTransportError.self) { try await bench.send() }
 
-        let answer = try await bench.load(
+        let response = try await bench.load(
             ["ETag": "\"v\"", "Content-Range": "bytes 6-9/10"], status: 206, body: "6789")
 
         #expect(bench.server.requests.last?.fields["Range"] == "bytes=6-")
-        #expect(answer.body == "0123456789")
+        #expect(response.body == "0123456789")
     }
 
     @Test(arguments: Roles.all) func `a body that ends early without an error is a beginning only`(
@@ -211,9 +211,9 @@ struct CompletionTests {
         try await bench.load(Self.head, body: "0123")
 
         #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
-        let answer = try await bench.load(
+        let response = try await bench.load(
             ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10"], status: 206, body: "456789")
-        #expect(answer.body == "0123456789")
+        #expect(response.body == "0123456789")
     }
 
     /// RFC 9110 section 15.4.5: who made no condition has no copy that a 304 could be about.
@@ -222,12 +222,12 @@ struct CompletionTests {
     ) async throws {
         let bench = Bench(role)
         try await loadCut(in: bench)
-        bench.server.answer(status, ["ETag": "\"v\""], body: "")
-        bench.server.answer(200, Self.head, body: "0123456789")
+        bench.server.respond(status, ["ETag": "\"v\""], body: "")
+        bench.server.respond(200, Self.head, body: "0123456789")
 
-        let answer = try await bench.send()
+        let response = try await bench.send()
 
-        #expect(answer.status == 200 && answer.body == "0123456789")
+        #expect(response.status == 200 && response.body == "0123456789")
         #expect(bench.server.requests.last?.fields == [:])
     }
 }

@@ -37,17 +37,17 @@ struct PartTests {
     ) async throws {
         let bench = Bench(role)
         try await load(2...5, in: bench)
-        bench.server.answer(206, ["Content-Range": "bytes 0-0/10"], body: "?")
+        bench.server.respond(206, ["Content-Range": "bytes 0-0/10"], body: "?")
 
-        let answer = try await bench.send(["Range": row.range])
+        let response = try await bench.send(["Range": row.range])
 
-        #expect(answer.isHit == (row.body != nil))
-        #expect(answer.status == 206 && answer.body == row.body ?? "?")
+        #expect(response.isHit == (row.body != nil))
+        #expect(response.status == 206 && response.body == row.body ?? "?")
         if let place = row.place {
-            #expect(answer.fields["Content-Range"] == place)
-            #expect(answer.fields["Content-Length"] == "\(answer.body.utf8.count)")
+            #expect(response.fields["Content-Range"] == place)
+            #expect(response.fields["Content-Length"] == "\(response.body.utf8.count)")
         } else {
-            #expect(answer.cacheStatus == "alcedo; fwd=partial; fwd-status=206; stored")
+            #expect(response.cacheStatus == "alcedo; fwd=partial; fwd-status=206; stored")
         }
     }
 
@@ -59,7 +59,7 @@ struct PartTests {
 
         #expect(try await bench.send(["Range": "bytes=6-7"]).fields["Content-Range"] == "bytes 6-7/*")
         for range in ["bytes=6-", "bytes=-1", "bytes=6-10"] {
-            bench.server.answer(416)
+            bench.server.respond(416)
             #expect(try await !bench.send(["Range": range]).isHit)
         }
     }
@@ -69,9 +69,9 @@ struct PartTests {
             let bench = Bench(role)
             try await load(range, tag: nil, in: bench)
 
-            let answer = try await bench.load([:], body: Self.whole)
+            let response = try await bench.load([:], body: Self.whole)
 
-            #expect(answer.status == 200 && answer.body == Self.whole && !answer.isHit)
+            #expect(response.status == 200 && response.body == Self.whole && !response.isHit)
             // The second request is for the whole, without a condition.
             #expect(bench.server.requests.last?.fields == HTTPFields())
         }
@@ -82,9 +82,9 @@ struct PartTests {
     ) async throws {
         let bench = Bench(role)
         try await load(0...3, in: bench)
-        bench.server.answer(200, body: "")
+        bench.server.respond(200, body: "")
         #expect(try await !bench.send(method: .head).isHit)
-        bench.server.answer(304, ["ETag": "\"v\""], body: "")
+        bench.server.respond(304, ["ETag": "\"v\""], body: "")
         #expect(try await bench.send(["If-None-Match": "\"v\""]).status == 304)
         #expect(bench.server.requests.count == 3)
         #expect(bench.server.requests.last?.fields == ["If-None-Match": "\"v\""])
@@ -103,12 +103,12 @@ struct PartTests {
         let bench = Bench(role)
         for part in row.parts { try await load(part, in: bench) }
 
-        let answer = try await bench.find()
+        let response = try await bench.find()
 
-        #expect(answer?.body == (row.isWhole ? Self.whole : nil))
+        #expect(response?.body == (row.isWhole ? Self.whole : nil))
         if row.isWhole {
-            #expect(answer?.status == 200)
-            #expect(answer?.fields["Content-Length"] == "10" && answer?.fields["Content-Range"] == nil)
+            #expect(response?.status == 200)
+            #expect(response?.fields["Content-Length"] == "10" && response?.fields["Content-Range"] == nil)
         }
         // The newest part is there in any case, at its place.
         let last = try #require(row.parts.last)
@@ -144,7 +144,7 @@ struct PartTests {
     {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""], body: Self.whole)
-        bench.server.answer(
+        bench.server.respond(
             206, ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Range": "bytes 0-1/10"], body: "01")
         try await bench.send(["Range": "bytes=0-1", "Cache-Control": "no-cache"])
 
@@ -167,9 +167,9 @@ struct PartTests {
         let fields = HTTPFields(
             row.fields.fields + [.init("Cache-Control", "max-age=60"), .init("ETag", "\"v\"")])
 
-        let answer = try await bench.load(fields, status: 206, body: row.body, for: ["Range": "bytes=0-3"])
+        let response = try await bench.load(fields, status: 206, body: row.body, for: ["Range": "bytes=0-3"])
 
-        #expect(answer.status == 206 && answer.body == row.body)
+        #expect(response.status == 206 && response.body == row.body)
         #expect(await bench.stored() == nil)
     }
 
@@ -178,9 +178,9 @@ struct PartTests {
     ) async throws {
         let bench = Bench(role)
         try await load(0...3, in: bench)
-        let answer = try await bench.load(
+        let response = try await bench.load(
             ["Content-Range": "bytes */10"], status: 416, body: "", for: ["Range": "bytes=20-"])
-        #expect(answer.status == 416)
+        #expect(response.status == 416)
 
         #expect(try await bench.send(["Range": "bytes=0-1"]).isHit)
     }

@@ -37,14 +37,15 @@ struct StoredRangeTests {
             body: "0123456789")
         bench.advance(5)
 
-        let answer = try await bench.send(["Range": row.range])
+        let response = try await bench.send(["Range": row.range])
 
-        #expect(answer.isHit && answer.source == .fresh)
-        #expect(answer.status == row.status && answer.body == row.body)
-        #expect(answer.fields["Content-Range"] == row.place)
-        #expect(answer.fields["Content-Length"] == "\(row.body.utf8.count)")
-        #expect(answer.fields["ETag"] == "\"v\"" && answer.fields["Age"] == "5" && answer.fields["Date"] == date(0))
-        #expect(answer.fields["Content-Type"] == (row.status == 206 ? "a/b" : nil))
+        #expect(response.isHit && response.source == .fresh)
+        #expect(response.status == row.status && response.body == row.body)
+        #expect(response.fields["Content-Range"] == row.place)
+        #expect(response.fields["Content-Length"] == "\(row.body.utf8.count)")
+        #expect(
+            response.fields["ETag"] == "\"v\"" && response.fields["Age"] == "5" && response.fields["Date"] == date(0))
+        #expect(response.fields["Content-Type"] == (row.status == 206 ? "a/b" : nil))
     }
 
     @Test(
@@ -65,10 +66,10 @@ struct StoredRangeTests {
         try await bench.load(
             HTTPFields(row.stored.fields + [.init("Cache-Control", "max-age=60")]), body: "0123456789")
 
-        let answer = try await bench.send(["Range": "bytes=0-3", "If-Range": row.condition])
+        let response = try await bench.send(["Range": "bytes=0-3", "If-Range": row.condition])
 
-        #expect(answer.isHit && answer.status == row.status)
-        #expect(answer.body == (row.status == 206 ? "0123" : "0123456789"))
+        #expect(response.isHit && response.status == row.status)
+        #expect(response.body == (row.status == 206 ? "0123" : "0123456789"))
     }
 
     @Test(arguments: Roles.all) func `a range that is out of the content is no matter when its condition fails`(
@@ -88,9 +89,9 @@ struct StoredRangeTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60"])
 
-        let answer = try await bench.load(["Cache-Control": "max-age=60"], body: "passed", for: ["Range": range])
+        let response = try await bench.load(["Cache-Control": "max-age=60"], body: "passed", for: ["Range": range])
 
-        #expect(answer.body == "passed")
+        #expect(response.body == "passed")
         #expect(try await bench.send().body == "body")
     }
 
@@ -102,20 +103,20 @@ struct StoredRangeTests {
         #expect(try await bench.send(["Range": "bytes=0-1"], method: .head).status == 200)
 
         try await bench.load(["Cache-Control": "max-age=60"], status: 404, for: ["Cache-Control": "no-cache"])
-        let answer = try await bench.send(["Range": "bytes=0-1"])
-        #expect(answer.status == 404 && answer.body == "body")
+        let response = try await bench.send(["Range": "bytes=0-1"])
+        #expect(response.status == 404 && response.body == "body")
     }
 
     @Test(arguments: Roles.all) func `a coded content has no ranges here`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "Content-Encoding": "gzip"], body: "whole")
 
-        let answer = try await bench.load(
+        let response = try await bench.load(
             ["Content-Range": "bytes 0-1/9", "Content-Encoding": "gzip"], status: 206, body: "xx",
             for: ["Range": "bytes=0-1"])
 
-        #expect(answer.status == 206 && answer.body == "xx")
-        #expect(answer.cacheStatus == "alcedo; fwd=partial; fwd-status=206")
+        #expect(response.status == 206 && response.body == "xx")
+        #expect(response.cacheStatus == "alcedo; fwd=partial; fwd-status=206")
         #expect(try await bench.send().body == "whole")
     }
 
@@ -126,11 +127,11 @@ struct StoredRangeTests {
         try await bench.load(["Cache-Control": "max-age=10", "ETag": "\"v\""], body: "0123456789")
         bench.advance(11)
 
-        let answer = try await bench.load(["ETag": "\"v\""], status: 304, body: "", for: ["Range": "bytes=0-1"])
+        let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "", for: ["Range": "bytes=0-1"])
 
-        #expect(answer.status == 206 && answer.body == "01" && answer.source == .revalidated)
+        #expect(response.status == 206 && response.body == "01" && response.source == .revalidated)
         bench.advance(11)
-        bench.server.answer(
+        bench.server.respond(
             206, ["Content-Range": "bytes 0-1/5", "ETag": "\"w\"", "Cache-Control": "max-age=60"], body: "ab")
         let new = try await bench.send(["Range": "bytes=0-1"])
         #expect(new.status == 206 && new.body == "ab" && new.source == .new)

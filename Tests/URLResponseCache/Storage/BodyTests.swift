@@ -35,15 +35,15 @@ struct BodyTests {
         let body = String(repeating: "x", count: count)
         try await bench.load(HTTPFields(Self.fresh.fields + length.fields), body: body)
 
-        let answer = try await bench.send()
+        let received = try await bench.send()
 
-        #expect(answer.isHit && answer.body == body)
+        #expect(received.isHit && received.body == body)
     }
 
     @Test func `a body that is cut is an error and not stored`() async throws {
         let bench = Bench()
         let source = PiecewiseBody(["one", "two"], error: HTTPTransportError(.connectionLost, "cut"))
-        bench.server.answer {
+        bench.server.respond {
             HTTPResponse(head: .init(url: $0.url, status: 200, fields: Self.fresh), body: .init(source))
         }
         let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
@@ -63,7 +63,7 @@ struct BodyTests {
     @Test func `a body is passed on before it is whole, and letting go of it stops the transfer`() async throws {
         let bench = Bench()
         let source = PiecewiseBody(["one", "two"])
-        bench.server.answer {
+        bench.server.respond {
             HTTPResponse(head: .init(url: $0.url, status: 200, fields: Self.fresh), body: .init(source))
         }
 
@@ -80,7 +80,7 @@ struct BodyTests {
 
     @Test func `a body that was cancelled is not stored, even when it is read on`() async throws {
         let bench = Bench()
-        bench.server.answer {
+        bench.server.respond {
             HTTPResponse(
                 head: .init(url: $0.url, status: 200, fields: Self.fresh), body: .init(PiecewiseBody(["one", "two"])))
         }
@@ -94,7 +94,7 @@ struct BodyTests {
 
     @Test func `a body read past its end is stored once, and an empty one too`() async throws {
         let bench = Bench()
-        bench.server.answer(200, Self.fresh, body: "")
+        bench.server.respond(200, Self.fresh, body: "")
         let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
         var iterator = response.body.makeAsyncIterator()
 
@@ -105,7 +105,7 @@ struct BodyTests {
 
     @Test func `an older answer whose body took longer does not replace a newer one`() async throws {
         let bench = Bench()
-        bench.server.answer(200, Self.fresh, body: "old")
+        bench.server.respond(200, Self.fresh, body: "old")
         let slow = try await bench.cache.send(HTTPRequest(url: Bench.url))
         try await bench.load(Self.fresh, body: "new")
 
@@ -132,10 +132,10 @@ struct BodyTests {
     ) async throws {
         let bench = Bench(role)
         try await bench.load(Self.fresh, body: "first")
-        let answer = try await bench.load(
+        let received = try await bench.load(
             row.fields, status: row.status, body: "second", for: ["Cache-Control": "no-cache"])
-        #expect(answer.status == row.status)
-        bench.server.answer(200, body: "third")
+        #expect(received.status == row.status)
+        bench.server.respond(200, body: "third")
 
         let last = try await bench.send()
 
@@ -155,14 +155,14 @@ struct BodyTests {
     ) async throws {
         let bench = Bench(role)
         try await bench.load(HTTPFields(Self.fresh.fields + [.init("ETag", "\"v\"")]), body: "old")
-        bench.server.answer { request in
+        bench.server.respond { request in
             let body = PiecewiseBody(
                 [String(repeating: "x", count: row.count)], error: row.error.map { HTTPTransportError($0, "cut") })
             let fields = HTTPFields(Self.fresh.fields + row.fields.fields)
             return HTTPResponse(head: .init(url: request.url, status: 200, fields: fields), body: .init(body))
         }
         _ = try? await bench.send(["Cache-Control": "no-cache"])
-        bench.server.answer(200, body: "new")
+        bench.server.respond(200, body: "new")
 
         #expect(try await bench.send().body == "new")
     }

@@ -20,7 +20,7 @@ struct CredentialTests {
     func `no user ever gets what another's credentials brought`(role: CacheRole, control: String) async throws {
         let bench = Bench(role)
         for _ in 0..<Self.users.count * 6 {
-            bench.server.answer { request in
+            bench.server.respond { request in
                 let name = request.fields["Authorization"] ?? request.fields["Cookie"] ?? "nobody"
                 return HTTPResponse(
                     head: .init(url: request.url, status: 200, fields: ["Cache-Control": control, "Vary": "Cookie"]),
@@ -29,12 +29,12 @@ struct CredentialTests {
         }
         for _ in 0..<3 {
             for (index, user) in Self.users.enumerated() {
-                let answer = try await bench.send(user)
+                let response = try await bench.send(user)
                 await bench.cache.finish()
                 // What was asked for without credentials is for everyone.
-                #expect([["one", "two", "user=one", "user=two", "nobody"][index], "nobody"].contains(answer.body))
-                if role != .private, answer.body != "nobody" {
-                    #expect(answer.source == .new && !answer.isStored && answer.policy == .notAllowed)
+                #expect([["one", "two", "user=one", "user=two", "nobody"][index], "nobody"].contains(response.body))
+                if role != .private, response.body != "nobody" {
+                    #expect(response.source == .new && !response.isStored && response.policy == .notAllowed)
                 }
             }
             bench.advance(61)
@@ -99,7 +99,7 @@ struct CredentialTests {
         let field = try await bench.send(["Authorization": "Basic bWU6c2VjcmV0IQ=="], url: url(""))
         #expect(field.isHit && field.body == "one")
         for other in ["", "you:secret%21@", "me:other@", "me@", ":secret%21@"] {
-            bench.server.answer(200, body: "two")
+            bench.server.respond(200, body: "two")
             #expect(try await bench.send(url: url(other)).isHit == isForEveryone)
         }
         for names in [["authorization"], []] {
@@ -114,7 +114,7 @@ struct CredentialTests {
         let bench = Bench()
         let url = Bench.url("http://me:secret@example.test/a.png")
         try await bench.load(["Cache-Control": "max-age=60"], body: "old", url: url)
-        bench.server.answer(204, body: "")
+        bench.server.respond(204, body: "")
         try await bench.send(method: .post, body: Data())
 
         #expect(try await bench.load([:], body: "new", url: url).body == "new")

@@ -16,8 +16,8 @@ struct LimitedFieldTests {
     func `an answer that varies stays one that varies`(role: CacheRole, fields: HTTPFields) async throws {
         let bench = Bench(role)
         for language in ["en", "de", "en"] {
-            let answer = HTTPFields(fields.fields + [.init("Vary", "Accept-Language")])
-            bench.server.answer(200, answer, body: language)
+            let response = HTTPFields(fields.fields + [.init("Vary", "Accept-Language")])
+            bench.server.respond(200, response, body: language)
             #expect(try await bench.send(["Accept-Language": language]).body == language)
         }
     }
@@ -47,10 +47,10 @@ struct LimitedFieldTests {
             "Cache-Control": "max-age=60, no-cache=\"X-A, Set-Cookie\", private=\"X-B\"", "X-A": "1", "X-B": "2",
         ])
 
-        let answer = try await bench.send()
+        let response = try await bench.send()
 
-        #expect(answer.isHit && answer.fields["X-A"] == nil)
-        #expect((answer.fields["X-B"] == nil) == role.isForMany)
+        #expect(response.isHit && response.fields["X-A"] == nil)
+        #expect((response.fields["X-B"] == nil) == role.isForMany)
     }
 
     @Test func `a field for all is not the connection's, whatever the connection says`() async throws {
@@ -60,9 +60,9 @@ struct LimitedFieldTests {
             "X-Hop": "1",
         ])
 
-        let answer = try await bench.send()
+        let response = try await bench.send()
 
-        #expect(answer.isHit && answer.fields["Content-Encoding"] == "gzip" && answer.fields["X-Hop"] == nil)
+        #expect(response.isHit && response.fields["Content-Encoding"] == "gzip" && response.fields["X-Hop"] == nil)
     }
 }
 

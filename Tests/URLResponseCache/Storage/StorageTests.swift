@@ -107,11 +107,11 @@ struct StorageTests {
     func `what may be stored is, and what may not be kept is told`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
 
-        let answer = try await bench.load(row.fields, status: row.status, for: row.request)
+        let response = try await bench.load(row.fields, status: row.status, for: row.request)
 
-        #expect(answer.status == row.status && answer.body == "body")
-        #expect(answer.isStored == row.stored.contains(role))
-        #expect(answer.policy == (row.forbidden.contains(role) ? .notAllowed : .allowed))
+        #expect(response.status == row.status && response.body == "body")
+        #expect(response.isStored == row.stored.contains(role))
+        #expect(response.policy == (row.forbidden.contains(role) ? .notAllowed : .allowed))
         var request = row.request
         request["Cache-Control"] = "only-if-cached, max-stale"
         let isThere = try await bench.send(request, policy: .returnCacheDataElseLoad).status == row.status
@@ -129,7 +129,7 @@ struct StorageTests {
     @Test(arguments: Roles.all, ["HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "get", "QUERY"])
     func `answers to other methods are not stored`(role: CacheRole, method: String) async throws {
         let bench = Bench(role)
-        bench.server.answer(200, ["Cache-Control": "max-age=60", "Content-Location": "/a.png"])
+        bench.server.respond(200, ["Cache-Control": "max-age=60", "Content-Location": "/a.png"])
 
         #expect(try await !bench.send(method: HTTPMethod(rawValue: method)).isStored)
 
@@ -152,10 +152,10 @@ struct StorageTests {
         role: CacheRole, row: (fields: HTTPFields, status: Int, isStored: Bool)
     ) async throws {
         let bench = Bench(role)
-        bench.server.answer(row.status, row.fields, body: "posted")
-        let answer = try await bench.send(method: .post, body: Data("x".utf8))
-        #expect(answer.isStored == row.isStored)
-        bench.server.answer(200, body: "got")
+        bench.server.respond(row.status, row.fields, body: "posted")
+        let response = try await bench.send(method: .post, body: Data("x".utf8))
+        #expect(response.isStored == row.isStored)
+        bench.server.respond(200, body: "got")
 
         #expect(try await bench.send().body == (row.isStored ? "posted" : "got"))
         #expect(bench.server.requests.count == (row.isStored ? 1 : 2))
@@ -166,11 +166,11 @@ struct StorageTests {
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
         for fields in [["If-Match": "\"v\""], ["If-Unmodified-Since": date(0)], ["Range": "lines=1-2"]] as [HTTPFields]
         {
-            let answer = try await bench.load(["Cache-Control": "max-age=60"], body: "passed", for: fields)
-            #expect(answer.body == "passed")
-            #expect(answer.cacheStatus == "alcedo; fwd=bypass; fwd-status=200")
+            let response = try await bench.load(["Cache-Control": "max-age=60"], body: "passed", for: fields)
+            #expect(response.body == "passed")
+            #expect(response.cacheStatus == "alcedo; fwd=bypass; fwd-status=200")
         }
-        bench.server.answer(200, body: "passed")
+        bench.server.respond(200, body: "passed")
         #expect(try await bench.send(body: Data("x".utf8)).body == "passed")
         #expect(try await bench.send().body == "body")
     }

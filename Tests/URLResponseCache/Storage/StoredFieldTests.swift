@@ -37,9 +37,9 @@ struct StoredFieldTests {
         for (fields, status) in [([:], 200), (["Range": "bytes=0-1"], 206), (["If-None-Match": "\"v\""], 304)]
             as [(HTTPFields, Int)]
         {
-            let answer = try await bench.send(fields)
-            #expect(answer.isHit && answer.status == status)
-            #expect(answer.fields.values(of: "Set-Cookie") == ["a=b"])
+            let response = try await bench.send(fields)
+            #expect(response.isHit && response.status == status)
+            #expect(response.fields.values(of: "Set-Cookie") == ["a=b"])
         }
         #expect(try await bench.send(method: .head).fields["Set-Cookie"] == "a=b")
     }
@@ -75,7 +75,7 @@ struct StoredFieldTests {
         let bench = Bench(role)
         let hints = HTTPResponseHead(
             url: Bench.url, status: 103, fields: ["Link": "</x.css>", "Cache-Control": "no-store"])
-        bench.server.answer {
+        bench.server.respond {
             HTTPResponse(
                 head: .init(url: $0.url, status: 200, fields: ["Cache-Control": "max-age=60", "ETag": "\"v\""]),
                 body: .init("x".data), interim: [hints])
@@ -83,7 +83,7 @@ struct StoredFieldTests {
         #expect(try await bench.send().interim == [hints])
 
         #expect(try await bench.send().interim.isEmpty)
-        bench.server.answer {
+        bench.server.respond {
             HTTPResponse(head: .init(url: $0.url, status: 304), body: .init("".data), interim: [hints])
         }
         let confirmed = try await bench.send(["Cache-Control": "no-cache"])

@@ -9,7 +9,7 @@ struct Bench: Sendable {
     static let url = url("http://example.test/a.png")
 
     let clock = ManualClock()
-    let server = FakeTransport()
+    let server = ScriptedTransport()
     let store: any ResponseStoring
     let cache: CachingTransport
 
@@ -32,8 +32,8 @@ struct Bench: Sendable {
     func send(
         _ fields: HTTPFields = [:], method: HTTPMethod = .get, url: URL = Bench.url, body: Data? = nil,
         policy: HTTPCachePolicy = .useProtocolCachePolicy, allowsStoring: Bool = true
-    ) async throws -> Answer {
-        try await Answer(
+    ) async throws -> CollectedResponse {
+        try await CollectedResponse(
             cache.send(
                 HTTPRequest(
                     method: method, url: url, fields: fields, body: body, cachePolicy: policy,
@@ -41,7 +41,7 @@ struct Bench: Sendable {
     }
 
     /// What is stored for a request without fields, whatever its age; nil for nothing.
-    func find() async throws -> Answer? {
+    func find() async throws -> CollectedResponse? {
         do {
             return try await send(policy: .returnCacheDataDontLoad)
         } catch let error as HTTPTransportError where error.code == .notCached {
@@ -54,8 +54,8 @@ struct Bench: Sendable {
     func load(
         _ fields: HTTPFields, status: Int = 200, body: String = "body", for request: HTTPFields = [:],
         url: URL = Bench.url
-    ) async throws -> Answer {
-        server.answer(status, fields, body: body)
+    ) async throws -> CollectedResponse {
+        server.respond(status, fields, body: body)
         return try await send(request, url: url)
     }
 

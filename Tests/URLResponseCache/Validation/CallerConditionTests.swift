@@ -46,15 +46,15 @@ struct CallerConditionTests {
             ])
         try await bench.load(stored)
 
-        let answer = try await bench.send(row.request)
+        let response = try await bench.send(row.request)
 
-        #expect(answer.isHit && answer.source == .fresh)
-        #expect(answer.status == row.status)
-        #expect(answer.body == (row.status == 304 ? "" : "body"))
-        #expect((answer.fields["Content-Type"] == nil) == (row.status == 304))
+        #expect(response.isHit && response.source == .fresh)
+        #expect(response.status == row.status)
+        #expect(response.body == (row.status == 304 ? "" : "body"))
+        #expect((response.fields["Content-Type"] == nil) == (row.status == 304))
         // What a 304 has to say (RFC 9110 section 15.4.5).
-        #expect(answer.fields["ETag"] == row.stored["ETag"])
-        for name in ["Cache-Control", "Vary", "Date", "Content-Location"] { #expect(answer.fields[name] != nil) }
+        #expect(response.fields["ETag"] == row.stored["ETag"])
+        for name in ["Cache-Control", "Vary", "Date", "Content-Location"] { #expect(response.fields[name] != nil) }
     }
 
     @Test(arguments: Roles.all) func `a HEAD is judged the same`(role: CacheRole) async throws {
@@ -80,7 +80,7 @@ struct CallerConditionTests {
         var status: Int
         var tag: String?
         /// What the caller gets, and what a later request without a condition gets without a question; nil for nothing.
-        var answer: (status: Int, body: String)
+        var response: (status: Int, body: String)
         var later: String?
     }
 
@@ -88,12 +88,12 @@ struct CallerConditionTests {
     @Test(
         arguments: Roles.all,
         [
-            Row(name: "same", own: "\"v\"", status: 304, tag: "\"v\"", answer: (304, ""), later: "first"),
-            Row(name: "same, told of none", own: "\"v\"", status: 304, tag: nil, answer: (304, ""), later: "first"),
-            Row(name: "store's", own: "\"w\"", status: 304, tag: "\"v\"", answer: (200, "first"), later: "first"),
+            Row(name: "same", own: "\"v\"", status: 304, tag: "\"v\"", response: (304, ""), later: "first"),
+            Row(name: "same, told of none", own: "\"v\"", status: 304, tag: nil, response: (304, ""), later: "first"),
+            Row(name: "store's", own: "\"w\"", status: 304, tag: "\"v\"", response: (200, "first"), later: "first"),
             // The caller's copy is newer than the store's, which is of no use any more.
-            Row(name: "caller's", own: "\"w\"", status: 304, tag: "\"w\"", answer: (304, ""), later: nil),
-            Row(name: "new", own: "\"w\"", status: 200, tag: "\"x\"", answer: (200, "second"), later: "second"),
+            Row(name: "caller's", own: "\"w\"", status: 304, tag: "\"w\"", response: (304, ""), later: nil),
+            Row(name: "new", own: "\"w\"", status: 200, tag: "\"x\"", response: (200, "second"), later: "second"),
         ])
     func `a stale answer is asked about beside the caller's`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
@@ -102,10 +102,10 @@ struct CallerConditionTests {
         var fields: HTTPFields = ["Cache-Control": "max-age=60"]
         fields["ETag"] = row.tag
 
-        let answer = try await bench.load(
+        let response = try await bench.load(
             fields, status: row.status, body: row.status == 304 ? "" : "second", for: ["If-None-Match": row.own])
 
-        #expect(answer.status == row.answer.status && answer.body == row.answer.body, "\(row.name)")
+        #expect(response.status == row.response.status && response.body == row.response.body, "\(row.name)")
         let later = try await bench.send(["Cache-Control": "only-if-cached"])
         #expect((later.status == 504 ? nil : later.body) == row.later, "\(row.name)")
         #expect(bench.server.requests.count == 2)
@@ -116,9 +116,9 @@ struct CallerConditionTests {
     ) async throws {
         let bench = Bench(role)
 
-        let answer = try await bench.load(["ETag": "\"v\""], status: 304, body: "", for: ["If-None-Match": "\"v\""])
+        let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "", for: ["If-None-Match": "\"v\""])
 
-        #expect(answer.status == 304 && answer.source == .new)
+        #expect(response.status == 304 && response.source == .new)
         #expect(bench.server.requests.last?.fields == ["If-None-Match": "\"v\""])
         try await bench.load(
             ["Cache-Control": "max-age=60", "ETag": "\"w\""], body: "new", for: ["If-None-Match": "\"v\""])
@@ -139,15 +139,15 @@ struct CallerConditionTests {
             ([:], ["If-Modified-Since": date(-5)], [:], true),
         ] as [(HTTPFields, HTTPFields, HTTPFields, Bool)])
     func `a 304 to the caller's own condition says nothing of another content that is stored`(
-        role: CacheRole, row: (stored: HTTPFields, request: HTTPFields, answer: HTTPFields, isConfirmed: Bool)
+        role: CacheRole, row: (stored: HTTPFields, request: HTTPFields, response: HTTPFields, isConfirmed: Bool)
     ) async throws {
         let bench = Bench(role)
         try await bench.load(HTTPFields(row.stored.fields + [.init("Cache-Control", "max-age=1")]), body: "old")
         bench.advance(100)
-        bench.server.answer(
-            304, HTTPFields(row.answer.fields + [.init("Cache-Control", "max-age=60")]), body: "")
+        bench.server.respond(
+            304, HTTPFields(row.response.fields + [.init("Cache-Control", "max-age=60")]), body: "")
         #expect(try await bench.send(row.request, policy: .reloadIgnoringLocalCacheData).status == 304)
-        bench.server.answer(200, body: "new")
+        bench.server.respond(200, body: "new")
 
         #expect(try await bench.send().body == (row.isConfirmed ? "old" : "new"))
     }
@@ -162,12 +162,12 @@ struct CallerConditionTests {
     func `a 304 that names neither copy is no answer to the caller`(role: CacheRole, request: HTTPFields) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=0", "ETag": "\"current\""], body: "current")
-        bench.server.answer(304, ["Cache-Control": "max-age=60"], body: "")
-        bench.server.answer(200, ["Cache-Control": "max-age=60", "ETag": "\"current\""], body: "current")
+        bench.server.respond(304, ["Cache-Control": "max-age=60"], body: "")
+        bench.server.respond(200, ["Cache-Control": "max-age=60", "ETag": "\"current\""], body: "current")
 
-        let answer = try await bench.send(request)
+        let response = try await bench.send(request)
 
-        #expect(answer.status == 200 && answer.body == "current")
+        #expect(response.status == 200 && response.body == "current")
         #expect(bench.server.requests.count == 3)
         #expect(bench.server.requests.last?.fields == request)
         #expect(try await bench.send().isHit)
@@ -179,9 +179,9 @@ struct CallerConditionTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=0", "ETag": "\"mine\""], body: "mine")
 
-        let answer = try await bench.load(
+        let response = try await bench.load(
             ["ETag": "W/\"yours\""], status: 304, body: "", for: ["If-None-Match": "\"yours\""])
 
-        #expect(answer.status == 304 && bench.server.requests.count == 2)
+        #expect(response.status == 304 && bench.server.requests.count == 2)
     }
 }

@@ -12,16 +12,16 @@ struct HeadTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "Content-Length": "4", "X": "1"])
 
-        let answer = try await bench.send(method: .head)
+        let response = try await bench.send(method: .head)
 
-        #expect(answer.isHit && answer.status == 200 && answer.body.isEmpty)
-        #expect(answer.fields["Content-Length"] == "4" && answer.fields["X"] == "1")
+        #expect(response.isHit && response.status == 200 && response.body.isEmpty)
+        #expect(response.fields["Content-Length"] == "4" && response.fields["X"] == "1")
     }
 
     @Test(arguments: Roles.all) func `an answer to HEAD is stored for nobody`(role: CacheRole) async throws {
         let bench = Bench(role)
         for _ in 0..<2 {
-            bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "")
+            bench.server.respond(200, ["Cache-Control": "max-age=60"], body: "")
             #expect(try await !bench.send(method: .head).isHit)
         }
         #expect(try await bench.load([:], body: "got").body == "got")
@@ -57,16 +57,16 @@ struct HeadTests {
         bench.advance(50)
         let fields = HTTPFields(
             row.fields.fields + [.init("Cache-Control", "max-age=100"), .init("X", "2")])
-        bench.server.answer(row.status, fields, body: "")
+        bench.server.respond(row.status, fields, body: "")
         try await bench.send(["Cache-Control": "no-cache"], method: .head)
         bench.advance(99)
-        bench.server.answer(304, ["ETag": "\"v\""], body: "")
+        bench.server.respond(304, ["ETag": "\"v\""], body: "")
 
-        let answer = try await bench.send()
+        let response = try await bench.send()
 
-        #expect(answer.body == "body")
-        #expect(answer.source == (row.isUpdate ? .fresh : .revalidated))
-        #expect(answer.fields["X"] == (row.isUpdate ? "2" : "1"))
+        #expect(response.body == "body")
+        #expect(response.source == (row.isUpdate ? .fresh : .revalidated))
+        #expect(response.fields["X"] == (row.isUpdate ? "2" : "1"))
     }
 
     @Test(arguments: Roles.all) func `a 304 to HEAD about something else is not believed`(role: CacheRole) async throws
@@ -74,12 +74,12 @@ struct HeadTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=10", "ETag": "\"v\""])
         bench.advance(11)
-        bench.server.answer(304, ["ETag": "\"w\""], body: "")
-        bench.server.answer(200, ["ETag": "\"w\""], body: "")
+        bench.server.respond(304, ["ETag": "\"w\""], body: "")
+        bench.server.respond(200, ["ETag": "\"w\""], body: "")
 
-        let answer = try await bench.send(method: .head)
+        let response = try await bench.send(method: .head)
 
-        #expect(answer.status == 200 && answer.fields["ETag"] == "\"w\"" && answer.source == .new)
+        #expect(response.status == 200 && response.fields["ETag"] == "\"w\"" && response.source == .new)
         #expect(bench.server.requests.last?.fields == HTTPFields())
         #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
     }
@@ -89,7 +89,7 @@ struct HeadTests {
     ) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
-        bench.server.answer(status, ["ETag": "\"w\""], body: "")
+        bench.server.respond(status, ["ETag": "\"w\""], body: "")
         try await bench.send(["Cache-Control": "no-cache"], method: .head)
 
         #expect(try await bench.send().isHit)
@@ -98,7 +98,7 @@ struct HeadTests {
     @Test(arguments: Roles.all) func `an answer to HEAD that forbids storing ends it`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
-        bench.server.answer(200, ["Cache-Control": "no-store", "ETag": "\"v\""], body: "")
+        bench.server.respond(200, ["Cache-Control": "no-store", "ETag": "\"v\""], body: "")
         try await bench.send(["Cache-Control": "no-cache"], method: .head)
 
         #expect(await bench.stored() == nil)
@@ -114,13 +114,13 @@ struct HeadTests {
         try await bench.load(
             HTTPFields(fields.fields + [.init("Content-Range", "bytes 0-4/10")]), status: 206, body: "01234", for: range
         )
-        bench.server.answer(200, HTTPFields(fields.fields + [.init("Content-Length", row.length)]), body: "")
+        bench.server.respond(200, HTTPFields(fields.fields + [.init("Content-Length", row.length)]), body: "")
         try await bench.send(method: .head)
-        bench.server.answer(304, ["ETag": "\"v\""], body: "")
+        bench.server.respond(304, ["ETag": "\"v\""], body: "")
 
-        let answer = try await bench.send(range)
+        let response = try await bench.send(range)
 
-        #expect(answer.status == 206 && answer.body == "01234")
-        #expect(answer.source == (row.isUpdate ? .fresh : .revalidated))
+        #expect(response.status == 206 && response.body == "01234")
+        #expect(response.source == (row.isUpdate ? .fresh : .revalidated))
     }
 }

@@ -18,10 +18,10 @@ struct InvalidationTests {
     ) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60"])
-        bench.server.answer(row.status)
+        bench.server.respond(row.status)
         try await bench.send(
             method: HTTPMethod(rawValue: row.method), url: Bench.url("HTTP://EXAMPLE.test:80/a.png#x"))
-        bench.server.answer(200)
+        bench.server.respond(200)
 
         #expect(try await bench.send().isHit == row.isKept)
     }
@@ -43,9 +43,9 @@ struct InvalidationTests {
             let bench = Bench(role)
             let other = Bench.url("http://example.test/b.png")
             try await bench.load(["Cache-Control": "max-age=60"], url: other)
-            bench.server.answer(status, HTTPFields([.init(name, row.location)]))
+            bench.server.respond(status, HTTPFields([.init(name, row.location)]))
             try await bench.send(method: .post)
-            bench.server.answer(200)
+            bench.server.respond(200)
 
             #expect(try await bench.send(url: other).isHit == (row.isKept || status == 500))
         }
@@ -57,7 +57,7 @@ struct InvalidationTests {
         let bench = Bench(role)
         let victim = Bench.url("http://other.test/b.png")
         try await bench.load(["Cache-Control": "max-age=60"], url: victim)
-        bench.server.answer(200, ["Location": "http://other.test/b.png"])
+        bench.server.respond(200, ["Location": "http://other.test/b.png"])
         try await bench.send(method: .post)
 
         #expect(try await bench.send(url: victim).isHit)
@@ -68,7 +68,7 @@ struct InvalidationTests {
         for name in ["a", "b"] {
             try await bench.load(["Cache-Control": "max-age=60", "Vary": "Accept"], for: ["Accept": name])
         }
-        bench.server.answer(204, body: "")
+        bench.server.respond(204, body: "")
         try await bench.send(method: .put)
 
         for name in ["a", "b"] {
@@ -89,9 +89,9 @@ struct InvalidationTests {
 
     @Test func `an answer that was on its way while the resource changed is not stored`() async throws {
         let bench = Bench()
-        bench.server.answer(200, ["Cache-Control": "max-age=60"], body: "old")
+        bench.server.respond(200, ["Cache-Control": "max-age=60"], body: "old")
         let late = try await bench.cache.send(HTTPRequest(url: Bench.url))
-        bench.server.answer(204, body: "")
+        bench.server.respond(204, body: "")
         try await bench.send(method: .put)
 
         #expect(try await late.body.collect(limit: 100) == "old".data)

@@ -23,19 +23,19 @@ struct NotModifiedTests {
             ], status: 304, body: "")
         bench.advance(59)
 
-        let answer = try await bench.send()
+        let response = try await bench.send()
 
-        #expect(answer.isHit && answer.status == 200)
-        #expect(answer.body == "body")
-        #expect(answer.fields["Cache-Control"] == "max-age=60" && answer.fields["Expires"] == date(500))
-        #expect(answer.fields["Age"] == "59")
-        #expect(answer.fields["Date"] == date(100))
-        #expect(answer.fields["Content-Length"] == "4" && answer.fields["Content-Type"] == "image/png")
-        #expect(answer.fields["X-Old"] == "1" && answer.fields["X-New"] == "1")
-        #expect(answer.fields.values(of: "X-Both") == ["3"])
-        #expect(answer.fields["Set-Cookie"] == (role == .private ? "a=b" : nil))
+        #expect(response.isHit && response.status == 200)
+        #expect(response.body == "body")
+        #expect(response.fields["Cache-Control"] == "max-age=60" && response.fields["Expires"] == date(500))
+        #expect(response.fields["Age"] == "59")
+        #expect(response.fields["Date"] == date(100))
+        #expect(response.fields["Content-Length"] == "4" && response.fields["Content-Type"] == "image/png")
+        #expect(response.fields["X-Old"] == "1" && response.fields["X-New"] == "1")
+        #expect(response.fields.values(of: "X-Both") == ["3"])
+        #expect(response.fields["Set-Cookie"] == (role == .private ? "a=b" : nil))
         for name in ["Content-Encoding", "Content-Range", "X-Hop", "Transfer-Encoding", "Connection"] {
-            #expect(answer.fields[name] == nil)
+            #expect(response.fields[name] == nil)
         }
     }
 
@@ -83,12 +83,12 @@ struct NotModifiedTests {
     ) async throws {
         let bench = Bench(role)
         try await bench.load(HTTPFields(row.stored.fields + [.init("Cache-Control", "max-age=0")]), body: "first")
-        bench.server.answer(304, row.fields, body: "")
-        bench.server.answer(200, body: "second")
+        bench.server.respond(304, row.fields, body: "")
+        bench.server.respond(200, body: "second")
 
-        let answer = try await bench.send()
+        let response = try await bench.send()
 
-        #expect(answer.body == (row.isBelieved ? "first" : "second"))
+        #expect(response.body == (row.isBelieved ? "first" : "second"))
         #expect(bench.server.requests.count == (row.isBelieved ? 2 : 3))
         // The second question has no condition.
         if !row.isBelieved { #expect(bench.server.requests.last?.fields == HTTPFields()) }
@@ -106,10 +106,10 @@ struct NotModifiedTests {
         let bench = Bench(role)
         try await bench.load(["ETag": "\"v\""])
 
-        let answer = try await bench.load(row.fields, status: 304, body: "")
+        let response = try await bench.load(row.fields, status: 304, body: "")
 
-        #expect(answer.body == "body" && answer.source == .revalidated)
-        #expect(answer.isStored == !row.ends.contains(role))
+        #expect(response.body == "body" && response.source == .revalidated)
+        #expect(response.isStored == !row.ends.contains(role))
         #expect(await (bench.stored() == nil) == row.ends.contains(role))
     }
 
@@ -162,9 +162,9 @@ struct NotModifiedTests {
     @Test func `a 304 with nothing stored is passed on`() async throws {
         let bench = Bench()
 
-        let answer = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
+        let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
 
-        #expect(answer.status == 304)
+        #expect(response.status == 304)
         #expect(await bench.stored() == nil)
     }
 
@@ -174,21 +174,21 @@ struct NotModifiedTests {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=10", "ETag": "\"v\""], body: "first")
         bench.advance(11)
-        bench.server.answer(304, ["ETag": "\"v\"", "X-New": "1"], body: "")
+        bench.server.respond(304, ["ETag": "\"v\"", "X-New": "1"], body: "")
         let before = await bench.stored()
 
-        let answer = try await bench.send(allowsStoring: false)
+        let response = try await bench.send(allowsStoring: false)
 
-        #expect(answer.body == "first" && answer.source == .revalidated && answer.fields["X-New"] == "1")
-        #expect(!answer.isStored)
+        #expect(response.body == "first" && response.source == .revalidated && response.fields["X-New"] == "1")
+        #expect(!response.isStored)
         #expect(bench.server.requests.count == 2)
         #expect(await bench.stored() == before)
         // A variant that the server names is used, and not stored either.
         let varied: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Vary": "Accept"]
         try await bench.load(varied, body: "a", for: ["Accept": "a"])
-        bench.server.answer(304, ["ETag": "\"a\""], body: "")
+        bench.server.respond(304, ["ETag": "\"a\""], body: "")
         #expect(try await bench.send(["Accept": "b"], allowsStoring: false).body == "a")
-        bench.server.answer(200, body: "asked")
+        bench.server.respond(200, body: "asked")
         #expect(try await bench.send(["Accept": "b"]).body == "asked")
     }
 }

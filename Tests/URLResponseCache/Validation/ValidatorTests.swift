@@ -66,11 +66,11 @@ struct ValidatorTests {
                 for: ["Accept": name])
         }
 
-        let answer = try await bench.load(["ETag": "\"a\""], status: 304, body: "", for: ["Accept": "c"])
+        let response = try await bench.load(["ETag": "\"a\""], status: 304, body: "", for: ["Accept": "c"])
 
         #expect(bench.server.requests.last?.fields["If-None-Match"] == "\"b\", \"a\"")
-        #expect(answer.status == 200 && answer.body == "a" && answer.source == .revalidated)
-        #expect(answer.cacheStatus == "alcedo; fwd=vary-miss; fwd-status=304; stored")
+        #expect(response.status == 200 && response.body == "a" && response.source == .revalidated)
+        #expect(response.cacheStatus == "alcedo; fwd=vary-miss; fwd-status=304; stored")
         #expect(try await bench.send(["Accept": "c"]).body == "a")
         #expect(try await bench.send(["Accept": "c"]).isHit)
         #expect(try await bench.send(["Accept": "b"]).body == "b")
@@ -92,12 +92,12 @@ struct ValidatorTests {
         let bench = Bench()
         try await bench.load(
             ["Cache-Control": "max-age=60", "Vary": "Accept", "ETag": "\"a\""], body: "a", for: ["Accept": "a"])
-        bench.server.answer(304, fields, body: "")
-        bench.server.answer(200, ["Vary": "Accept"], body: "new")
+        bench.server.respond(304, fields, body: "")
+        bench.server.respond(200, ["Vary": "Accept"], body: "new")
 
-        let answer = try await bench.send(["Accept": "c"])
+        let response = try await bench.send(["Accept": "c"])
 
-        #expect(answer.body == "new")
+        #expect(response.body == "new")
         #expect(bench.server.requests.last?.fields == ["Accept": "c"])
     }
 
@@ -105,9 +105,9 @@ struct ValidatorTests {
         let bench = Bench(role)
         try await bench.load(["ETag": "\"v\""], body: "first")
 
-        let answer = try await bench.load(["Cache-Control": "max-age=60"], body: "second")
+        let response = try await bench.load(["Cache-Control": "max-age=60"], body: "second")
 
-        #expect(answer.cacheStatus == "alcedo; fwd=stale; fwd-status=200; stored")
+        #expect(response.cacheStatus == "alcedo; fwd=stale; fwd-status=200; stored")
         #expect(try await bench.send().body == "second")
     }
 }

@@ -103,10 +103,11 @@ struct BackgroundTests {
         for page in 0..<20 { #expect(try await text(cache, "\(page)") == "new") }
     }
 
-    @Test func `what finds a full line is not done, nor anything with a limit of 0`() async {
+    @Test func `what finds a full queue is not done, nor anything with a limit of 0`() async {
         let done = Guarded<[String]>([])
-        for (limit, lineLimit, expected) in [(1, 2, ["0", "1", "2"]), (0, 2, [])] {
-            let work = BackgroundWork(limit: limit, lineLimit: lineLimit, timeLimit: .seconds(60), clock: clock)
+        for (limit, maximumQueueCount, expected) in [(1, 2, ["0", "1", "2"]), (0, 2, [])] {
+            let work = BackgroundRevalidations(
+                limit: limit, maximumQueueCount: maximumQueueCount, timeLimit: .seconds(60), clock: clock)
             let gate = Gate()
             done.change { $0 = [] }
             for name in ["0", "1", "1", "2", "3"] {

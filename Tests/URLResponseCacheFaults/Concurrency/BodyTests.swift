@@ -100,7 +100,7 @@ struct BodyTests {
         _ = try await cache.send(HTTPRequest(url: .page("90"))).text()
         #expect(try await isStored(cache, "90"))
         #expect(try await !isStored(cache, "95"))
-        #expect(cache.parts.budget.take(100))
+        #expect(cache.parts.budget.reserve(100))
     }
 
     @Test func `a hundred bodies at once stay within the limit, and arrive whole`() async throws {
@@ -114,8 +114,8 @@ struct BodyTests {
             }
             try await group.waitForAll()
         }
-        #expect(cache.parts.budget.take(500))
-        #expect(!cache.parts.budget.take(1))
+        #expect(cache.parts.budget.reserve(500))
+        #expect(!cache.parts.budget.reserve(1))
     }
 
     @Test func `a cancelled reader gets its error, and what it read is not stored`() async throws {

@@ -13,7 +13,7 @@ struct CoalescingTests {
     private let gate = Gate()
     private let executor = ManualExecutor()
     private let cancellations = Guarded(0)
-    private let store = TroubledStore()
+    private let store = FailingStore()
 
     /// A cache with a stale answer, before a server that says after the gate that it still holds.
     private func staleCache(

@@ -12,7 +12,7 @@ struct TieredStoreRaceTests {
     enum Change: CaseIterable, Sendable {
         case remove, removeOfResource, removeSince, removeAll, store
 
-        var call: TroubledStore.Call {
+        var call: FailingStore.Call {
             switch self {
             case .remove: .remove
             case .store: .store
@@ -22,7 +22,7 @@ struct TieredStoreRaceTests {
     }
 
     private let fast = MemoryResponseStore()
-    private let large = TroubledStore()
+    private let large = FailingStore()
     private let key = ImageKey(ResourceKey(normal: .page()))
 
     private static func entry(_ body: String) -> ResponseEntry {

@@ -11,7 +11,7 @@ struct HistoryOracle: Sendable {
     struct Entry: Sendable {
         var serial: Int
         var request: RequestPlan
-        var plan: AnswerPlan
+        var plan: ResponsePlan
         var requestTime: Date
         var responseTime: Date
         /// Nobody knows whether the cache should still have it.
@@ -39,7 +39,7 @@ struct HistoryOracle: Sendable {
 
     /// The server said 304 to a request, about an answer that it had given.
     mutating func confirmed(
-        _ serial: Int, by plan: AnswerPlan, for request: RequestPlan, requestTime: Date, responseTime: Date
+        _ serial: Int, by plan: ResponsePlan, for request: RequestPlan, requestTime: Date, responseTime: Date
     ) {
         guard var entry = entries.last(where: { $0.serial == serial }) else { return }
         // Dates that the new head does not replace stay where they are.
@@ -98,7 +98,7 @@ struct HistoryOracle: Sendable {
 
     // MARK: Section 3
 
-    private func control(_ plan: AnswerPlan) -> AnswerPlan.Control? {
+    private func control(_ plan: ResponsePlan) -> ResponsePlan.Control? {
         // An empty targeted field does not count.
         if role.targets.isEmpty { plan.control } else { plan.targetedControl ?? plan.control }
     }
@@ -176,7 +176,7 @@ struct HistoryOracle: Sendable {
 
     private func isAllowed(_ entry: Entry, _ request: RequestPlan, at now: Date) -> Bool {
         if isFresh(entry, request, at: now) { return true }
-        guard isBendable(entry), !request.names.contains("no-cache"), request.minFresh == nil else { return false }
+        guard allowsStaleUse(entry), !request.names.contains("no-cache"), request.minFresh == nil else { return false }
         let staleness = age(entry, at: now) - lifetime(entry)
         guard staleness >= 0 else { return false }
         if let most = request.maxStale, staleness <= TimeInterval(most) {
@@ -189,11 +189,11 @@ struct HistoryOracle: Sendable {
 
     /// Section 4.2.4 and RFC 5861 section 4: the server cannot be reached, or says that it is in trouble.
     private func isAllowedInTrouble(_ entry: Entry, _ request: RequestPlan, at now: Date) -> Bool {
-        isBendable(entry)
+        allowsStaleUse(entry)
     }
 
     /// Sections 5.2.2.2, 5.2.2.4, 5.2.2.8 and 5.2.2.10.
-    private func isBendable(_ entry: Entry) -> Bool {
+    private func allowsStaleUse(_ entry: Entry) -> Bool {
         guard let control = control(entry.plan) else { return true }
         return control.names.isDisjoint(with: ["no-cache", "must-revalidate"])
             && !(isShared && (control.names.contains("proxy-revalidate") || control.sharedMaxAge != nil))

@@ -121,9 +121,10 @@ struct HistoryRun {
             let isFresh = response.caching?.source == .fresh
             if isFresh { tally.fresh += 1 } else { tally.stale += 1 }
             try check(!isFresh || isUnasked, "fresh, yet asked")
-            let isTrouble = mood != .well && !isUnasked
+            let isTransientFailure = mood != .well && !isUnasked
             try check(
-                before.oracle.allows(serial, plan, at: now, despiteTrouble: isTrouble), "\(serial) may not be used")
+                before.oracle.allows(serial, plan, at: now, despiteTrouble: isTransientFailure),
+                "\(serial) may not be used")
             // A question takes time, and the one behind an answer may come before the answer is made.
             let ages = before.oracle.ages(of: serial, plan, at: now).union(
                 isUnasked ? [] : before.oracle.ages(of: serial, plan, at: server.clock.now))

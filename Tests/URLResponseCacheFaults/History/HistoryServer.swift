@@ -57,14 +57,14 @@ final class HistoryServer: HTTPTransport {
                 state.tagged[state.request.page] = nil
                 return .success(HTTPResponse(request, status: 204))
             }
-            return .success(Self.answer(request, &state, requestTime: requestTime, now: now))
+            return .success(Self.respond(to: request, &state, requestTime: requestTime, now: now))
         }.get()
     }
 
-    private static func answer(
-        _ request: HTTPRequest, _ state: inout State, requestTime: Date, now: Date
+    private static func respond(
+        to request: HTTPRequest, _ state: inout State, requestTime: Date, now: Date
     ) -> HTTPResponse {
-        let plan = AnswerPlan(using: &state.random)
+        let plan = ResponsePlan(using: &state.random)
         let offered = request.fields.values(of: "If-None-Match").flatMap { $0.split(separator: ",") }
             .compactMap { Int($0.filter(\.isNumber)) }
             .filter { state.tagged[state.request.page]?.contains($0) == true }
@@ -73,8 +73,8 @@ final class HistoryServer: HTTPTransport {
             (confirmation.vary, confirmation.modifiedAgo, confirmation.hasTag) = ([], nil, true)
             if state.oracle.entries.count(where: { $0.serial == serial }) > 1 {
                 // Which head it replaces would matter, were it not a whole one.
-                confirmation.control = plan.control ?? AnswerPlan.Control(using: &state.random)
-                confirmation.targetedControl = plan.targetedControl ?? AnswerPlan.Control(using: &state.random)
+                confirmation.control = plan.control ?? ResponsePlan.Control(using: &state.random)
+                confirmation.targetedControl = plan.targetedControl ?? ResponsePlan.Control(using: &state.random)
                 confirmation.targetedControl?.maxAge = 20
                 confirmation.expiresIn = plan.expiresIn ?? 0
             }

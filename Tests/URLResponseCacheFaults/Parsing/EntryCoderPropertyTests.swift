@@ -122,11 +122,11 @@ struct EntryCoderPropertyTests {
             let candidate = StoredCandidate(response: stored, key: ImageKey(request.resourceKey))
             switch CacheDecision(for: request, directives, stored: candidate, now: now) {
             case .serve(let found, _), .serveAndRevalidate(let found):
-                let answer = StoredAnswer.make(
-                    found, for: request, directives, age: found.age(at: now),
+                let response = found.response(
+                    to: request, directives, age: found.age(at: now),
                     CacheStatus(outcome: .hit(timeToLive: 0)),
                     ResponseCaching(source: .fresh, decision: StorageDecision(.allowed)))
-                #expect((Int(answer.head.fields.values(of: "Age").last ?? "") ?? -1) >= 0)
+                #expect((Int(response.head.fields.values(of: "Age").last ?? "") ?? -1) >= 0)
             default: break
             }
             let context = ExchangeContext(

@@ -1,0 +1,16 @@
+import AlcedoCore
+
+/// Reports the steps of a pipeline to its observers, in their order.
+struct Reporter: Sendable {
+    let observers: [any PipelineObserving]
+    let clock: any TimeSource
+
+    var now: Duration { observers.isEmpty ? .zero : clock.uptime }
+
+    func callAsFunction(_ key: ImageKey, _ stage: PipelineEvent.Stage, since start: Duration? = nil) {
+        guard !observers.isEmpty else { return }
+        let duration = start.map { clock.uptime - $0 } ?? .zero
+        let event = PipelineEvent(key: key, stage: stage, duration: duration)
+        for observer in observers { observer.pipelineDidReport(event) }
+    }
+}

@@ -1,0 +1,157 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoRuntime
+import FoundationEssentials
+
+/// Gets the encoded bytes of a resource, from the disk cache or the downloader, once for all who want them.
+struct DownloadStage: Sendable {
+    private let downloader: any Downloading
+    private let disk: DiskStage
+    private let hasResponseCache: Bool
+    private let encodedBudget: EncodedByteBudget
+    private let waits: ProviderWaits
+    private let versions: FileVersions
+    private let report: Reporter
+    private let loads: Coalescer<DownloadKey, OriginalUpdate, Original>
+
+    init(
+        downloader: any Downloading, disk: DiskStage, hasResponseCache: Bool, encodedBudget: EncodedByteBudget,
+        waits: ProviderWaits, versions: FileVersions, report: Reporter, taskExecutor: (any TaskExecutor)?
+    ) {
+        self.downloader = downloader
+        self.disk = disk
+        self.hasResponseCache = hasResponseCache
+        self.encodedBudget = encodedBudget
+        self.waits = waits
+        self.versions = versions
+        self.report = report
+        loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
+    }
+
+    /// - Parameter update: Is told of bytes only where the first who asks wants previews.
+    func load(
+        _ request: ImageRequest, _ priority: PriorityHandle, update: @escaping @Sendable (OriginalUpdate) -> Void
+    ) async throws -> Original {
+        return try await loads.value(
+            for: DownloadKey(request), from: request.source, priority: priority, onUpdate: update
+        ) { update, priority in
+            if let found = try await self.read(request, priority) { return found }
+            return try await self.download(request, priority, update)
+        }
+    }
+
+    /// Stores bytes that were decoded, or whose header was read, behind the caller's back while there is room.
+    func keep(_ original: Original, for request: ImageRequest, since generation: Generation?) async {
+        guard original.writeToken?.use() == true else { return }
+        // Not what counts the bytes as waiting for a decoder: they count as a write now.
+        await disk.write(
+            for: request.originalKey, since: generation, timeToLive: request.timeToLive, byteCount: original.data.count
+        ) { [data = original.data] in data }
+    }
+
+    /// Removes the stored bytes of a resource.
+    func forget(_ request: ImageRequest) async {
+        report(request.originalKey, .diskMiss(.damaged))
+        await disk.remove(request.originalKey)
+    }
+
+    func shutDown() async { await loads.shutDown(throwing: PipelineError.shutDown) }
+
+    private func read(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> Original? {
+        let reservation = EncodedByteReservation(of: encodedBudget)
+        guard request.source.isWorthStoring,
+            let data = try await disk.read(
+                request.originalKey, isAllowed: request.cachePolicy.disk.reads, into: reservation, priority)
+        else { return nil }
+        return Original(data: data, layer: .disk, allowsStoring: true, reservation: reservation.arrived(data.count))
+    }
+
+    private func download(
+        _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (OriginalUpdate) -> Void
+    ) async throws -> Original {
+        let isRemote = request.source.isWorthStoring
+        let policy = request.cachePolicy
+        guard policy.allowsNetwork || !isRemote || mayHaveResponse(request) else { throw Self.notInCache(nil) }
+        // The request has its own bytes as long as it is there itself.
+        let isInMemory = if case .bytes = request.source { true } else { false }
+        let reservation = isInMemory ? nil : EncodedByteReservation(of: encodedBudget)
+        let start = report.now
+        let source = try await source(of: request)
+        let download: Download
+        do {
+            var downloadRequest = DownloadRequest(source, following: priority)
+            if case .provider = request.source {
+                // Its closure may wait for other loads, which need room themselves: it holds none while it runs.
+                downloadRequest.admission = { [encodedBudget] in try await encodedBudget.waitForAdmission(priority) }
+            } else if reservation != nil {
+                // Whoever keeps the request must not keep the bytes counted.
+                downloadRequest.admission = { [weak reservation] in try await reservation?.waitForAdmission(priority) }
+            }
+            downloadRequest.fileVersion = request.fileVersion
+            downloadRequest.retry = request.retry
+            if request.wantsPreviews { downloadRequest.onBytes = { update(.bytes(offset: $0, $1)) } }
+            download = try await downloader.download(downloadRequest) { update(.progress($0)) }
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            guard policy.allowsNetwork || !isRemote else { throw Self.notInCache(error) }
+            throw PipelineError(.download, "\(error)", cause: error)
+        }
+        // Before anything else is waited for: others are let in by what is counted.
+        let arrived = reservation?.arrived(download.data.count)
+        report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
+        let isStorable = isRemote && policy.disk.writes && download.allowsStoring
+        return Original(
+            data: download.data,
+            layer: isRemote ? .network : .local,
+            allowsStoring: download.allowsStoring,
+            writeToken: isStorable ? WriteToken() : nil,
+            isCurrent: await versions.isCurrent(request),
+            reservation: arrived,
+            httpResponse: download.head,
+            metrics: download.metrics)
+    }
+
+    /// Whether a response cache on the way may have the bytes without the network. A closure never asks one.
+    private func mayHaveResponse(_ request: ImageRequest) -> Bool {
+        guard case .http = request.source else { return false }
+        return hasResponseCache && request.cachePolicy.response.reads
+    }
+
+    private static func notInCache(_ cause: (any Error)?) -> PipelineError {
+        PipelineError(.notInCache, "not in any cache, and the network is not to be used", cause: cause)
+    }
+
+    /// The source as the request changes it, with the request's policy for the response cache on the way.
+    private func source(of request: ImageRequest) async throws -> ImageSource {
+        let policy = request.cachePolicy
+        guard case .http(var http) = request.source else { return waits.tracked(request) }
+        if let modify = request.modifyRequest { try await Self.apply(modify, to: &http) }
+        if let requested = policy.protocolPolicy { http.cachePolicy = requested }
+        if !policy.allowsNetwork { http.cachePolicy = .returnCacheDataDontLoad }
+        if !policy.response.reads, http.cachePolicy == .useProtocolCachePolicy {
+            http.cachePolicy = .reloadIgnoringLocalCacheData
+        }
+        if !policy.response.writes { http.allowsStoring = false }
+        return .http(http)
+    }
+
+    private static func apply(
+        _ modify: @Sendable (inout HTTPRequest) async throws -> Void, to http: inout HTTPRequest
+    ) async throws {
+        do {
+            try await modify(&http)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw PipelineError(.download, "the request's modifier failed: \(error)", cause: error)
+        }
+    }
+}
+
+/// What is told of bytes on their way.
+enum OriginalUpdate: Sendable {
+    case progress(DownloadProgress)
+    /// Bytes, and where they belong; at nought anew when the transfer begins anew.
+    case bytes(offset: Int, Data)
+}

@@ -1,0 +1,113 @@
+import AlcedoCore
+import AlcedoRuntime
+
+/// The memory cache as loads use it.
+struct MemoryStage: Sendable {
+    private let cache: (any MemoryCaching)?
+    private let generations: GenerationCounter
+    private let sizes = StoredSizes()
+    /// What images in memory were made of.
+    private let origins = SourceDigests()
+
+    init(_ cache: (any MemoryCaching)?, generations: GenerationCounter) {
+        self.cache = cache
+        self.generations = generations
+    }
+
+    /// The finished image of a request, or a larger one where that will do.
+    func image(_ request: ImageRequest) -> DecodedImage? {
+        guard request.cachePolicy.memory.reads, let cache else { return nil }
+        if let image = cache.image(for: request.key) { return image }
+        guard request.acceptsLargerCachedImage, let target = request.decoding.target else { return nil }
+        let full = Self.fullSize(request)
+        for key in sizes.keys(of: full.key, atLeast: target) {
+            if let image = cache.image(for: key) { return image }
+        }
+        return cache.image(for: full.key)
+    }
+
+    /// What the image that was last stored under a key was made of; nil when that is not known.
+    func digest(of key: ImageKey) -> UInt64? { origins[key]?.digest }
+
+    /// Why ``image(_:)`` gave nothing.
+    func missReason(_ request: ImageRequest) -> CacheMissReason {
+        guard cache != nil else { return .noCache }
+        return request.cachePolicy.memory.reads ? .notStored : .notAllowed
+    }
+
+    /// The image of a request after the first few of its processors.
+    func intermediate(_ request: ImageRequest, steps count: Int) -> LoadedImage? {
+        guard request.cachePolicy.memory.reads, let cache else { return nil }
+        var earlier = request
+        earlier.processors.removeLast(request.processors.count - count)
+        earlier.scale = 1
+        let key = earlier.key
+        return cache.image(for: key).map { LoadedImage(image: $0, layer: .memory, origin: origins[key]) }
+    }
+
+    func contains(_ key: ImageKey) -> Bool { cache?.contains(key) == true }
+
+    /// Stores a whole image if it may be, unless the resource has been removed since the generation.
+    ///
+    /// - Parameter origin: The bytes that it was made of.
+    func store(
+        _ image: DecodedImage, for request: ImageRequest, origin: LoadedImage.Origin?, since generation: Generation?
+    ) {
+        guard let cache, let generation, request.cachePolicy.memory.writes, !image.isPartial else { return }
+        let key = request.key
+        generations.ifUnchanged(key.resource, since: generation) {
+            cache.store(image, for: request)
+            origins.record(origin, for: key)
+        }
+        if let target = request.decoding.target { sizes.record(key, target, of: Self.fullSize(request).key) }
+    }
+
+    func remove(_ key: ImageKey) { cache?.remove(key) }
+
+    func removeAll() { cache?.removeAll() }
+
+    func removeResource(_ resource: ResourceKey) { cache?.removeAll(of: resource) }
+
+    private static func fullSize(_ request: ImageRequest) -> ImageRequest {
+        var full = request
+        full.decoding.target = nil
+        return full
+    }
+}
+
+/// Which sizes of an image were put into memory: enough to find a larger one for a smaller request.
+///
+/// Remembers the last few sizes of so many images; what it has forgotten is a miss, and what has left the cache is one, too.
+final class StoredSizes: Sendable {
+    private struct Size: Sendable {
+        var target: TargetSize
+        var key: ImageKey
+    }
+
+    private static let sizeLimit = 8
+
+    private let table = Locked(RecentTable<ImageKey, [Size]>(limit: 4_096))
+
+    /// Records that an image is there at a size.
+    func record(_ key: ImageKey, _ target: TargetSize, of full: ImageKey) {
+        table.withLock { table in
+            var sizes = table[full] ?? []
+            sizes.removeAll { $0.key == key }
+            sizes.append(Size(target: target, key: key))
+            sizes.removeFirst(max(0, sizes.count - Self.sizeLimit))
+            table.set(sizes, for: full)
+        }
+    }
+
+    /// The sizes that are at least the requested one, the smallest first.
+    func keys(of full: ImageKey, atLeast target: TargetSize) -> [ImageKey] {
+        let found = table.withLock { $0[full] } ?? []
+        return found.filter { $0.target.mode == target.mode && $0.target.size.covers(target.size) }
+            .sorted { $0.target.size.pixelCount < $1.target.size.pixelCount }
+            .map(\.key)
+    }
+}
+
+extension PixelSize {
+    fileprivate func covers(_ other: PixelSize) -> Bool { width >= other.width && height >= other.height }
+}

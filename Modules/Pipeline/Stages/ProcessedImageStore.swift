@@ -1,0 +1,98 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// The processed images on disk: keeps images as they were asked for, and finds them again.
+struct ProcessedImageStore: Sendable {
+    private let disk: DiskStage
+    private let serializer: any CacheSerializer
+    private let codecs: CodecRegistry
+    private let threads: DecodingThreads
+    private let encodedBudget: EncodedByteBudget
+    private let report: Reporter
+
+    init(
+        disk: DiskStage, serializer: any CacheSerializer, codecs: CodecRegistry, threads: DecodingThreads,
+        encodedBudget: EncodedByteBudget, report: Reporter
+    ) {
+        self.disk = disk
+        self.serializer = serializer
+        self.codecs = codecs
+        self.threads = threads
+        self.encodedBudget = encodedBudget
+        self.report = report
+    }
+
+    /// The image as it was asked for, if it is on disk. Bytes that are no image are removed, and are a miss.
+    ///
+    /// - Throws: `CancellationError` only.
+    func image(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> LoadedImage? {
+        let key = request.key
+        let reservation = EncodedByteReservation(of: encodedBudget)
+        defer { reservation.release() }
+        guard
+            let data = try await disk.read(
+                key, isAllowed: request.cachePolicy.disk.reads, into: reservation, priority)
+        else { return nil }
+        _ = reservation.arrived(data.count)
+        var options = request.decoding
+        // It has its size, and stands as it was asked to.
+        options.target = nil
+        options.allowsPartial = false
+        do {
+            let image = try await threads.decode(data, options: options, priority: priority) { [options] in
+                let start = report.now
+                let image = try serializer.image(from: data, options: options, codecs: codecs)
+                report(key, .decoded(image.size), since: start)
+                return image
+            }
+            return LoadedImage(
+                image: image, layer: .disk, original: Original(data: data, layer: .disk, allowsStoring: true),
+                origin: LoadedImage.Origin(digest: nil, allowsStoring: true))
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch let error as ImageDecodingError where !error.code.meansDamage {
+            // Another request may have other limits, and another moment more memory.
+            return nil
+        } catch {
+            report(key, .diskMiss(.damaged))
+            await disk.remove(key)
+            return nil
+        }
+    }
+
+    /// Writes an image behind the caller's back, if the server lets anything of it be kept.
+    func keep(_ loaded: LoadedImage, for request: ImageRequest, since generation: Generation?) async {
+        guard !loaded.image.isPartial, loaded.isCurrent, request.cachePolicy.disk.writes else { return }
+        let byteCount = loaded.image.cost + (loaded.original?.data.count ?? 0)
+        var loaded = loaded
+        // Its bytes count as a write now.
+        loaded.original?.reservation = nil
+        await disk.write(for: request.key, since: generation, timeToLive: request.timeToLive, byteCount: byteCount) {
+            [loaded] in
+            guard await mayKeep(loaded, request) else { return nil }
+            let serialized = try await threads.run(priority: PriorityHandle(.low)) {
+                serializer.bytes(of: loaded.image, original: loaded.original?.data, isProcessed: true, codecs: codecs)
+            }
+            // The bytes as they came are kept under their own key, or not at all.
+            guard let serialized, !serialized.isOriginal else { return nil }
+            return serialized.data
+        }
+    }
+
+    /// Encodes and writes an image that an app has made. Returns when it is on disk, or was removed meanwhile.
+    ///
+    /// - Throws: ``PipelineError`` `notStored`, or `CancellationError` before the image is encoded.
+    func store(_ image: DecodedImage, for request: ImageRequest, since generation: Generation) async throws {
+        let serialized = try await threads.run(priority: PriorityHandle(request.priority)) {
+            serializer.bytes(of: image, original: nil, isProcessed: true, codecs: codecs)
+        }
+        guard let serialized else { throw PipelineError(.notStored, "no codec of the pipeline can write the image") }
+        try await disk.store(serialized.data, for: request.key, since: generation)
+    }
+
+    /// Where nobody knows what the server said, what was made of an image may be kept where its bytes were.
+    private func mayKeep(_ loaded: LoadedImage, _ request: ImageRequest) async -> Bool {
+        if let origin = loaded.origin { return origin.allowsStoring }
+        return await disk.contains(request.originalKey)
+    }
+}

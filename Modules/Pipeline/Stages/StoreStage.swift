@@ -1,0 +1,81 @@
+import AlcedoCore
+
+/// Puts what a load has made into the caches: into memory at once, onto disk in the background.
+struct StoreStage: Sendable {
+    private let memory: MemoryStage
+    private let disk: DiskStage
+    private let processedImages: ProcessedImageStore
+    private let download: DownloadStage
+    private let versions: FileVersions
+    private let policy: DataCachePolicy
+
+    /// - Parameter policy: What is kept on disk of requests that do not say it themselves.
+    init(
+        memory: MemoryStage, disk: DiskStage, processedImages: ProcessedImageStore, download: DownloadStage,
+        versions: FileVersions,
+        policy: DataCachePolicy
+    ) {
+        self.memory = memory
+        self.disk = disk
+        self.processedImages = processedImages
+        self.download = download
+        self.versions = versions
+        self.policy = policy
+    }
+
+    /// What is kept on disk of a request.
+    func policy(for request: ImageRequest) -> DataCachePolicy { request.dataCachePolicy ?? policy }
+
+    /// Stores what was made in the layers that keep it, unless the request wants it in no cache. Returns the response.
+    func keep(_ loaded: LoadedImage, _ request: ImageRequest, since generation: Generation?) async -> ImageResponse {
+        let response = response(loaded, request)
+        guard request.shouldCache?(response) != false else { return response }
+        let policy = policy(for: request)
+        if let original = loaded.original, !loaded.image.isPartial,
+            policy.keepsOriginal(isVariant: request.isVariant)
+        {
+            await download.keep(original, for: request, since: generation)
+        }
+        await storeInMemory(response.image, of: loaded, request, since: generation)
+        if policy.keepsVariants, request.isVariant {
+            await processedImages.keep(loaded, for: request, since: generation)
+        }
+        return response
+    }
+
+    /// Stores an image that was found on disk in memory, unless the request wants it in no cache. Returns the response.
+    func keepInMemory(_ loaded: LoadedImage, _ request: ImageRequest, since generation: Generation?) async
+        -> ImageResponse
+    {
+        let response = response(loaded, request)
+        if request.shouldCache?(response) != false {
+            await storeInMemory(response.image, of: loaded, request, since: generation)
+        }
+        return response
+    }
+
+    /// Records that the image of a request is kept, and removes that of the version of its file that was kept before.
+    func replaceOutdated(_ request: ImageRequest) async {
+        guard let outdated = versions.recordKept(request) else { return }
+        memory.remove(outdated)
+        await disk.removeSoon(outdated)
+    }
+
+    private func storeInMemory(
+        _ image: DecodedImage, of loaded: LoadedImage, _ request: ImageRequest, since generation: Generation?
+    ) async {
+        guard loaded.isCurrent else { return }
+        memory.store(image, for: request, origin: loaded.origin, since: generation)
+        await replaceOutdated(request)
+    }
+
+    private func response(_ loaded: LoadedImage, _ request: ImageRequest) -> ImageResponse {
+        var image = loaded.image
+        image.scale = request.scale
+        // Of an image from memory, the bytes may still be held; this load has not read them.
+        let original = loaded.layer == .memory ? nil : loaded.original
+        return ImageResponse(
+            image: image, layer: loaded.layer, encodedByteCount: original?.data.count,
+            httpResponse: original?.httpResponse, metrics: original?.metrics)
+    }
+}

@@ -1,0 +1,176 @@
+import AlcedoCodecs
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct CacheSerializerTests {
+    private let codecs = CodecRegistry.standard
+    private let image = DecodedImage.coordinates(PixelSize(width: 20, height: 10))
+
+    private func file(_ format: ImageFormat, _ image: DecodedImage? = nil) throws -> Data {
+        try #require(codecs.encoder(for: format)).encode(image ?? self.image)
+    }
+
+    private func format(of bytes: (data: Data, isOriginal: Bool)?) -> ImageFormat? {
+        bytes.flatMap { codecs.entry(for: $0.data)?.format }
+    }
+
+    /// With transparent places.
+    private var holed: DecodedImage {
+        var image = image
+        image.pixels = image.pixels.reinterpreted(as: .straight)
+        image.pixels.withUnsafeMutableBytes { $0[3] = 0 }
+        return image
+    }
+
+    private var animation: DecodedImage {
+        var image = image
+        var second = image.pixels
+        second.withUnsafeMutableBytes { $0[0] = 200 }
+        image.frames = TwoFrames(buffer: image.pixels, second: second)
+        image.format = .gif
+        return image
+    }
+
+    @Test(arguments: [ImageFormat.png, .jpeg, .gif, .webp])
+    func `a processed image is written in the format of its original`(format: ImageFormat) throws {
+        let original = try file(format, .gray(side: 5))
+        let bytes = DefaultCacheSerializer().bytes(of: image, original: original, isProcessed: true, codecs: codecs)
+        #expect(self.format(of: bytes) == format)
+        #expect(bytes?.isOriginal == false)
+        let back = try DefaultCacheSerializer().image(
+            from: try #require(bytes?.data), options: DecodingOptions(), codecs: codecs)
+        #expect(back.size == image.size)
+    }
+
+    @Test(arguments: [ImageFormat.png, .webp])
+    func `at the best quality formats without loss lose nothing`(format: ImageFormat) throws {
+        let bytes = DefaultCacheSerializer().bytes(
+            of: image, original: try file(format), isProcessed: true, codecs: codecs)
+        #expect(try codecs.decode(try #require(bytes?.data)).pixels.tightBytes == image.pixels.tightBytes)
+    }
+
+    @Test(arguments: [ImageFormat.png, .jpeg, .gif, .webp])
+    func `an image to which nothing was done is its original, byte for byte`(format: ImageFormat) throws {
+        let original = try file(format)
+        let bytes = DefaultCacheSerializer().bytes(of: image, original: original, isProcessed: false, codecs: codecs)
+        #expect(bytes?.data == original && bytes?.isOriginal == true)
+    }
+
+    @Test func `who prefers the original gets it, processed or not`() throws {
+        let original = try file(.jpeg)
+        let bytes = DefaultCacheSerializer(prefersOriginalData: true).bytes(
+            of: image, original: original, isProcessed: true, codecs: codecs)
+        #expect(bytes?.data == original && bytes?.isOriginal == true)
+    }
+
+    @Test(arguments: [false, true])
+    func `without an original it is a PNG`(isProcessed: Bool) {
+        for original in [nil, Data()] {
+            for prefersOriginalData in [false, true] {
+                let bytes = DefaultCacheSerializer(prefersOriginalData: prefersOriginalData).bytes(
+                    of: image, original: original, isProcessed: isProcessed, codecs: codecs)
+                #expect(format(of: bytes) == .png)
+            }
+        }
+    }
+
+    @Test func `bytes of an unknown format are kept, but not for what was made of them`() {
+        let original = Data("unknown".utf8)
+        let serializer = DefaultCacheSerializer()
+        let kept = serializer.bytes(of: image, original: original, isProcessed: false, codecs: codecs)
+        #expect(kept?.data == original && kept?.isOriginal == true)
+        let made = serializer.bytes(of: image, original: original, isProcessed: true, codecs: codecs)
+        #expect(format(of: made) == .png)
+    }
+
+    @Test func `quality counts where the format has loss`() throws {
+        let original = try file(.jpeg)
+        let sizes = [1, 0.5, 0, -3, .nan].map { quality in
+            DefaultCacheSerializer(quality: quality).bytes(
+                of: image, original: original, isProcessed: true, codecs: codecs)?.data.count ?? 0
+        }
+        #expect(sizes[0] > sizes[1] && sizes[1] > sizes[2] && sizes[2] > 0)
+        #expect(sizes[3] == sizes[2] && sizes[4] == sizes[2])
+    }
+
+    @Test func `transparent places are not lost to JPEG`() throws {
+        let bytes = DefaultCacheSerializer().bytes(
+            of: holed, original: try file(.jpeg), isProcessed: true, codecs: codecs)
+        #expect(format(of: bytes) == .png)
+        #expect(try codecs.decode(try #require(bytes?.data)).pixels.rgba(0, 0)[3] == 0)
+    }
+
+    @Test(arguments: [ImageFormat.gif, .webp])
+    func `an animation keeps its frames`(format: ImageFormat) throws {
+        var image = animation
+        image.format = format
+        for original in [nil, try file(format)] {
+            let bytes = DefaultCacheSerializer().bytes(
+                of: image, original: original, isProcessed: true, codecs: codecs)
+            #expect(self.format(of: bytes) == format)
+            #expect(try codecs.decode(try #require(bytes?.data)).frames?.frameCount == 2)
+        }
+    }
+
+    @Test func `an animation whose format nobody writes keeps its original`() throws {
+        let original = try file(.png)
+        let bytes = DefaultCacheSerializer().bytes(of: animation, original: original, isProcessed: true, codecs: codecs)
+        #expect(bytes?.data == original && bytes?.isOriginal == true)
+    }
+
+    @Test func `an animation without an original goes to a format that holds it, and else shows its first frame`()
+        throws
+    {
+        var image = animation
+        image.format = .png
+        let bytes = DefaultCacheSerializer().bytes(of: image, original: nil, isProcessed: true, codecs: codecs)
+        #expect(try codecs.decode(try #require(bytes?.data)).frames?.frameCount == 2)
+
+        let still = DefaultCacheSerializer().bytes(
+            of: image, original: nil, isProcessed: true, codecs: CodecRegistry([.jpeg, .png]))
+        #expect(format(of: still) == .png)
+    }
+
+    @Test func `without anybody who writes there is the original, or nothing`() throws {
+        let readers = CodecRegistry(
+            codecs.entries.map { entry in
+                var reader = entry
+                reader.makeEncoder = nil
+                return reader
+            })
+        let original = try file(.png)
+        for serializer in [DefaultCacheSerializer(), DefaultCacheSerializer(format: .png)] {
+            let kept = serializer.bytes(of: image, original: original, isProcessed: true, codecs: readers)
+            #expect(kept?.data == original && kept?.isOriginal == true)
+            #expect(serializer.bytes(of: image, original: nil, isProcessed: true, codecs: readers) == nil)
+        }
+    }
+
+    @Test(arguments: [ImageFormat.png, .jpeg, .gif, .webp])
+    func `one format is written whatever the original is`(format: ImageFormat) throws {
+        for original in [nil, try file(.png), Data("unknown".utf8)] {
+            let bytes = DefaultCacheSerializer(format: format).bytes(
+                of: image, original: original, isProcessed: false, codecs: codecs)
+            #expect(self.format(of: bytes) == format)
+        }
+    }
+
+    @Test func `a format that nobody writes gives way to the original's, then to PNG`() throws {
+        let serializer = DefaultCacheSerializer(format: ImageFormat(rawValue: "none"))
+        for (original, expected) in [(try file(.webp), ImageFormat.webp), (Data("?".utf8), .png)] {
+            let bytes = serializer.bytes(of: image, original: original, isProcessed: false, codecs: codecs)
+            #expect(format(of: bytes) == expected)
+        }
+    }
+
+    @Test func `what is no image of any format is an error when it is read`() {
+        #expect(throws: ImageDecodingError.self) {
+            try DefaultCacheSerializer().image(from: Data("?".utf8), options: DecodingOptions(), codecs: codecs)
+        }
+    }
+}

@@ -1,0 +1,288 @@
+import AlcedoCore
+import AlcedoDiskCache
+import AlcedoMemoryCache
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10)))
+struct ImageCacheTests {
+    private let parts = ImageCacheParts()
+
+    private func image(_ level: UInt8) -> DecodedImage { .gray(side: 1, level: level) }
+
+    // MARK: Names
+
+    @Test func `names are spelled as Kingfisher spells them, and kept apart where that does not`() {
+        #expect(ImageCache.computedKey("a") == "a")
+        #expect(ImageCache.computedKey("a", processorIdentifier: "round") == "a@round")
+        #expect(ImageCache.imageKey("a@b") != ImageCache.imageKey("a", processorIdentifier: "b"))
+        #expect(ImageCache.imageKey("http://a/b") == ImageKey(ResourceKey("http://a/b")))
+    }
+
+    @Test func `a disk cache on files returns the path of an image by its key`() async throws {
+        let directory = try TemporaryDirectory()
+        let files = FileDiskCache(directory: directory.url, pathExtension: "img")
+        let cache = ImageCache(ImageCache.Configuration(codecs: parts.codec.registry, diskCache: files))
+        let key = ImageCache.imageKey("a", processorIdentifier: "p")
+        let path = try #require(files.path(for: key))
+        let name = key.fileName
+        #expect(name == ImageKey(ResourceKey("a"), variant: "p").fileName)
+        // Of folders a part of the name may be made.
+        #expect(name.hasSuffix(path.deletingPathExtension().lastPathComponent) && path.pathExtension == "img")
+
+        try await cache.store(image(7), forKey: "a", processorIdentifier: "p")
+
+        #expect(FileManager.default.fileExists(atPath: path.path))
+    }
+
+    // MARK: Storing
+
+    @Test func `an image is in memory at once, and on disk when that is awaited`() async throws {
+        let cache = parts.cache()
+        cache.startStoring(image(7), forKey: "a")
+        #expect(cache.imageInMemory(forKey: "a")?.level == 7)
+        await cache.flush()
+        #expect(parts.stored("a") == level(7))
+
+        #expect(try await cache.store(image(8), forKey: "b"))
+        #expect(parts.stored("b") == level(8))
+        #expect(cache.imageInMemory(forKey: "b")?.level == 8)
+    }
+
+    @Test func `an original is kept as it is`() async throws {
+        let cache = parts.cache()
+        try await cache.store(image(7), original: Data("level:007".utf8), forKey: "a")
+        #expect(parts.stored("a") == Data("level:007".utf8))
+    }
+
+    @Test func `images of one key and different processors are apart`() async throws {
+        let cache = parts.cache()
+        try await cache.store(image(1), forKey: "a")
+        try await cache.store(image(2), original: level(1), forKey: "a", processorIdentifier: "p")
+        cache.clearMemory()
+        #expect(try await cache.image(forKey: "a")?.image.level == 1)
+        #expect(try await cache.image(forKey: "a", processorIdentifier: "p")?.image.level == 2)
+        #expect(try await cache.image(forKey: "a@p") == nil)
+    }
+
+    @Test func `what is not for the disk stays off it`() async throws {
+        let cache = parts.cache()
+        #expect(try await !cache.store(image(7), forKey: "a", toDisk: false))
+        await cache.flush()
+        #expect(parts.disk.entries.value.isEmpty)
+        #expect(cache.imageInMemory(forKey: "a") != nil)
+    }
+
+    @Test func `a part of an image is kept nowhere`() async throws {
+        let cache = parts.cache()
+        var part = image(7)
+        part.partialError = ImageDecodingError(.truncated, "the end is missing")
+        #expect(try await !cache.store(part, forKey: "a"))
+        #expect(parts.memory.count == 0 && parts.disk.stores.value == 0)
+    }
+
+    @Test func `the disk's errors are thrown to who waits, and told of who does not`() async throws {
+        let parts = ImageCacheParts(
+            disk: FakeDataCache(beforeStore: { number in if number > 1 { throw DataCacheError(.noSpace, "full") } }))
+        let failures = Guarded<[ImageKey]>([])
+        let cache = parts.cache { $0.onWriteFailure = { key, _ in failures.change { $0.append(key) } } }
+        try await cache.store(image(1), forKey: "a")
+
+        await #expect(throws: DataCacheError(.noSpace, "full")) { try await cache.store(image(2), forKey: "a") }
+        #expect(failures.value.isEmpty)
+        // What is no longer right is not found again.
+        #expect(parts.stored("a") == nil)
+        #expect(cache.imageInMemory(forKey: "a")?.level == 2)
+
+        cache.startStoring(image(3), forKey: "b")
+        await cache.flush()
+        #expect(failures.value == [ImageCache.imageKey("b")])
+    }
+
+    @Test func `what the serializer has no bytes for is in memory only`() async throws {
+        struct Nothing: CacheSerializer {
+            func bytes(
+                of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
+            ) -> (data: Data, isOriginal: Bool)? { nil }
+        }
+        try await parts.cache().store(image(1), forKey: "a")
+        let cache = parts.cache { $0.serializer = Nothing() }
+        #expect(try await !cache.store(image(2), forKey: "a"))
+        #expect(cache.imageInMemory(forKey: "a")?.level == 2)
+        #expect(parts.stored("a") == nil)
+    }
+
+    @Test func `the scale comes back from disk`() async throws {
+        let cache = parts.cache()
+        var image = image(7)
+        image.scale = 2.5
+        try await cache.store(image, original: level(7), forKey: "a")
+        cache.clearMemory()
+        #expect(try await cache.image(forKey: "a")?.image.scale == 2.5)
+        #expect(parts.stored("a") == level(7))
+    }
+
+    @Test(arguments: ["", "notes", "0123456789", "\u{A1}23456789"])
+    func `foreign notes do no harm`(notes: String) async throws {
+        let entry = CachedData(level(7), metadata: Data(notes.utf8))
+        try await parts.disk.store(entry, for: ImageCache.imageKey("a"))
+        let hit = try #require(try await parts.cache().image(forKey: "a"))
+        #expect(hit.image.scale == 1 && !hit.needsProcessing && hit.image.level == 7)
+    }
+
+    @Test func `an original that stands for a processed image says so, and does not pass for it in memory`()
+        async throws
+    {
+        let cache = parts.cache { $0.serializer = DefaultCacheSerializer(prefersOriginalData: true) }
+        try await cache.store(image(9), original: level(1), forKey: "a", processorIdentifier: "p")
+        #expect(try await cache.image(forKey: "a", processorIdentifier: "p")?.needsProcessing == false)
+        cache.clearMemory()
+        for _ in 0..<2 {
+            let hit = try #require(try await cache.image(forKey: "a", processorIdentifier: "p"))
+            #expect(hit.needsProcessing && hit.image.level == 1 && hit.cacheType == .disk)
+        }
+        #expect(parts.memory.count == 0)
+    }
+
+    // MARK: Reading
+
+    @Test func `what is found on disk comes to memory`() async throws {
+        try await parts.disk.store(level(7), for: ImageCache.imageKey("a"))
+        let cache = parts.cache()
+        #expect(cache.imageInMemory(forKey: "a") == nil)
+        #expect(try await cache.image(forKey: "a")?.cacheType == .disk)
+        #expect(try await cache.image(forKey: "a")?.cacheType == .memory)
+        #expect(cache.imageInMemory(forKey: "a")?.level == 7)
+        #expect(try await cache.image(forKey: "b") == nil)
+    }
+
+    @Test func `either part may be missing`() async throws {
+        let onDisk = parts.cache { $0.memoryCache = nil }
+        onDisk.startStoring(image(7), forKey: "a")
+        // Not flushed: a read sees what was asked for before it.
+        #expect(try await onDisk.image(forKey: "a")?.cacheType == .disk)
+        #expect(await onDisk.cachedType(forKey: "a") == .disk)
+
+        let inMemory = parts.cache { $0.diskCache = nil }
+        #expect(try await inMemory.image(forKey: "a") == nil)
+        #expect(try await !inMemory.store(image(7), forKey: "a"))
+        #expect(try await inMemory.image(forKey: "a")?.cacheType == .memory)
+        #expect(await inMemory.remove(forKey: "a"))
+        #expect(await inMemory.cachedType(forKey: "a") == .none)
+    }
+
+    @Test func `where an image is, is told without reading it or counting a use`() async throws {
+        let memory = ImageMemoryCache(costLimit: 2 * image(1).cost, policy: .lru)
+        let cache = parts.cache { $0.memoryCache = memory }
+        for name in ["a", "b"] { cache.startStoring(image(1), forKey: name, toDisk: false) }
+        try await parts.disk.store(level(7), for: ImageCache.imageKey("c"))
+
+        #expect(await cache.cachedType(forKey: "a") == .memory)
+        #expect(await cache.cachedType(forKey: "c") == .disk)
+        #expect(await cache.cachedType(forKey: "a", processorIdentifier: "p") == .none)
+
+        #expect(parts.disk.reads.value == 0 && memory.statistics.hits == 0)
+        cache.startStoring(image(1), forKey: "d", toDisk: false)
+        #expect(await cache.cachedType(forKey: "a") == .none)
+        #expect(await cache.cachedType(forKey: "b") == .memory)
+    }
+
+    @Test(arguments: ["fail:corrupt", "fail:truncated", "nothing", ""])
+    func `bytes that are no image are removed, and a miss`(content: String) async throws {
+        try await parts.disk.store(Data(content.utf8), for: ImageCache.imageKey("a"))
+        #expect(try await parts.cache().image(forKey: "a") == nil)
+        #expect(parts.disk.entries.value.isEmpty)
+    }
+
+    @Test func `an image beyond the limits is an error, and stays`() async throws {
+        try await parts.disk.store(Data("fail:exceedsLimit".utf8), for: ImageCache.imageKey("a"))
+        await #expect(throws: ImageDecodingError.self) { try await parts.cache().image(forKey: "a") }
+        #expect(parts.disk.entries.value.count == 1)
+    }
+
+    // MARK: Removing
+
+    @Test func `removing removes from memory, from disk, or from both`() async throws {
+        let cache = parts.cache()
+        try await cache.store(image(7), forKey: "a")
+        #expect(await cache.remove(forKey: "a", fromDisk: false))
+        #expect(await cache.cachedType(forKey: "a") == .disk)
+        _ = try await cache.image(forKey: "a")
+        #expect(await cache.remove(forKey: "a", fromMemory: false))
+        #expect(await cache.cachedType(forKey: "a") == .memory)
+        #expect(await !cache.remove(forKey: "a", fromMemory: false))
+        #expect(await cache.remove(forKey: "a"))
+        #expect(await !cache.remove(forKey: "a"))
+        #expect(await cache.cachedType(forKey: "a") == .none)
+    }
+
+    @Test func `removing all of a key takes its processed images along`() async throws {
+        let cache = parts.cache()
+        for processor in ["", "p", "q"] { try await cache.store(image(1), forKey: "a", processorIdentifier: processor) }
+        try await cache.store(image(1), forKey: "b")
+        #expect(await cache.removeAll(forKey: "a") == 3)
+        #expect(await cache.removeAll(forKey: "a") == 0)
+        #expect(parts.memory.count == 1 && parts.disk.entries.value.count == 1)
+    }
+
+    @Test func `clearing one part leaves the other`() async throws {
+        let cache = parts.cache()
+        try await cache.store(image(7), forKey: "a")
+        cache.clearMemory()
+        #expect(await cache.cachedType(forKey: "a") == .disk)
+        _ = try await cache.image(forKey: "a")
+        await cache.clearDisk()
+        #expect(parts.disk.entries.value.isEmpty)
+        #expect(await cache.cachedType(forKey: "a") == .memory)
+    }
+
+    // MARK: Maintaining
+
+    @Test func `a clean tells what it has removed, and the size what is left`() async throws {
+        let directory = try TemporaryDirectory()
+        let cleaned = Guarded<[[String]]>([])
+        let limits = DataCacheLimits(maximumAge: .seconds(100))
+        let files = FileDiskCache(directory: directory.url, limits: limits, clock: parts.clock)
+        let cache = parts.cache {
+            $0.diskCache = files
+            $0.onClean = { names in cleaned.change { $0.append(names) } }
+        }
+        try await cache.store(image(1), forKey: "old", processorIdentifier: "p")
+        parts.clock.advance(by: .seconds(60))
+        cache.startStoring(image(1), forKey: "new")
+        #expect(await cache.calculateDiskCacheSize() == files.totalSize)
+        #expect(await files.count == 2)
+        #expect(await cache.cleanExpired().isEmpty)
+        parts.clock.advance(by: .seconds(60))
+
+        let name = ImageCache.imageKey("old", processorIdentifier: "p").fileName
+        #expect(await cache.cleanExpired() == [name])
+
+        #expect(cleaned.value == [[name]])
+        #expect(await cache.calculateDiskCacheSize() > 0)
+        #expect(await files.count == 1)
+        #expect(await parts.cache().cleanExpired().isEmpty)
+    }
+
+    @Test func `statistics count each read and store once`() async throws {
+        let parts = ImageCacheParts(
+            disk: FakeDataCache(beforeStore: { number in
+                if number == 2 { throw DataCacheError(.noSpace, "full") }
+            }))
+        let cache = parts.cache()
+        try await cache.store(image(7), forKey: "a")
+        cache.clearMemory()
+        #expect(try await cache.image(forKey: "a") != nil)
+        #expect(cache.imageInMemory(forKey: "a") != nil)
+        #expect(try await cache.image(forKey: "b") == nil)
+        await #expect(throws: DataCacheError.self) { try await cache.store(image(8), forKey: "b") }
+        try await cache.store(image(9), forKey: "c", toDisk: false)
+
+        let statistics = cache.statistics
+        #expect(statistics.hits == 2 && statistics.misses == 1)
+        #expect(statistics.stores == 2 && statistics.failures == 1 && statistics.damagedEntries == 0)
+    }
+}

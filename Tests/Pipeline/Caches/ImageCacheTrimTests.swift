@@ -1,0 +1,109 @@
+import AlcedoCore
+import AlcedoDiskCache
+import AlcedoPipeline
+import AlcedoSQLiteCache
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// An image cache tells what its disk cache removes by itself.
+@Suite(.timeLimit(.minutes(2)))
+struct ImageCacheTrimTests {
+    /// A disk cache on a directory.
+    enum Storage: CaseIterable {
+        case files, database
+    }
+
+    private let directory: TemporaryDirectory
+    private let parts = ImageCacheParts()
+    private let told = Guarded<[String]>([])
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func disk(_ storage: Storage, _ limits: DataCacheLimits) -> any MaintainableDataCache {
+        switch storage {
+        case .files: FileDiskCache(directory: directory.url, limits: limits, clock: parts.clock)
+        case .database: SQLiteDiskCache(directory: directory.url, limits: limits, clock: parts.clock)
+        }
+    }
+
+    private func cache(on disk: any MaintainableDataCache) -> ImageCache {
+        parts.cache {
+            $0.diskCache = disk
+            $0.onClean = { [told] names in told.change { $0 += names } }
+        }
+    }
+
+    private func name(_ number: Int) -> String { ImageCache.imageKey("\(number)").fileName }
+
+    private func store(_ numbers: Range<Int>, in cache: ImageCache) async throws {
+        for number in numbers { try await cache.store(.gray(side: 1, level: 1), forKey: "\(number)") }
+    }
+
+    @Test(arguments: Storage.allCases)
+    func `a trim in the background is told`(storage: Storage) async throws {
+        let disk = disk(storage, DataCacheLimits(maximumCount: 10))
+        let cache = cache(on: disk)
+
+        try await store(0..<11, in: cache)
+        await cache.flush()
+
+        #expect(Set(told.value) == [name(0), name(1)] && told.value.count == 2)
+        #expect(await disk.count == 9)
+    }
+
+    @Test(arguments: Storage.allCases)
+    func `a sweep for what has expired is told`(storage: Storage) async throws {
+        let cache = cache(on: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
+        try await store(0..<2, in: cache)
+        try await parts.clock.waitForSleepers(count: 1)
+
+        parts.clock.advance(by: .seconds(600))
+
+        try await eventually { told.value.count == 2 }
+        #expect(Set(told.value) == [name(0), name(1)])
+    }
+
+    @Test(arguments: Storage.allCases)
+    func `a clean that is asked for is told once`(storage: Storage) async throws {
+        let cache = cache(on: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
+        try await store(0..<2, in: cache)
+        // The look that follows the first store must not find them expired.
+        await cache.flush()
+        parts.clock.advance(by: .seconds(100))
+
+        let removed = await cache.cleanExpired()
+
+        #expect(Set(removed) == [name(0), name(1)])
+        #expect(told.value.sorted() == removed.sorted())
+    }
+
+    @Test(arguments: Storage.allCases)
+    func `a disk cache set after the initializer reports its cleans`(storage: Storage) async throws {
+        let disk: any DataCaching = disk(storage, DataCacheLimits(maximumAge: .seconds(90)))
+        var configuration = ImageCache.Configuration(
+            codecs: parts.codec.registry, onClean: { [told] names in told.change { $0 += names } })
+        configuration.diskCache = disk
+        let cache = ImageCache(configuration)
+        try await store(0..<1, in: cache)
+        await cache.flush()
+        parts.clock.advance(by: .seconds(100))
+
+        #expect(await cache.cleanExpired() == [name(0)])
+
+        #expect(told.value == [name(0)])
+    }
+
+    @Test(arguments: Storage.allCases)
+    func `a cache that was released is told nothing`(storage: Storage) async throws {
+        let disk = disk(storage, DataCacheLimits(maximumCount: 10))
+        try await store(0..<10, in: cache(on: disk))
+
+        try await store(10..<11, in: parts.cache { $0.diskCache = disk })
+        await disk.flush()
+
+        #expect(await disk.count == 9)
+        #expect(told.value.isEmpty)
+    }
+}

@@ -1,0 +1,100 @@
+import AlcedoCore
+import AlcedoPipeline
+import AlcedoTesting
+import FoundationEssentials
+import TestSupport
+import Testing
+
+/// A disk cache that ends no write holds nobody up for ever.
+@Suite(.timeLimit(.minutes(10)))
+struct StalledDiskTests {
+    private let clock = ManualClock()
+    /// Of the disk: what it writes ends when this clock says so.
+    private let mechanics = ManualClock()
+    private let executor = ManualExecutor()
+
+    /// Four kibibytes and the bytes of each: two writes fit.
+    private func stack(on executor: ManualExecutor? = nil) -> Stack {
+        let disk = FakeDataCache { [mechanics] _ in try await mechanics.sleep(for: .seconds(1_000)) }
+        let limit = 2 * (4_096 + level(7).count)
+        return Stack(
+            FakeDownloader(giving: level(7)), disk: disk, maximumPendingWriteByteCount: limit, clock: clock,
+            executor: executor)
+    }
+
+    /// Loads images by a stack on the executor, whatever they wait for but the clocks.
+    private func load(_ names: [String], by stack: Stack) async throws {
+        for name in names {
+            let load = stack.start(try web(name))
+            executor.drain()
+            _ = try await load.value
+        }
+    }
+
+    private let rejection = "disk write failed: the disk cache ends no write, and too many wait for it"
+
+    @Test func `a load waits for it so long, and later ones not at all`() async throws {
+        let stack = stack(on: executor)
+        try await load(["a", "b"], by: stack)
+        let third = stack.start(try web("c"))
+        executor.drain()
+        #expect(clock.sleeperCount == 1)
+        #expect(stack.log.words.count { $0 == "finished network" } == 2)
+
+        clock.advance(by: .seconds(10))
+        executor.drain()
+
+        _ = try await third.value
+        #expect(!stack.log.words.contains(rejection))
+        try await load(["d", "e"], by: stack)
+        #expect(stack.log.words.count { $0 == rejection } == 2)
+        #expect(stack.disk.stores.value == 3)
+
+        // It goes on, and so does the writing.
+        mechanics.advance(by: .seconds(1_000))
+        executor.drain()
+        #expect(stack.disk.entries.value.count == 3)
+        try await load(["f"], by: stack)
+        #expect(mechanics.sleeperCount == 1)
+        mechanics.advance(by: .seconds(1_000))
+        executor.drain()
+        #expect(stack.stored(try web("f")) == level(7))
+    }
+
+    @Test func `a slow one has not stopped`() async throws {
+        let stack = stack(on: executor)
+        try await load(["a", "b"], by: stack)
+        #expect(mechanics.sleeperCount == 2)
+        mechanics.advance(by: .seconds(500))
+        let third = stack.start(try web("c"))
+        executor.drain()
+        #expect(mechanics.sleeperCount == 3 && clock.sleeperCount == 1)
+        mechanics.advance(by: .seconds(500))
+        executor.drain()
+        #expect(stack.disk.entries.value.count == 2)
+        // Its own write takes longer than anybody waits, and others have ended meanwhile.
+        clock.advance(by: .seconds(10))
+        executor.drain()
+        _ = try await third.value
+
+        try await load(["d"], by: stack)
+        #expect(!stack.log.words.contains(rejection))
+        mechanics.advance(by: .seconds(1_000))
+        executor.drain()
+        #expect(stack.disk.entries.value.count == 4)
+    }
+
+    @Test func `flushing, removing and shutting down end`() async throws {
+        let stack = stack()
+        for name in ["a", "b"] { _ = try await stack.load(try web(name)) }
+        try await mechanics.waitForSleepers(count: 2)
+        let removal = Task { await stack.pipeline.cache.remove(try web("a")) }
+        try await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(10))
+        try await removal.value
+
+        await stack.pipeline.flush()
+        await stack.pipeline.shutDown()
+        #expect(stack.disk.entries.value.isEmpty && clock.sleeperCount == 0)
+    }
+}

@@ -1,0 +1,271 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoURLResponseCache
+import Testing
+
+/// What the policies tell other caches, and what they leave in the store.
+@Suite(.timeLimit(.minutes(10)))
+struct PolicyTests {
+    private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
+
+    @Test(
+        arguments: Roles.all,
+        [
+            (.useProtocolCachePolicy, [:]), (.reloadIgnoringLocalCacheData, [:]), (.returnCacheDataElseLoad, [:]),
+            (
+                .reloadIgnoringLocalAndRemoteCacheData,
+                ["Cache-Control": "no-cache", "Pragma": "no-cache"]
+            ),
+            (.reloadRevalidatingCacheData, ["Cache-Control": "max-age=0"]),
+        ] as [(HTTPCachePolicy, HTTPFields)])
+    func `what is sent when nothing is stored, whether storing is allowed or not`(
+        role: CacheRole, row: (policy: HTTPCachePolicy, fields: HTTPFields)
+    ) async throws {
+        for allowsStoring in [true, false] {
+            let bench = Bench(role)
+            bench.server.respond(200, Self.life)
+            try await bench.send(policy: row.policy, allowsStoring: allowsStoring)
+
+            #expect(bench.server.requests.last?.fields == row.fields)
+            #expect(await (bench.stored() == nil) == !allowsStoring)
+        }
+    }
+
+    @Test(arguments: Roles.all) func `reloading tells caches on the way, in the place of the caller's words`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        bench.server.respond(200, Self.life)
+        try await bench.send(
+            ["Cache-Control": "max-age=9", "Pragma": "x"], policy: .reloadIgnoringLocalAndRemoteCacheData)
+
+        #expect(bench.server.requests.last?.fields == ["Cache-Control": "no-cache", "Pragma": "no-cache"])
+    }
+
+    @Test(arguments: Roles.all) func `revalidating asks caches on the way to do so, too`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(Self.life)
+        bench.server.respond(304)
+        try await bench.send(policy: .reloadRevalidatingCacheData)
+
+        #expect(
+            bench.server.requests.last?.fields == ["If-None-Match": "\"v\"", "Cache-Control": "max-age=0"])
+    }
+
+    /// RFC 8246. The rows: the response's terms, those of the request, and whether the server is asked.
+    @Test(
+        arguments: Roles.all,
+        [
+            ("max-age=60, immutable", [:], false), ("max-age=60, Immutable", [:], false), ("max-age=60", [:], true),
+            // Stale, or never fresh.
+            ("max-age=5, immutable", [:], true), ("immutable", [:], true),
+            ("max-age=60, immutable, no-cache", [:], true),
+            // A forced reload, and other demands.
+            ("max-age=60, immutable", ["Cache-Control": "no-cache"], true),
+            ("max-age=60, immutable", ["Pragma": "no-cache"], true),
+            ("max-age=60, immutable", ["Cache-Control": "max-age=0"], true),
+            ("max-age=60, immutable", ["Cache-Control": "min-fresh=5"], true),
+        ] as [(String, HTTPFields, Bool)])
+    func `an ordinary reload confirms no fresh response that is immutable`(
+        role: CacheRole, row: (control: String, request: HTTPFields, isAsked: Bool)
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": row.control, "ETag": "\"v\""])
+        bench.advance(5)
+        bench.server.respond(304, ["ETag": "\"v\""], body: "")
+
+        let response = try await bench.send(row.request, policy: .reloadRevalidatingCacheData)
+
+        #expect(response.status == 200 && response.body == "body")
+        #expect(response.source == (row.isAsked ? .revalidated : .fresh))
+        #expect(bench.server.requests.count == (row.isAsked ? 2 : 1))
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [HTTPCachePolicy.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData])
+    func `a forced reload fetches what is immutable`(role: CacheRole, policy: HTTPCachePolicy) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60, immutable", "ETag": "\"v\""])
+        bench.server.respond(200, body: "second")
+
+        #expect(try await bench.send(policy: policy).body == "second")
+        #expect(bench.server.requests.last?.fields["If-None-Match"] == nil)
+    }
+
+    @Test(arguments: Roles.all) func `the caller's own condition is answered from a fresh immutable response`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60, immutable", "ETag": "\"v\""])
+        for (tag, status) in [("\"v\"", 304), ("\"w\"", 200)] {
+            for policy in [HTTPCachePolicy.useProtocolCachePolicy, .reloadRevalidatingCacheData] {
+                #expect(try await bench.send(["If-None-Match": tag], policy: policy).status == status)
+            }
+        }
+        #expect(bench.server.requests.count == 1)
+    }
+
+    @Test(arguments: Roles.all) func `revalidating what is not there, or not whole, asks caches on the way, too`(
+        role: CacheRole
+    ) async throws {
+        let life: HTTPFields = ["Cache-Control": "max-age=60"]
+        let variant = HTTPFields(Self.life.fields + [.init("Vary", "Foo")])
+        let part = HTTPFields(Self.life.fields + [.init("Content-Range", "bytes 0-1/4")])
+        for (fields, status, request) in [
+            (life, 200, [:]), (variant, 200, ["Foo": "1"]), (part, 206, ["Range": "bytes=0-1"]),
+        ] as [(HTTPFields, Int, HTTPFields)] {
+            let bench = Bench(role)
+            try await bench.load(fields, status: status, body: status == 206 ? "bo" : "body", for: request)
+            bench.server.respond(200, life)
+            try await bench.send(policy: .reloadRevalidatingCacheData)
+
+            #expect(bench.server.requests.last?.fields["Cache-Control"] == "max-age=0")
+        }
+    }
+
+    @Test(arguments: Roles.all) func `an answer without a validator is fetched whole when it has to be confirmed`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60"], body: "first")
+        bench.server.respond(200, ["Cache-Control": "max-age=60"], body: "second")
+
+        #expect(try await bench.send(policy: .reloadRevalidatingCacheData).body == "second")
+        #expect(try await bench.send().body == "second")
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [HTTPCachePolicy.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData])
+    func `what a reload brings is stored`(role: CacheRole, policy: HTTPCachePolicy) async throws {
+        let bench = Bench(role)
+        try await bench.load(Self.life, body: "first")
+        bench.server.respond(200, Self.life, body: "second")
+        #expect(try await bench.send(policy: policy).isStored)
+
+        #expect(try await bench.send().body == "second")
+    }
+
+    @Test(arguments: Roles.all) func `a reload that fails leaves what is stored`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(Self.life, body: "first")
+        await #expect(throws: HTTPTransportError.self) {
+            try await bench.send(policy: .reloadIgnoringLocalCacheData)
+        }
+        for fields in [[:], ["Cache-Control": "max-age=0"], ["Cache-Control": "no-store"]] as [HTTPFields] {
+            bench.server.respond(503, fields)
+            #expect(try await bench.send(policy: .reloadIgnoringLocalCacheData).status == 503)
+        }
+
+        #expect(try await bench.send().body == "first")
+    }
+
+    @Test(arguments: Roles.all) func `a reload ends the storing of what its answer takes the place of, and no other`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        let fields = HTTPFields(Self.life.fields + [.init("Vary", "Accept")])
+        for name in ["a", "b"] { try await bench.load(fields, body: name, for: ["Accept": name]) }
+        bench.server.respond(404, ["Cache-Control": "no-store"])
+        try await bench.send(["Accept": "a"], policy: .reloadIgnoringLocalCacheData)
+
+        #expect(try await bench.send(["Accept": "b"]).body == "b")
+        #expect(try await bench.send(["Accept": "a", "Cache-Control": "only-if-cached"]).status == 504)
+    }
+
+    @Test(arguments: Roles.all) func `a reload has no condition but the caller's, whose answer counts`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=10", "ETag": "\"v\""], body: "first")
+        bench.advance(11)
+        bench.server.respond(304, Self.life, body: "")
+
+        let own = try await bench.send(["If-None-Match": "\"v\""], policy: .reloadIgnoringLocalCacheData)
+
+        #expect(own.status == 304 && bench.server.requests.last?.fields == ["If-None-Match": "\"v\""])
+        #expect(try await bench.send().isHit)
+        // Another content has taken the place of what is stored.
+        bench.server.respond(304, ["ETag": "\"w\""], body: "")
+        try await bench.send(["If-None-Match": "\"w\""], policy: .reloadIgnoringLocalCacheData)
+        #expect(try await bench.find()?.body == nil)
+    }
+
+    @Test(arguments: Roles.all) func `a reload of the head updates what is stored`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(Self.life, body: "first")
+        bench.server.respond(200, ["ETag": "\"w\""], body: "")
+        try await bench.send(method: .head, policy: .reloadIgnoringLocalCacheData)
+
+        #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
+    }
+
+    /// The rows: policy, and what comes of a stale answer in the store for a request that may not store.
+    @Test(
+        arguments: Roles.all,
+        [
+            (.useProtocolCachePolicy, .revalidated), (.reloadIgnoringLocalCacheData, .new),
+            (.reloadIgnoringLocalAndRemoteCacheData, .new), (.returnCacheDataElseLoad, .stale),
+            (.returnCacheDataDontLoad, .stale), (.reloadRevalidatingCacheData, .revalidated),
+        ] as [(HTTPCachePolicy, ResponseCaching.Source)])
+    func `a request that may not store reads as its policy says`(
+        role: CacheRole, row: (policy: HTTPCachePolicy, source: ResponseCaching.Source)
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=1", "ETag": "\"v\""], body: "first")
+        let stored = await bench.stored()
+        bench.advance(5)
+        bench.server.respond(row.source == .new ? 200 : 304, Self.life, body: row.source == .new ? "new" : "")
+
+        let response = try await bench.send(policy: row.policy, allowsStoring: false)
+
+        #expect(response.source == row.source && response.body == (row.source == .new ? "new" : "first"))
+        #expect(await bench.stored() == stored)
+    }
+
+    @Test(arguments: Roles.all) func `a policy that reads any age reads past directives of the request and the answer`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "no-cache", "ETag": "\"v\""], body: "first")
+
+        for policy in [HTTPCachePolicy.returnCacheDataElseLoad, .returnCacheDataDontLoad] {
+            let response = try await bench.send(["Cache-Control": "no-cache"], policy: policy)
+            #expect(response.body == "first" && response.source == .stale)
+        }
+        #expect(bench.server.requests.count == 1)
+    }
+
+    @Test(arguments: Roles.all) func `offline mode answers HEAD, ranges and conditions, and sends nothing`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(Self.life, body: "0123")
+        bench.advance(100)
+
+        #expect(try await bench.send(method: .head, policy: .returnCacheDataDontLoad).status == 200)
+        #expect(try await bench.send(["Range": "bytes=1-2"], policy: .returnCacheDataDontLoad).body == "12")
+        #expect(try await bench.send(["If-None-Match": "\"v\""], policy: .returnCacheDataDontLoad).status == 304)
+        for (method, fields) in [(.post, [:]), (.delete, [:]), (.get, ["If-Match": "\"v\""])]
+            as [(HTTPMethod, HTTPFields)]
+        {
+            let error = await #expect(throws: HTTPTransportError.self) {
+                try await bench.send(fields, method: method, policy: .returnCacheDataDontLoad)
+            }
+            #expect(error?.code == .notCached)
+        }
+        #expect(bench.server.requests.count == 1)
+    }
+
+    @Test(arguments: Roles.all) func `answers for other requests are never used, whatever the policy`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60", "Vary": "Accept"], for: ["Accept": "a"])
+
+        #expect(try await bench.find()?.body == nil)
+        bench.server.respond(200, ["Vary": "Accept"], body: "other")
+        #expect(try await bench.send(["Accept": "b"], policy: .returnCacheDataElseLoad).body == "other")
+    }
+}

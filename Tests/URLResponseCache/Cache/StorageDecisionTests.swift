@@ -1,0 +1,77 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoURLResponseCache
+import FoundationEssentials
+import Testing
+
+/// What an answer says of itself in `caching`: its source, and whether others may keep it.
+@Suite(.timeLimit(.minutes(10)))
+struct StorageDecisionTests {
+    private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
+
+    @Test(arguments: Roles.all) func `an answer from the store has the policy it was stored with`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(
+            role,
+            willStore: { stored, _ in
+                var stored = stored
+                stored.storagePolicy = .allowedInMemoryOnly
+                return stored
+            })
+        #expect(try await bench.load(Self.life).policy == .allowedInMemoryOnly)
+
+        #expect(try await bench.send().policy == .allowedInMemoryOnly)
+        bench.advance(61)
+        let confirmed = try await bench.load(Self.life, status: 304, body: "")
+        #expect(confirmed.source == .revalidated && confirmed.policy == .allowedInMemoryOnly)
+        #expect(try await bench.send().policy == .allowedInMemoryOnly)
+    }
+
+    @Test func `the decision is final when the body has been read, and may be stricter then`() async throws {
+        let bench = Bench(willStore: { _, _ in nil })
+        bench.server.respond(200, Self.life)
+        let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
+        let decision = try #require(response.caching?.decision)
+        #expect(decision.policy == .allowed)
+
+        _ = try await response.body.collect(limit: 100)
+
+        #expect(decision.policy == .notAllowed)
+    }
+
+    @Test func `a decision only becomes stricter`() {
+        let decision = StorageDecision(.allowedInMemoryOnly)
+        decision.restrict(to: .allowed)
+        #expect(decision.policy == .allowedInMemoryOnly)
+        decision.restrict(to: .notAllowed)
+        decision.restrict(to: .allowedInMemoryOnly)
+        #expect(decision.policy == .notAllowed)
+    }
+
+    @Test(
+        arguments: Roles.all,
+        [
+            (["Cache-Control": "no-store"], [:], Roles.both), (["Cache-Control": "private"], [:], .sharedOnly),
+            ([:], ["Cache-Control": "no-store"], .both), (["Cache-Control": "max-age=60, x=\"y"], [:], .both),
+            (["Vary": "*"], [:], .neither), (["Cache-Control": "max-age=60"], ["Authorization": "x"], .sharedOnly),
+        ] as [(HTTPFields, HTTPFields, Roles)])
+    func `what is passed on has the server's and the caller's word`(
+        role: CacheRole, row: (received: HTTPFields, request: HTTPFields, forbidden: Roles)
+    ) async throws {
+        let expected = row.forbidden.contains(role) ? ResponseStoragePolicy.notAllowed : .allowed
+        #expect(try await Bench(role).load(row.received, for: row.request).policy == expected)
+        // And so it is for what the cache has no part in.
+        var request = row.request
+        request["Range"] = "lines=1-2"
+        #expect(try await Bench(role).load(row.received, for: request).policy == expected)
+    }
+
+    @Test(arguments: Roles.all) func `a request that may not store says so of its answer`(role: CacheRole) async throws
+    {
+        let bench = Bench(role)
+        bench.server.respond(200, Self.life)
+
+        #expect(try await bench.send(allowsStoring: false).policy == .notAllowed)
+    }
+}

@@ -1,0 +1,211 @@
+import AlcedoCore
+import AlcedoHTTP
+import AlcedoURLResponseCache
+import FoundationEssentials
+import Testing
+
+/// RFC 9111 section 4.1.
+@Suite(.timeLimit(.minutes(10)))
+struct VaryTests {
+    @Test(
+        arguments: Roles.all,
+        [
+            (["Accept": "a"], ["Accept": "a"], true), (["Accept": "a"], ["accept": "a"], true),
+            (["Accept": "a"], ["Accept": "b"], false), (["Accept": "a"], [:], false), ([:], ["Accept": "a"], false),
+            (["Accept": ""], [:], false), ([:], [:], true), (["Accept": "a"], ["Accept": "A"], false),
+            (["Accept": "a", "X": "1"], ["Accept": "a", "X": "2"], true),
+            (["Accept": "a", "Foo": "1"], ["Accept": "a"], false),
+            (["Accept": "a", "Foo": "1"], ["Foo": "1", "Accept": "a"], true),
+            (["Accept": "1", "Foo": "a"], ["Accept": "a", "Foo": "1"], false),
+            // Several lines are one list, and blanks around its commas mean nothing.
+            (["Accept": "a", "accept": "b"], ["Accept": "a, b"], true),
+            (["Accept": "a,b"], ["Accept": " a ,\tb "], true), (["Accept": "a, b"], ["Accept": "b, a"], false),
+            (["Accept": "a b"], ["Accept": "a  b"], false), (["Accept": "\"a,b\""], ["Accept": "\"a, b\""], false),
+            // Weighted lists: neither case nor order nor the spelling of a weight matters.
+            (["Accept-Language": "de, en"], ["Accept-Language": "EN,de"], true),
+            (["Accept-Language": "de;q=0.5, en"], ["Accept-Language": "en, de; q=0.50"], true),
+            (["Accept-Language": "de;q=0.5, en"], ["Accept-Language": "de, en;q=0.5"], false),
+            (["Accept-Language": "de;q=1.0"], ["Accept-Language": "de"], true),
+            (["Accept-Language": "de"], ["Accept-Language": "de-CH"], false),
+            (["Accept-Language": "de;q=x"], ["Accept-Language": "de"], false),
+            (["Accept-Encoding": "gzip, br"], ["Accept-Encoding": "BR, gzip"], true),
+        ] as [(HTTPFields, HTTPFields, Bool)])
+    func `an answer is for requests with the same named fields`(
+        role: CacheRole, row: (first: HTTPFields, second: HTTPFields, isServed: Bool)
+    ) async throws {
+        let bench = Bench(role)
+        let fields: HTTPFields = [
+            "Cache-Control": "max-age=60", "Vary": "accept,Foo", "vary": "Accept-Language , ACCEPT-ENCODING",
+        ]
+        try await bench.load(fields, for: row.first)
+        bench.server.respond(200, body: "other")
+
+        let received = try await bench.send(row.second)
+
+        #expect(received.isHit == row.isServed)
+        if !row.isServed {
+            #expect(received.body == "other")
+            #expect(received.cacheStatus == "alcedo; fwd=vary-miss; fwd-status=200; stored")
+        }
+    }
+
+    @Test(arguments: Roles.all) func `variants stand beside each other, a hundred of them`(role: CacheRole) async throws
+    {
+        let bench = Bench(role)
+        for index in 0..<100 {
+            try await bench.load(
+                ["Cache-Control": "max-age=60", "Vary": "Accept"], body: "\(index)", for: ["Accept": "\(index)"])
+        }
+
+        for index in 0..<100 { #expect(try await bench.send(["Accept": "\(index)"]).body == "\(index)") }
+        #expect(bench.server.requests.count == 100)
+    }
+
+    @Test(arguments: Roles.all) func `of several that fit the newest is served`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        try await bench.load(
+            ["Cache-Control": "max-age=600", "Vary": "Accept"], body: "old", for: ["Accept": "a", "Foo": "1"])
+        bench.advance(10)
+        try await bench.load(
+            ["Cache-Control": "max-age=600", "Vary": "Foo"], body: "new", for: ["Accept": "b", "Foo": "1"])
+        #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "new")
+        #expect(try await bench.send(["Accept": "a", "Foo": "2"]).body == "old")
+        #expect(try await bench.send(["Accept": "c", "Foo": "1"]).body == "new")
+
+        bench.advance(10)
+        try await bench.load(
+            ["Cache-Control": "max-age=600"], body: "newest", for: ["Accept": "d", "Foo": "3"])
+        #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "newest")
+        #expect(bench.server.requests.count == 3)
+    }
+
+    /// The histories found it: a server that changes by what it varies leaves copies of one content.
+    @Test(arguments: Roles.all) func `what the server forbids to keep leaves no copy behind`(role: CacheRole)
+        async throws
+    {
+        let bench = Bench(role)
+        func fields(_ control: String, _ name: String) -> HTTPFields {
+            ["Cache-Control": control, "Vary": name, "ETag": "\"v\""]
+        }
+        try await bench.load(fields("max-age=600", "Accept"), body: "copy", for: ["Accept": "a", "Foo": "1"])
+        bench.advance(10)
+        try await bench.load(fields("max-age=600", "Foo"), body: "copy", for: ["Accept": "b", "Foo": "1"])
+
+        bench.server.respond(304, fields("no-store", "Foo"))
+        let asked: HTTPFields = ["Accept": "a", "Foo": "1", "Cache-Control": "no-cache"]
+        #expect(try await bench.send(asked).body == "copy")
+
+        bench.server.respond(200, body: "new")
+        #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "new")
+    }
+
+    @Test(arguments: Roles.all) func `newest is what the server's date says, not the order of arrival`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(
+            ["Cache-Control": "max-age=600", "Vary": "Accept", "Date": date(-5)], body: "young",
+            for: ["Accept": "a", "Foo": "1"])
+        try await bench.load(
+            ["Cache-Control": "max-age=600", "Vary": "Foo", "Date": date(-50)], body: "old",
+            for: ["Accept": "b", "Foo": "1"])
+
+        #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "young")
+    }
+
+    /// Five different fields: the oldest is forgotten, and never a wrong answer is given.
+    @Test(arguments: Roles.all) func `a server that varies by ever other fields`(role: CacheRole) async throws {
+        let bench = Bench(role)
+        for index in 0..<5 {
+            try await bench.load(
+                ["Cache-Control": "max-age=600", "Vary": "F\(index)"], body: "\(index)", for: ["F\(index)": "x"])
+            bench.advance(1)
+        }
+
+        for index in 1..<5 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
+        #expect(bench.server.requests.count == 5)
+        // The oldest is a miss, and so is a request that none was made for.
+        bench.server.respond(200, ["Cache-Control": "no-store"], body: "asked")
+        #expect(try await bench.send(["F0": "x"]).body == "asked")
+        for index in 1..<5 {
+            bench.server.respond(200, ["Cache-Control": "no-store"], body: "asked")
+            #expect(try await bench.send(["F\(index)": "y"]).body == "asked")
+        }
+        // What may not be stored has left the answers to other requests where they are.
+        for index in 1..<5 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
+    }
+
+    @Test(arguments: Roles.all) func `an answer with other names does not hide the others`(role: CacheRole) async throws
+    {
+        let bench = Bench(role)
+        let life = "max-age=600"
+        try await bench.load(["Cache-Control": life, "Vary": "A"], body: "a", for: ["A": "1", "B": "0"])
+        bench.advance(1)
+        try await bench.load(["Cache-Control": life, "Vary": "A, B"], body: "ab", for: ["A": "2", "B": "2"])
+        bench.advance(1)
+        try await bench.load(["Cache-Control": life, "Vary": "b, a"], body: "ba", for: ["A": "3", "B": "3"])
+
+        #expect(try await bench.send(["A": "1", "B": "9"]).body == "a")
+        #expect(try await bench.send(["A": "2", "B": "2"]).body == "ab")
+        #expect(try await bench.send(["A": "3", "B": "3"]).body == "ba")
+        #expect(try await bench.load([:], body: "new", for: ["A": "3", "B": "2"]).body == "new")
+    }
+
+    @Test(arguments: Roles.all) func `an answer that varies by everything is used by nobody`(
+        role: CacheRole
+    ) async throws {
+        let bench = Bench(role)
+        try await bench.load(["Cache-Control": "max-age=60"], body: "kept")
+        try await bench.load(
+            ["Cache-Control": "max-age=60", "Vary": "*"], body: "everything", for: ["Cache-Control": "no-cache"])
+
+        #expect(try await bench.load([:], body: "asked").body == "asked")
+    }
+
+    @Test func `a list of more names than any server has is used by nobody`() async throws {
+        let bench = Bench()
+        let names = (0..<33).map { "F\($0)" }.joined(separator: ", ")
+
+        #expect(try await !bench.load(["Cache-Control": "max-age=60", "Vary": names]).isStored)
+    }
+
+    @Test func `accounts of one user are kept apart in a private cache`() async throws {
+        let bench = Bench()
+        for name in ["one", "two"] {
+            try await bench.load(["Cache-Control": "max-age=60"], body: name, for: ["Authorization": name])
+        }
+
+        #expect(try await bench.send(["Authorization": "one"]).body == "one")
+        #expect(try await bench.send(["Authorization": "two"]).body == "two")
+        #expect(try await bench.load([:], body: "nobody").body == "nobody")
+    }
+
+    @Test func `what is for everyone is, whoever asked first`() async throws {
+        for role in Roles.all {
+            let bench = Bench(role)
+            try await bench.load(["Cache-Control": "max-age=60, public"], body: "all", for: ["Authorization": "one"])
+
+            #expect(try await bench.send(["Authorization": "two"]).body == "all")
+            #expect(try await bench.send().body == "all")
+        }
+    }
+
+    @Test func `secrets that answers vary by are stored as digests`() async throws {
+        let bench = Bench()
+        try await bench.load(
+            ["Cache-Control": "max-age=60", "Vary": "Cookie, Accept"], for: ["Cookie": "secret", "Accept": "a"])
+
+        guard case .variants(let variants) = await bench.store.entry(for: ImageKey(ResourceKey(Bench.url))) else {
+            Issue.record("no variants are stored")
+            return
+        }
+        #expect(variants.nameLists == [["accept", "cookie"]])
+        let cache = URLResponseCache()
+        let request = HTTPRequest(url: Bench.url, fields: ["Cookie": "secret", "Accept": "a"])
+        await cache.store(
+            HTTPResponseHead(url: Bench.url, status: 200, fields: ["Cache-Control": "max-age=60", "Vary": "Cookie"]),
+            body: Data(), for: request, at: start)
+        let cookie = try #require(await cache.response(for: request)?.varyingFields["cookie"])
+        #expect(cookie != "secret" && cookie.utf8.count == 64)
+    }
+}

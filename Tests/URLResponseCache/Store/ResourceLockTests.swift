@@ -1,0 +1,43 @@
+import AlcedoCore
+import AlcedoTesting
+import TestSupport
+import Testing
+
+@testable import AlcedoURLResponseCache
+
+@Suite(.timeLimit(.minutes(10)))
+struct ResourceLockTests {
+    private let lock = ResourceLock()
+
+    @Test func `one task at a time holds the lock of a resource, and all get it in order`() {
+        let (clock, executor) = (ManualClock(), ManualExecutor())
+        let through = Guarded<[Int]>([])
+        for number in 0..<50 {
+            Task(executorPreference: executor) {
+                await lock.withLock(on: ResourceKey("a")) {
+                    try? await clock.sleep(for: .seconds(1))
+                    through.change { $0.append(number) }
+                }
+            }
+        }
+
+        for count in 0..<50 {
+            executor.drain()
+            #expect(clock.sleeperCount == 1 && through.value.count == count)
+            clock.advance(by: .seconds(1))
+        }
+        executor.drain()
+
+        #expect(clock.sleeperCount == 0 && through.value == Array(0..<50))
+    }
+
+    @Test func `another resource has a lock of its own`() async {
+        var isThrough = false
+
+        await lock.withLock(on: ResourceKey("a")) {
+            await lock.withLock(on: ResourceKey("b")) { isThrough = true }
+        }
+
+        #expect(isThrough)
+    }
+}

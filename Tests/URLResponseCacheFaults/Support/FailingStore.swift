@@ -1,0 +1,70 @@
+import AlcedoCore
+import AlcedoHTTP
+import FoundationEssentials
+import TestSupport
+
+@testable import AlcedoURLResponseCache
+
+/// A store that a test can stop, before a call does anything or after it has read.
+final class FailingStore: ResponseStoring {
+    enum Call: Hashable, Sendable { case entry, store, remove, removeAll }
+
+    let inner: any ResponseStoring
+    private let gates = Guarded<[Call: Gate]>([:])
+    private let late = Guarded<[Call: Gate]>([:])
+    private let losesAll = Guarded(false)
+    private let stored = Guarded<[ImageKey]>([])
+
+    init(_ inner: any ResponseStoring = MemoryResponseStore()) { self.inner = inner }
+
+    /// The keys that entries were stored under, in order.
+    var storedKeys: [ImageKey] { stored.value }
+
+    /// Stops the next call of a kind before it does anything.
+    func stop(_ call: Call) -> Gate {
+        let gate = Gate()
+        gates.change { $0[call] = gate }
+        return gate
+    }
+
+    /// Stops the next call of a kind when it has done its work, before it returns.
+    func stopAfter(_ call: Call) -> Gate {
+        let gate = Gate()
+        late.change { $0[call] = gate }
+        return gate
+    }
+
+    /// Finds and keeps nothing from now on, as a disk that has gone.
+    func lose() { losesAll.change { $0 = true } }
+
+    private func around<Result: Sendable>(_ call: Call, _ work: () async -> Result) async -> Result {
+        if let gate = gates.change({ $0.removeValue(forKey: call) }) { await gate.pass() }
+        let gate = late.change { $0.removeValue(forKey: call) }
+        let result = await work()
+        if let gate { await gate.pass() }
+        return result
+    }
+
+    func entry(for key: ImageKey) async -> ResponseEntry? {
+        await around(.entry) { losesAll.value ? nil : await inner.entry(for: key) }
+    }
+
+    func store(_ entry: ResponseEntry, for key: ImageKey) async {
+        stored.change { $0.append(key) }
+        await around(.store) { if !losesAll.value { await inner.store(entry, for: key) } }
+    }
+
+    func remove(_ key: ImageKey) async { await around(.remove) { await inner.remove(key) } }
+
+    func removeAll(of resource: ResourceKey) async {
+        await around(.removeAll) { await inner.removeAll(of: resource) }
+    }
+
+    func removeAll(storedSince date: Date) async {
+        await around(.removeAll) { await inner.removeAll(storedSince: date) }
+    }
+
+    func removeAll() async { await around(.removeAll) { await inner.removeAll() } }
+
+    func flush() async { await inner.flush() }
+}
