@@ -120,9 +120,9 @@ struct ShowCommand: ProgramCommand {
         case .kitty: return .kitty(cell: TerminalGraphics.cell(asking: terminal))
         case .sixel: return .sixel(cell: TerminalGraphics.cell(asking: terminal))
         case .auto:
-            let isWorthAsking = TerminalGraphics.isWorthAsking(
+            let shouldQueryTerminal = TerminalGraphics.shouldQueryTerminal(
                 environment: ProcessInfo.processInfo.environment, isTerminal: Console.outputIsTerminal)
-            return isWorthAsking && depth != .none ? TerminalGraphics(asking: terminal) : .blocks
+            return shouldQueryTerminal && depth != .none ? TerminalGraphics(asking: terminal) : .blocks
         }
     }
 

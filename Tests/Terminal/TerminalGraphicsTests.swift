@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `the environment says whether to ask`() {
-        let ask = { TerminalGraphics.isWorthAsking(environment: $0, isTerminal: $1) }
+        let ask = { TerminalGraphics.shouldQueryTerminal(environment: $0, isTerminal: $1) }
 
         #expect(ask(["TERM": "xterm-kitty"], true))
         #expect(ask(["TERM": "foot", "COLORTERM": "truecolor"], true))

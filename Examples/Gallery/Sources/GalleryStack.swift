@@ -32,7 +32,7 @@
                 cacheDirectory: usesDisk ? caches : nil, memoryLimit: memoryLimit,
                 downloader: Downloader(transport: CachingTransport(wrapping: network, cache: responses)))
             configuration.responseCache = responses
-            configuration.observer = sources
+            configuration.observers = [sources]
             self.configuration = configuration
             self.responses = responses
             pipeline = ImagePipeline(configuration)

@@ -20,7 +20,8 @@ struct GIFImage {
             throw ImageEncodingError(.unsupportedImage, "GIF: \(buffer.size) pixels do not fit the format")
         }
         size = buffer.size
-        var row = StraightRow(PixelRowHeader(size: buffer.size, format: buffer.format, alphaMode: buffer.alphaMode))
+        let header = PixelRowHeader(size: buffer.size, format: buffer.format, alphaMode: buffer.alphaMode)
+        var row = StraightRowConverter(header)
         let isOpaque = buffer.alphaMode == .opaque || buffer.format == .rgbx8 || buffer.format == .gray8
         let opaque = UInt32(littleEndian: 0xFF00_0000)
         var pixels: [UInt32] = []

@@ -223,7 +223,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
 
 /// Makes rows that JPEG can hold: four bytes a pixel, of which the last does not count, without transparency.
 private struct JPEGRowFlattener {
-    private var straight: StraightRow
+    private var straight: StraightRowConverter
     private let background: SIMD4<UInt32>
 
     /// nil when the rows are fit as they are.
@@ -233,7 +233,7 @@ private struct JPEGRowFlattener {
         case .rgba8 where header.alphaMode == .opaque: return nil
         case .rgba8, .rgba16: break
         }
-        straight = StraightRow(header)
+        straight = StraightRowConverter(header)
         self.background = SIMD4(UInt32(background.red), UInt32(background.green), UInt32(background.blue), 255)
     }
 

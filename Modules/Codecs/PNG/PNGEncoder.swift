@@ -177,11 +177,11 @@ private struct PNGPalette {
 /// Turns rows into samples as PNG stores them: straight.
 private struct PNGRowSamples {
     private let header: PixelRowHeader
-    private var straight: StraightRow
+    private var straight: StraightRowConverter
 
     init(_ header: PixelRowHeader) {
         self.header = header
-        straight = StraightRow(header)
+        straight = StraightRowConverter(header)
     }
 
     /// How rows of this kind are stored, other than as a palette.

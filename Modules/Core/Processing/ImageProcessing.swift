@@ -35,7 +35,7 @@ extension ImageProcessing {
     public var decodingTarget: TargetSize? { nil }
 
     public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
-        WholePictureStage(next: next) { try process($0) }
+        WholeImageStage(next: next) { try process($0) }
     }
 }
 
@@ -64,7 +64,7 @@ public struct ImageProcessingError: CodedError {
 }
 
 /// A processor that needs the whole picture, in a chain of row consumers.
-package final class WholePictureStage: PixelRowConsumer {
+package final class WholeImageStage: PixelRowConsumer {
     private let process: (DecodedImage) throws -> DecodedImage
     private let next: any PixelRowConsumer
     private let collector = PixelRowCollector()

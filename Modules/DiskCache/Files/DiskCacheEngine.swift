@@ -33,7 +33,7 @@ final class DiskCacheEngine: Sendable {
     private let readers = BlockingExecutor(name: "alcedo.disk.read", width: 2)
     private let writer = BlockingExecutor(name: "alcedo.disk.write", width: 1)
     private let state = Locked(State())
-    private let sweeping: Recurrence
+    private let sweeping: RepeatingTask
     private let trims: TrimObservers
 
     init(
@@ -41,7 +41,7 @@ final class DiskCacheEngine: Sendable {
         trims: TrimObservers
     ) {
         self.store = store
-        sweeping = Recurrence(every: sweepInterval, clock: clock)
+        sweeping = RepeatingTask(every: sweepInterval, clock: clock)
         self.trims = trims
     }
 

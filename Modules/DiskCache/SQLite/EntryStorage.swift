@@ -18,7 +18,7 @@ final class EntryStorage: Sendable {
     private let clock: any TimeSource
     private let readers: DatabasePool<EntryQueries>
     private let writer: DatabasePool<EntryChanges>
-    private let sweeping: Recurrence
+    private let sweeping: RepeatingTask
     let background = MaintenanceQueue()
 
     init(
@@ -28,7 +28,7 @@ final class EntryStorage: Sendable {
         self.limits = limits
         self.clock = clock
         self.trims = trims
-        sweeping = Recurrence(every: sweepInterval, clock: clock)
+        sweeping = RepeatingTask(every: sweepInterval, clock: clock)
         let values = ValueDirectory(directory: directory, durability: durability)
         self.values = values
         let uses = uses

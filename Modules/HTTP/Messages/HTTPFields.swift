@@ -107,7 +107,7 @@ extension HTTPFields {
         guard !lines.isEmpty else { return .none }
         var found: DeclaredLength = .none
         for member in lines.joined(separator: ",").split(separator: ",", omittingEmptySubsequences: false) {
-            let digits = member.trimmedOfBlanks
+            let digits = member.trimmingBlanks
             guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(digits),
                 found == .none || found == .bytes(count)
             else { return .invalid }
@@ -120,7 +120,7 @@ extension HTTPFields {
     package var unknownTransferCoding: String? {
         let known: Set = ["chunked", "deflate", "gzip", "x-gzip", "identity"]
         return values(of: "Transfer-Encoding").lazy.flatMap { $0.split(separator: ",") }
-            .map { $0.trimmedOfBlanks.lowercased() }.first { !$0.isEmpty && !known.contains($0) }
+            .map { $0.trimmingBlanks.lowercased() }.first { !$0.isEmpty && !known.contains($0) }
     }
 
     /// The fields with one length at most, which is that of the body: none beside a `Transfer-Encoding`, and equal ones
@@ -144,7 +144,7 @@ extension HTTPFields {
             throw HTTPTransportError(
                 .invalidResponse, "not a Content-Length: \(lines.joined(separator: ", ").prefix(100).debugDescription)")
         }
-        if lines.count > 1 || lines != [String(first)] { framed["Content-Length"] = String(first.trimmedOfBlanks) }
+        if lines.count > 1 || lines != [String(first)] { framed["Content-Length"] = String(first.trimmingBlanks) }
         return framed
     }
 

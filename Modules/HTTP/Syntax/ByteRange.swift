@@ -7,10 +7,10 @@ package enum ByteRange: Equatable {
 
     /// Nil for what is not one range of bytes: another unit, several ranges, no range.
     package init?(_ text: String) {
-        guard let equals = text.firstIndex(of: "="), text[..<equals].trimmedOfBlanks.lowercased() == "bytes" else {
+        guard let equals = text.firstIndex(of: "="), text[..<equals].trimmingBlanks.lowercased() == "bytes" else {
             return nil
         }
-        let spec = text[text.index(after: equals)...].trimmedOfBlanks
+        let spec = text[text.index(after: equals)...].trimmingBlanks
         guard let dash = spec.firstIndex(of: "-") else { return nil }
         let (first, last) = (spec[..<dash], spec[spec.index(after: dash)...])
         switch (Self.offset(first), Self.offset(last)) {

@@ -23,7 +23,7 @@ package enum QuotedList {
             }
         }
         members.append(text[start...])
-        return members.map(\.trimmedOfBlanks).filter { !$0.isEmpty }
+        return members.map(\.trimmingBlanks).filter { !$0.isEmpty }
     }
 }
 
@@ -55,7 +55,7 @@ extension Substring {
     package static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
     /// Without spaces and tabs at the ends.
-    package var trimmedOfBlanks: Substring {
+    package var trimmingBlanks: Substring {
         var trimmed = drop(while: Self.isBlank)
         while let last = trimmed.last, Self.isBlank(last) { trimmed.removeLast() }
         return trimmed

@@ -32,7 +32,7 @@ public final class ImageCache: Sendable {
         threads = DecodingThreads(
             codecs: configuration.codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,
             byteBudget: configuration.maximumDecodingByteCount, taskExecutor: configuration.taskExecutor)
-        trims = configuration.onClean.flatMap { onClean -> DataCacheTrimObservation? in
+        trims = configuration.onClean.flatMap { onClean -> (any Sendable)? in
             let disk = configuration.diskCache as? any MaintainableDataCache
             return disk?.observeTrims { report in onClean(report.removals.map(\.name)) }
         }

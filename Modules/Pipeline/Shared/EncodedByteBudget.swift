@@ -31,7 +31,7 @@ final class EncodedByteBudget: Sendable {
     /// Counts bytes that have come, whether there is room or not.
     func reserveArrived(_ byteCount: Int) {
         mean.withLock { mean in mean = mean.map { $0 + (byteCount - $0) / 4 } ?? byteCount }
-        budget.reserveAnyway(byteCount)
+        budget.reserveUnconditionally(byteCount)
     }
 
     func release(_ byteCount: Int) { budget.release(byteCount) }

@@ -44,7 +44,7 @@ extension ImageProcessors {
         package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
             switch axis {
             case .leftAndRight: RowMirror(next: next)
-            case .topAndBottom: WholePictureStage(next: next) { try process($0) }
+            case .topAndBottom: WholeImageStage(next: next) { try process($0) }
             }
         }
     }
@@ -107,7 +107,7 @@ private final class RowOrienter: PixelRowConsumer {
             consumer = RowMirror(next: next)
             try consumer.begin(upright)
         case .down, .downMirrored, .leftMirrored, .right, .rightMirrored, .left:
-            consumer = WholePictureStage(next: next) { [orient] in try orient.process($0) }
+            consumer = WholeImageStage(next: next) { [orient] in try orient.process($0) }
             try consumer.begin(header)
         }
     }

@@ -59,7 +59,9 @@ package final class ByteBudget: Sendable {
 
     /// Reserves bytes that are there already, whether they fit or not, until ``release(_:)`` gives back as many: who comes
     /// later waits for them. Below nought counts as nought.
-    package func reserveAnyway(_ byteCount: Int) { state.withLock { $0.reserveUnconditionally(max(0, byteCount)) } }
+    package func reserveUnconditionally(_ byteCount: Int) {
+        state.withLock { $0.reserveUnconditionally(max(0, byteCount)) }
+    }
 
     private func reserve(_ byteCount: Int, _ id: Int, _ priority: AdjustablePriority) async throws {
         try Task.checkCancellation()

@@ -59,7 +59,7 @@ struct CacheControl {
 
     private static func fieldNames(in argument: String?) -> [String] {
         guard let argument else { return [] }
-        let names = argument.split(separator: ",").map { $0.trimmedOfBlanks.lowercased() }.filter { !$0.isEmpty }
+        let names = argument.split(separator: ",").map { $0.trimmingBlanks.lowercased() }.filter { !$0.isEmpty }
         // What is no list of names limits nothing.
         return names.allSatisfy(\.isToken) ? names : []
     }
@@ -88,7 +88,7 @@ struct CacheControl {
                 argument = rest.first == "\"" ? readQuoted(&rest) : readToken(&rest)
             }
             rest = rest.drop { $0 != "," }.dropFirst()
-            let trimmed = name.trimmedOfBlanks
+            let trimmed = name.trimmingBlanks
             guard !trimmed.isEmpty else { continue }
             // White space around "=" is not in the grammar; the argument then counts as a bad one.
             let isOdd = argument != nil && name.last.map(Substring.isBlank) == true

@@ -5,7 +5,7 @@ import FoundationEssentials
 extension HTTPFields {
     /// The members of a comma-separated list of tokens, in lower case.
     func members(of name: String) -> [String] {
-        values(of: name).flatMap { $0.split(separator: ",") }.map { $0.trimmedOfBlanks.lowercased() }
+        values(of: name).flatMap { $0.split(separator: ",") }.map { $0.trimmingBlanks.lowercased() }
             .filter { !$0.isEmpty }
     }
 

@@ -139,7 +139,7 @@ enum Precondition {
 }
 
 extension String {
-    fileprivate var trimmingBlanks: Substring { self[...].trimmedOfBlanks }
+    fileprivate var trimmingBlanks: Substring { self[...].trimmingBlanks }
 }
 
 /// One question to the server, as far as the rules need it.

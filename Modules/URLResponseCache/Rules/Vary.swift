@@ -77,7 +77,7 @@ private struct WeightedMember: Comparable {
     private let weight: Int
 
     init(_ text: Substring) {
-        let parts = text.lowercased().split(separator: ";").map { String($0.trimmedOfBlanks) }
+        let parts = text.lowercased().split(separator: ";").map { String($0.trimmingBlanks) }
         let last = parts.last ?? ""
         if parts.count > 1, last.hasPrefix("q="), let number = Double(last.dropFirst(2)), (0...1).contains(number) {
             weight = Int((number * 1_000).rounded())

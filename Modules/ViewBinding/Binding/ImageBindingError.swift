@@ -1,5 +1,7 @@
+public import AlcedoRuntime
+
 /// The reason why an ``ImageBinder`` loads no image. Errors of a load are passed on as they are.
-public struct ImageBindingError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct ImageBindingError: CodedError {
     /// The kinds of errors.
     public enum Code: String, Sendable {
         /// There was no request to load.
@@ -15,6 +17,4 @@ public struct ImageBindingError: Error, Sendable, Equatable, CustomStringConvert
         self.code = code
         self.message = message
     }
-
-    public var description: String { message }
 }

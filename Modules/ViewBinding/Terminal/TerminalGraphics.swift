@@ -47,7 +47,7 @@ extension TerminalGraphics {
     ) -> PixelSize { replies(of: terminal, limit, clock)?.cell ?? usualCell }
 
     /// Whether the environment leaves it worth asking: a terminal that has colours, none of which were refused.
-    package static func isWorthAsking(environment: [String: String], isTerminal: Bool) -> Bool {
+    package static func shouldQueryTerminal(environment: [String: String], isTerminal: Bool) -> Bool {
         isTerminal && TerminalColorDepth(environment: environment, isTerminal: true) != .none
     }
 

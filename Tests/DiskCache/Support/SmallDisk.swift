@@ -5,7 +5,7 @@ import TestSupport
 /// A small file system in memory. It is in no folder: only an open descriptor holds it, so that it ends with
 /// the process, however that ends.
 final class SmallDisk: Sendable {
-    private let folder: HeldFolder
+    private let folder: HeldDirectory
 
     /// Whether this process may make one.
     static let isPermitted: Bool = (try? SmallDisk()) != nil
@@ -13,7 +13,7 @@ final class SmallDisk: Sendable {
     init?(kibibytes: Int = 256) throws {
         let directory = try TemporaryDirectory()
         guard mount("none", directory.path, "tmpfs", 0, "size=\(kibibytes)k") == 0 else { return nil }
-        let held = HeldFolder(directory.path)
+        let held = HeldDirectory(directory.path)
         umount2(directory.path, Int32(MNT_DETACH))
         guard let held else { return nil }
         folder = held

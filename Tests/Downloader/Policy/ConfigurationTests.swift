@@ -86,9 +86,8 @@ struct ConfigurationTests {
         configuration.acceptsContent = CodecRegistry([entry]).recognizes
         let head = HTTPResponseHead(url: url, status: 200)
         try configuration.checkContent(png, head: head)
-        #expect(throws: DownloadError.self) { [configuration] in
-            try configuration.checkContent(Data("<html>".utf8), head: head)
-        }
+        let other = configuration
+        #expect(throws: DownloadError.self) { try other.checkContent(Data("<html>".utf8), head: head) }
     }
 
     @Test func `a transform makes the content, which is then checked`() async throws {

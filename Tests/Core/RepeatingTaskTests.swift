@@ -10,7 +10,7 @@ struct RecurrenceTests {
     private let executor = ManualExecutor()
 
     @Test func `work is done after each interval until it wants no more`() {
-        let recurrence = Recurrence(every: .seconds(60), clock: clock, taskExecutor: executor)
+        let recurrence = RepeatingTask(every: .seconds(60), clock: clock, taskExecutor: executor)
         for _ in 0..<3 {
             recurrence.start { [count] in
                 count.change {
@@ -31,7 +31,7 @@ struct RecurrenceTests {
     }
 
     @Test func `what is stopped or let go of sleeps no more, and does not begin again`() {
-        var recurrence: Recurrence? = Recurrence(every: .seconds(60), clock: clock, taskExecutor: executor)
+        var recurrence: RepeatingTask? = RepeatingTask(every: .seconds(60), clock: clock, taskExecutor: executor)
         recurrence?.start { true }
         executor.drain()
         #expect(clock.sleeperCount == 1)
@@ -39,7 +39,7 @@ struct RecurrenceTests {
         executor.drain()
         #expect(clock.sleeperCount == 0)
 
-        let stopped = Recurrence(every: .seconds(60), clock: clock, taskExecutor: executor)
+        let stopped = RepeatingTask(every: .seconds(60), clock: clock, taskExecutor: executor)
         stopped.stop()
         stopped.start { [count] in
             count.change {

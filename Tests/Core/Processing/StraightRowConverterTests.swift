@@ -6,7 +6,7 @@ import Testing
     private func convert(_ format: PixelFormat, _ mode: AlphaMode, _ bytes: [UInt8]) -> [UInt8] {
         let header = PixelRowHeader(
             size: PixelSize(width: bytes.count / format.bytesPerPixel, height: 1), format: format, alphaMode: mode)
-        var row = StraightRow(header)
+        var row = StraightRowConverter(header)
         // Twice: what is left of one row must not show in the next.
         let inverted = bytes.map { ~$0 }
         _ = row.convert(inverted.span.bytes)
@@ -54,17 +54,17 @@ import Testing
         let pixels = try #require(made)
         let expected = pixels.unpremultiplied().tightBytes
 
-        let collector = Collector(StraightRow(DecodedImage(pixels: pixels).rowHeader))
+        let collector = Collector(StraightRowConverter(DecodedImage(pixels: pixels).rowHeader))
         try DecodedImage(pixels: pixels).sendRows(to: collector)
 
         #expect(collector.bytes == expected)
     }
 
     private final class Collector: PixelRowConsumer {
-        private var row: StraightRow
+        private var row: StraightRowConverter
         private(set) var bytes: [UInt8] = []
 
-        init(_ row: StraightRow) { self.row = row }
+        init(_ row: StraightRowConverter) { self.row = row }
 
         func begin(_ header: PixelRowHeader) throws {}
         func consume(_ row: RawSpan) throws { bytes += self.row.convert(row) }

@@ -1,7 +1,7 @@
 import AlcedoRuntime
 
 /// Work that is done again and again, from the first time that somebody asks for it until this is let go of.
-package final class Recurrence: Sendable {
+package final class RepeatingTask: Sendable {
     private struct State: Sendable {
         var task: Task<Void, Never>?
         var isOver = false

@@ -1,5 +1,5 @@
 /// Turns rows of any pixel format into straight RGBA of 8 bits, which every encoder understands.
-package struct StraightRow {
+package struct StraightRowConverter {
     private let header: PixelRowHeader
     private var output: [UInt8]
 
@@ -37,7 +37,7 @@ package struct StraightRow {
 extension PixelBuffer {
     /// Returns the first `rowCount` rows as straight RGBA8, with transparent rows below them; nil when there is no memory.
     package func straightRGBA(rowCount: Int) -> PixelBuffer? {
-        var converter = StraightRow(PixelRowHeader(size: size, format: format, alphaMode: alphaMode))
+        var converter = StraightRowConverter(PixelRowHeader(size: size, format: format, alphaMode: alphaMode))
         return PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, stride in
             for y in 0..<rowCount {
                 UnsafeMutableRawBufferPointer(rebasing: memory[(y * stride)...]).copyBytes(

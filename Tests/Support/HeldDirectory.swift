@@ -4,7 +4,7 @@ import AlcedoLibc
 ///
 /// The path says the descriptor's number. A cache that was let go of may use it later, and must find nothing there then: the
 /// number stays taken when the value goes, or it would lead to whatever is opened next.
-package final class HeldFolder: Sendable {
+package final class HeldDirectory: Sendable {
     private let descriptor: Int32
 
     /// nil when there is no such folder.
