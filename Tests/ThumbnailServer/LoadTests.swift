@@ -85,7 +85,7 @@ struct LoadTests {
             client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
             try await server.origin.waitForStalls()
             async let response = server.get(server.target("/a"))
-            try await server.wait(for: "thumbnail_requests_in_flight", toBe: 2)
+            try await server.waitUntilWaiters(of: server.target("/a"), are: 2)
 
             client.disconnect()
             try await server.wait(for: "thumbnail_clients_disconnected_total", toBe: 1)

@@ -120,6 +120,10 @@ struct TestServer: Sendable {
         try await eventually { running.isQueued(RequestHead(method: "GET", target: target)) }
     }
 
+    func waitUntilWaiters(of target: String, are count: Int) async throws {
+        try await eventually { running.waiterCount(for: RequestHead(method: "GET", target: target)) == count }
+    }
+
     /// One number of the metrics; nil when there is none of that name.
     func number(_ name: String) async throws -> Double? {
         let text = try await get("/metrics").text

@@ -60,6 +60,9 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     /// How much work has not ended, with waiters or abandoned.
     package var runningCount: Int { state.withLock { $0.runningCount } }
 
+    /// The number of callers that wait for a key.
+    package func waiterCount(for key: Key) -> Int { state.withLock { $0.waiterCount(key) } }
+
     /// Ends all work: who waits gets `error`, and so does whoever comes later. Returns when the work has ended.
     package func shutDown(throwing error: any Error) async {
         let (waiters, tasks) = state.withLock { $0.shutDown(error) }

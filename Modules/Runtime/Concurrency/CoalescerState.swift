@@ -94,6 +94,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
 
     var runningCount: Int { running.count }
 
+    func waiterCount(_ key: Key) -> Int { flights[key]?.waiters.count ?? 0 }
+
     mutating func makeID() -> Int {
         lastID += 1
         return lastID

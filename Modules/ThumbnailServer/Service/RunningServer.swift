@@ -14,6 +14,9 @@ struct RunningServer: Sendable {
     /// Whether nothing has been begun for a request but the wait for a place.
     func isQueued(_ head: RequestHead) -> Bool { stack.service.isQueued(head) }
 
+    /// The number of requests that wait for the thumbnail of this one.
+    func waiterCount(for head: RequestHead) -> Int { stack.service.waiterCount(for: head) }
+
     /// Takes nothing more, lets what runs end, up to the grace, and writes what belongs in stores. To be called once.
     ///
     /// - Parameter storeTimeout: How long that writing may take, because a disk, or Redis, may hang; nil: what is left of the

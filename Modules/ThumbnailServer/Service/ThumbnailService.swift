@@ -73,6 +73,12 @@ final class ThumbnailService: HTTPHandling {
         return generator.isWaiting(for: query.key)
     }
 
+    /// The number of requests that wait for the thumbnail of this one.
+    func waiterCount(for head: RequestHead) -> Int {
+        guard let (query, _) = try? checkedQuery(head) else { return 0 }
+        return generator.waiterCount(for: query.key)
+    }
+
     func requestEnded(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {
         let isThumbnail = head.path == ThumbnailQuery.path
         metrics.requestEnded(status: status, byteCount: byteCount, duration: isThumbnail ? duration : nil)

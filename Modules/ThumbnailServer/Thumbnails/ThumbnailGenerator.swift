@@ -64,6 +64,9 @@ final class ThumbnailGenerator: Sendable {
     /// Whether nothing has been begun for it but the wait for a place.
     func isWaiting(for key: ImageKey) -> Bool { waiting.withLock { $0[key] != nil } }
 
+    /// The number of requests that wait for a thumbnail.
+    func waiterCount(for key: ImageKey) -> Int { coalescer.waiterCount(for: key) }
+
     private func generateWithPermit(_ query: ThumbnailQuery) async throws -> Thumbnail {
         let key = query.key
         waiting.withLock { $0[key, default: 0] += 1 }
