@@ -52,13 +52,10 @@ extension ImagePipeline {
 
         /// Creates a configuration that by default has no caches: its pipeline downloads and decodes.
         ///
-        /// Most parameters are the properties of the same name. For tests there are two more:
-        ///
-        /// - Parameters:
-        ///   - clock: The clock that measures the steps and ``writeTimeout``. Default: the system's.
-        ///   - taskExecutor: Runs the tasks of the pipeline, and its decoding and processing in place of threads of its own,
-        ///     such as the `ManualExecutor` of `AlcedoTesting`. Default: nil, Swift's own executor and threads of the
-        ///     pipeline.
+        /// The parameters are the properties of the same names. Two more are for tests: `clock` measures the steps and
+        /// ``writeTimeout`` (default: the system's clock), and `taskExecutor`, for example a `ManualExecutor` of
+        /// `AlcedoTesting`, runs the pipeline's tasks, decoding and processing (default: nil, Swift's executor and threads
+        /// of the pipeline).
         public init(
             downloader: any Downloading,
             codecs: CodecRegistry,

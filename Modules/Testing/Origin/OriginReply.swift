@@ -80,7 +80,10 @@ public struct OriginReply: Sendable {
 extension OriginReply {
     /// Returns a response 200 with a body.
     ///
-    /// - Parameter fields: Further header fields. Default: none.
+    /// - Parameters:
+    ///   - body: The bytes of the body.
+    ///   - type: The media type in `Content-Type`.
+    ///   - fields: Further header fields. Default: none.
     public static func ok(
         _ body: Data, type: String = "application/octet-stream", fields: HTTPFields = HTTPFields()
     ) -> OriginReply {
