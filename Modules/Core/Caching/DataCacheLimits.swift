@@ -1,41 +1,50 @@
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// How much a data cache keeps, and for how long.
+/// The limits of a data cache: total size, number of entries and maximum age.
+///
+/// ```swift
+/// let limits = DataCacheLimits(maximumSize: 512 << 20, maximumAge: .seconds(30 * 24 * 60 * 60))
+/// ```
 public struct DataCacheLimits: Sendable, Hashable {
-    /// What the age of an entry is counted from.
+    /// The date from which the age of an entry is counted.
     public enum AgeBasis: Sendable, Hashable {
-        /// When it was last read or stored.
+        /// The date of the last read or store.
         case lastUse
-        /// When it was stored, however often it is read.
+        /// The date of the store. Reads do not change the age.
         case storing
     }
 
-    /// The maximum number of bytes that the entries occupy. A cache on disk counts the blocks that the file system has
-    /// allocated for them, not the lengths of their files. Zero or less stores nothing.
+    /// The maximum number of bytes that the entries occupy. A disk cache counts the blocks that the file system has
+    /// allocated for the entries, not the lengths of their files. With zero or less, nothing is stored.
     public var maximumSize: Int
-    /// The maximum number of entries. Zero or less stores nothing.
+    /// The maximum number of entries. With zero or less, nothing is stored.
     public var maximumCount: Int
-    /// How long an entry lives that has no expiry of its own; nil for ever. An entry of a date in the future counts as used
-    /// now: nothing ends because a clock went back, or came forward again.
+    /// The maximum age of an entry that has no expiry of its own; nil for no limit. A date in the future counts as the
+    /// current date, so entries do not expire because the clock was set back and later corrected.
     public var maximumAge: Duration?
-    /// What ``maximumAge`` is counted from.
+    /// The date from which ``maximumAge`` is counted.
     package var ageBasis: AgeBasis
-    /// Whether a read of an entry with an expiry of its own moves that on by the time since its last use. Where the clock goes
-    /// back, the expiry stays until it has come as far again; only a last use of more than a year ahead is not believed, and
-    /// taken back with the expiry.
+    /// Whether reading an entry that has its own expiry postpones the expiry by the time since the last use.
+    ///
+    /// When the clock has been set back, the expiry does not change until the clock passes the last use again. When the
+    /// last use is more than a year ahead of the clock, the last use becomes the current date, and the expiry moves
+    /// back by the same time.
     package var extendsExpiryOnUse: Bool
-    /// The share of the limits that a trim leaves, from nought to 1: a trim that left all of it would be needed again at
-    /// once.
+    /// The fraction of the limits that remains in use after a trim, from 0 to 1. A value below 1 leaves space, so that
+    /// the next store does not cause another trim.
     package var trimTarget: Double
 
+    /// Creates the limits of a data cache.
+    ///
     /// - Parameters:
-    ///   - maximumSize: In bytes. Default: 256 MiB.
-    ///   - maximumCount: Default: no limit of its own.
-    ///   - maximumAge: Default: seven days, as Kingfisher and SDWebImage have it.
-    ///   - ageBasis: Default: the last use.
-    ///   - extendsExpiryOnUse: Default: false.
-    ///   - trimTarget: Default: nine tenths. Kingfisher leaves a half, Nuke seven tenths.
+    ///   - maximumSize: The maximum total size, in bytes. Default: 256 MiB.
+    ///   - maximumCount: The maximum number of entries. Default: no limit.
+    ///   - maximumAge: The maximum age of an entry. Default: seven days, as in Kingfisher and SDWebImage.
+    ///   - ageBasis: The date from which the age is counted. Default: the last use.
+    ///   - extendsExpiryOnUse: Whether a read postpones the expiry of the entry. Default: false.
+    ///   - trimTarget: The fraction of the limits that remains in use after a trim. Default: 0.9. Kingfisher uses 0.5,
+    ///     Nuke 0.7.
     public init(
         maximumSize: Int = 256 << 20, maximumCount: Int = .max, maximumAge: Duration? = .seconds(7 * 24 * 60 * 60),
         ageBasis: AgeBasis = .lastUse, extendsExpiryOnUse: Bool = false, trimTarget: Double = 0.9
@@ -56,35 +65,38 @@ public struct DataCacheLimits: Sendable, Hashable {
 
     private static func share(_ share: Double, of limit: Int) -> Int {
         guard !(share >= 1), limit > 0 else { return max(0, limit) }
-        // A share that is no number leaves nothing.
+        // A fraction that is NaN leaves nothing.
         guard share > 0 else { return 0 }
         return Int(exactly: (Double(limit) * share).rounded(.down)) ?? limit
     }
 }
 
 extension DataCacheLimits {
-    /// How far ahead the date of a last use may be and still be believed, in milliseconds: a year.
+    /// The longest time, in milliseconds, that the last use of an entry may be ahead of the clock and still be kept: a
+    /// year.
     ///
-    /// A clock that is set back by a battery's end, and forward again by the network, must not make entries old that were
-    /// used between. What a clock wrong the other way has left must grow old some day.
+    /// A computer with an empty battery can start with a clock in the past, and the network corrects it later. Entries
+    /// used in between must not become old. A clock that was wrong in the other direction leaves dates in the future;
+    /// the limit lets entries with such dates expire eventually.
     private static let maximumClockLead: Int64 = 365 * 24 * 60 * 60 * 1000
 
-    /// Whether an entry's time is over. A date in the future counts as now: the clock has gone back since, or will.
+    /// Whether an entry has expired. A last use in the future counts as `now`: the clock was set back, or will be
+    /// corrected.
     package func isOver(storedAt: Timestamp, lastUse: Timestamp, expiry: Timestamp?, now: Timestamp) -> Bool {
         if let expiry { return now >= expiry }
         guard let maximumAge else { return false }
-        // What was stored in the future counts by its last use: else it would stay until then.
+        // An entry stored in the future is dated by its last use; otherwise it would not expire until its store date.
         let start = storedAt > now ? lastUse : ageBasis == .lastUse ? max(lastUse, storedAt) : storedAt
         return Double(now.milliseconds - start.milliseconds) >= maximumAge / .milliseconds(1)
     }
 
-    /// The date of the last use of an entry that is used now: a clock that goes back makes it no earlier, by less than a
-    /// year.
+    /// Returns the date of the last use for an entry that is used now. The date never moves back, unless it is more
+    /// than a year ahead of `now`.
     package func lastUse(_ lastUse: Timestamp, usedAt now: Timestamp) -> Timestamp {
         lastUse.milliseconds - now.milliseconds > Self.maximumClockLead ? now : max(lastUse, now)
     }
 
-    /// The expiry of an entry that is used now: it moves as far as the date of the last use does.
+    /// Returns the expiry of an entry that is used now. It moves by as much as the date of the last use moves.
     package func expiry(_ expiry: Timestamp?, after lastUse: Timestamp, usedAt now: Timestamp) -> Timestamp? {
         guard extendsExpiryOnUse, let expiry else { return expiry }
         let moved = self.lastUse(lastUse, usedAt: now).milliseconds - lastUse.milliseconds
@@ -92,16 +104,18 @@ extension DataCacheLimits {
     }
 }
 
-/// A date as files keep it: whole milliseconds since 1970.
+/// A date with the precision of the cache files: whole milliseconds since 1970.
 package struct Timestamp: Comparable, Sendable {
-    /// Either way; 30,000 years. A difference of two dates never overflows.
+    /// The largest distance from 1970 in either direction, more than 30,000 years. The difference of two dates never
+    /// overflows.
     private static let limit: Int64 = 1_000_000_000_000_000
 
     package let milliseconds: Int64
 
-    /// A date that is out of reach counts as the last one within it.
+    /// Creates a date, clamped to the representable range.
     package init(milliseconds: Int64) { self.milliseconds = max(-Self.limit, min(Self.limit, milliseconds)) }
 
+    /// Creates a date, rounded to the millisecond and clamped to the representable range. NaN becomes the latest date.
     package init(_ date: Date) {
         let value = (date.timeIntervalSince1970 * 1000).rounded()
         let limit = Double(Self.limit)

@@ -1,31 +1,31 @@
 import AlcedoRuntime
 
-/// What went when a data cache kept its limits.
+/// A report of the entries that a data cache has removed to keep its limits.
 public struct DataCacheTrimReport: Sendable, Hashable {
-    /// Why an entry went.
+    /// The reason for the removal of an entry.
     public enum Reason: String, Sendable {
-        /// Its time was over.
+        /// The entry had expired.
         case expired
         /// The entries occupied more than ``DataCacheLimits/maximumSize``.
         case sizeLimit
-        /// There were more entries than ``DataCacheLimits/maximumCount``.
+        /// The number of entries exceeded ``DataCacheLimits/maximumCount``.
         case countLimit
         /// The storage was full.
         case noSpace
-        /// Somebody asked for a trim to less than the limits.
+        /// A caller requested a trim below the limits.
         case requested
     }
 
-    /// An entry that went.
+    /// A removed entry.
     public struct Removal: Sendable, Hashable {
         /// ``ImageKey/fileName`` of the entry's key.
         public var name: String
-        /// The bytes that it occupied, as ``DataCacheLimits/maximumSize`` counts them.
+        /// The number of bytes that the entry occupied, as ``DataCacheLimits/maximumSize`` counts them.
         public var size: Int
-        /// Why it went.
+        /// The reason for the removal.
         public var reason: Reason
 
-        /// What a cache says of an entry that went.
+        /// Creates a record of a removed entry.
         package init(name: String, size: Int, reason: Reason) {
             self.name = name
             self.size = size
@@ -33,18 +33,18 @@ public struct DataCacheTrimReport: Sendable, Hashable {
         }
     }
 
-    /// In the order in which they went.
+    /// The removed entries, in the order of their removal.
     public var removals: [Removal]
-    /// Why more is left than should be, where the cache tells.
+    /// The error that kept the cache from removing enough entries; nil if none is known.
     package var refusal: DataCacheError?
 
-    /// A report; by default of nothing.
+    /// Creates a report. By default, it is empty.
     package init(removals: [Removal] = [], refusal: DataCacheError? = nil) {
         self.removals = removals
         self.refusal = refusal
     }
 
-    /// Bytes that became free.
+    /// The number of bytes freed.
     package var byteCount: Int { removals.reduce(0) { $0 + $1.size } }
 }
 
@@ -60,17 +60,19 @@ package final class TrimObservers: Sendable {
     private let permanent: Handler?
     private let state = Locked(State())
 
-    /// - Parameter permanent: Called first, as long as the cache is there; nil: none.
+    /// Creates a set of handlers.
+    ///
+    /// - Parameter permanent: A handler that is called before all others, for the lifetime of the cache; nil for none.
     package init(_ permanent: Handler?) { self.permanent = permanent }
 
-    /// Adds a handler until the observation is released.
+    /// Adds a handler, and returns a token. The handler is called until the token is released.
     package func add(_ handler: @escaping Handler) -> any Sendable {
         let id = state.withLock { state in
             state.lastID += 1
             state.handlers[state.lastID] = handler
             return state.lastID
         }
-        // What the handler holds may end another observation, so it is released outside the lock. Swift 6.2.3 with -O
+        // Releasing the handler may end another observation, so it is released outside the lock. Swift 6.2.3 with -O
         // releases a discarded result before the lock is unlocked, so the result has a name.
         return TrimObservation { [weak self] in
             let handler = self?.state.withLock { $0.handlers.removeValue(forKey: id) }
@@ -78,7 +80,7 @@ package final class TrimObservers: Sendable {
         }
     }
 
-    /// Calls the handlers, unless nothing was removed.
+    /// Calls the handlers, unless no entry was removed.
     package func tell(_ report: DataCacheTrimReport) {
         guard !report.removals.isEmpty else { return }
         permanent?(report)
@@ -86,10 +88,12 @@ package final class TrimObservers: Sendable {
     }
 }
 
-/// A registration of a handler for the trims of a data cache, which ends when the last reference to it is released.
+/// A registration of a handler for the trims of a data cache. It ends when the last reference to it is released.
 private final class TrimObservation: Sendable {
     private let end: @Sendable () -> Void
 
+    /// Creates a registration.
+    ///
     /// - Parameter end: Called once, when the registration ends.
     init(end: @escaping @Sendable () -> Void) { self.end = end }
 

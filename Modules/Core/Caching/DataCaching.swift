@@ -1,33 +1,34 @@
 public import AlcedoRuntime
 public import FoundationEssentials
 
-/// Keeps encoded bytes, usually on disk.
+/// A cache for encoded bytes, usually on disk.
 ///
-/// Calls may come from any task at the same time and never block the cooperative pool. An entry is found whole and as
-/// it was stored, or not at all: damage is a miss.
+/// Methods may be called concurrently from any task and never block the cooperative thread pool. A cache returns an
+/// entry exactly as stored, or nil: a damaged entry is a miss.
 public protocol DataCaching: Sendable {
-    /// Returns what is stored under `key`, and counts as a use of it. Trouble with the storage is a miss.
+    /// Returns the entry stored under `key`, and records a use of it. Returns nil when the storage fails.
     func entry(for key: ImageKey) async -> CachedData?
-    /// Whether something is stored under `key`. Not a use. The bytes are not verified.
+    /// Whether an entry is stored under `key`. Does not record a use and does not verify the bytes.
     func contains(_ key: ImageKey) async -> Bool
-    /// Stores `entry` under `key`, replacing what is there. When it returns, the entry can be read.
+    /// Stores `entry` under `key`, replacing any existing entry. The entry can be read when the method returns.
     ///
-    /// An entry whose expiry has passed is not stored, and what stood under `key` goes; that is no error.
+    /// An entry whose expiry has passed is not stored. The existing entry is removed, and no error is thrown.
     ///
-    /// - Throws: ``DataCacheError``, or `CancellationError`. What was there before may then be gone, never damaged.
+    /// - Throws: ``DataCacheError``, or `CancellationError`. After an error, the previous entry may be missing, but is
+    ///   never damaged.
     func store(_ entry: CachedData, for key: ImageKey) async throws
-    /// Removes what is stored under `key`. Returns whether there was anything.
+    /// Removes the entry stored under `key`. Returns whether there was an entry.
     @discardableResult func remove(_ key: ImageKey) async -> Bool
-    /// Removes the original and every variant of a resource. Returns how many entries that were.
+    /// Removes the original and every variant of a resource. Returns the number of removed entries.
     @discardableResult func removeAll(of resource: ResourceKey) async -> Int
-    /// Removes everything.
+    /// Removes all entries.
     func removeAll() async
-    /// Returns when everything that was asked for before has been done, and the limits hold. Default: returns at once, for
-    /// caches whose calls do all of their work before they return.
+    /// Returns when all earlier calls have completed and the limits hold. Default: returns at once, for caches that
+    /// complete each call before it returns.
     func flush() async
 }
 
-/// A data cache that reports how much it stores.
+/// A data cache that reports its size and number of entries.
 public protocol MeasurableDataCache: DataCaching {
     /// The number of bytes that the entries occupy in the storage, including the cache's own records.
     var totalSize: Int { get async }
@@ -36,26 +37,26 @@ public protocol MeasurableDataCache: DataCaching {
 }
 
 extension DataCaching {
-    /// Returns the bytes stored under `key`. Counts as a use, as `entry(for:)` does.
+    /// Returns the bytes stored under `key`, and records a use as `entry(for:)` does.
     package func data(for key: ImageKey) async -> Data? { await entry(for: key)?.data }
 
-    /// Stores bytes without notes. Throws as ``store(_:for:)`` does.
+    /// Stores bytes without metadata. Throws the errors of ``store(_:for:)``.
     package func store(_ data: Data, for key: ImageKey) async throws { try await store(CachedData(data), for: key) }
 
     public func flush() async {}
 }
 
-/// Bytes in a data cache, with what the storer wants to know about them later.
+/// Bytes in a data cache, with metadata and an optional expiry.
 public struct CachedData: Sendable, Hashable {
     /// The bytes that were stored.
     public var data: Data
-    /// The storer's own notes, such as a response's head. Opaque to the cache.
+    /// Metadata of the caller, such as the head of a response. The cache does not interpret it.
     public var metadata: Data
-    /// From when on the entry is not found any more; nil for as long as the cache's own limits say. Kept to the
-    /// millisecond.
+    /// The date from which the entry is treated as missing, with millisecond precision; nil to apply the age limit of
+    /// the cache.
     public var expiry: Date?
 
-    /// Bytes to store. By default without notes, and with the cache's own age limit.
+    /// Creates an entry. By default, it has no metadata, and the age limit of the cache applies.
     public init(_ data: Data, metadata: Data = Data(), expiry: Date? = nil) {
         self.data = data
         self.metadata = metadata
@@ -63,39 +64,42 @@ public struct CachedData: Sendable, Hashable {
     }
 }
 
-/// Why a cache could not store bytes, or not look after those that it has.
+/// An error of a data cache that could not store or maintain entries.
 public struct DataCacheError: CodedError, Hashable {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: String, Sendable {
-        /// The directory cannot be made or written.
+        /// The directory cannot be created or written.
         case notWritable
         /// The storage is full.
         case noSpace
-        /// The entry is larger than the cache.
+        /// The entry exceeds the size limit of the cache.
         case tooLarge
-        /// Anything else; the message says what.
+        /// Any other failure; the message describes it.
         case failed
     }
 
-    /// What callers branch on.
+    /// The kind of failure.
     public var code: Code
-    /// One sentence, for logs.
+    /// A description of the failure in one sentence, for logs.
     package var message: String
 
-    /// An error of a cache's own.
+    /// Creates an error, for caches outside this package.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 }
 
-/// What survives a power cut, beside what survives the end of a process, which is all that was stored.
+/// The extent to which a disk cache's entries survive a power failure. All stored entries survive the end of the
+/// process.
 public enum Durability: Sendable, Hashable {
-    /// What the system has written by itself: usually all but the last half a minute. Nothing torn is ever served.
+    /// Entries survive once the system has written them: usually all except those of the last 30 seconds. A partially
+    /// written entry is never returned.
     case none
-    /// The bytes of an entry are on the medium before it takes its place (`fdatasync`). Its name may come later.
+    /// The bytes of an entry are on the medium (`fdatasync`) before the entry becomes visible. Its name may be written
+    /// later.
     case entry
-    /// The name is on the medium too (`fdatasync` of the entry's folder and of the cache's), before the store returns. Of the
-    /// cache's directory itself that is true once the system has written its parent.
+    /// The name is also on the medium before the store returns (`fdatasync` of the entry's directory and of the cache's
+    /// directory). The cache's directory itself survives once the system has written its parent directory.
     case directory
 }

@@ -1,53 +1,57 @@
 public import FoundationEssentials
 
-/// A data cache whose entries can be listed and trimmed, as a tool or a settings page does.
+/// A data cache whose entries can be listed and trimmed, for example by a tool or a settings page.
 ///
-/// The disk caches of this package conform. Only they make the reports that it returns: a cache of an app's own conforms to
-/// ``DataCaching``, and to ``MeasurableDataCache`` where it can.
+/// The disk caches of this package conform. Other caches cannot create the reports that these methods return. They
+/// conform to ``DataCaching``, and to ``MeasurableDataCache`` if they can measure their entries.
 public protocol MaintainableDataCache: MeasurableDataCache {
-    /// What the cache has done since it was made.
+    /// The counts of reads, stores and removals since the cache was created.
     var statistics: DataCacheStatistics { get }
-    /// All entries that have not expired, the least recently used first. Not a use. O(*n* log *n*) in memory.
+    /// Returns all entries that have not expired, the least recently used first. Does not record uses. Sorts in memory
+    /// in O(*n* log *n*).
     func items() async -> [DataCacheItem]
-    /// The key of an entry, by the name that items and reports give it. nil when it is not there, or damaged.
+    /// Returns the key of the entry with a name from an item or a report; nil when the entry is missing or damaged.
     func key(named name: String) async -> ImageKey?
-    /// Removes what has expired, then the least recently used entries until the rest occupies at most `size` bytes and is
-    /// at most `count`. Returns what went.
+    /// Removes expired entries, then the least recently used entries until the rest occupies at most `size` bytes and
+    /// has at most `count` entries. Returns a report of the removed entries.
     @discardableResult func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport
-    /// Removes what has expired, and keeps the limits. Returns what went. A cache does so by itself, too.
+    /// Removes expired entries, then enforces the limits. Returns a report of the removed entries. A cache also does
+    /// this by itself.
     @discardableResult func clean() async -> DataCacheTrimReport
-    /// Calls `handler` after each trim that has removed entries: by limits, ages or a full disk, in the background or
-    /// because a caller asked for it.
+    /// Calls `handler` after each trim that has removed entries. A trim removes entries because of the limits, their
+    /// age or a full disk; it runs in the background or at the request of a caller.
     ///
-    /// The cache tells each removal once, and nothing of entries that callers remove, that are replaced or damaged, or
-    /// that a read finds expired. It calls `handler` from any thread, outside its locks; a clean or trim that a caller
-    /// asked for returns after it. Every trim is told at once, so nothing waits for `handler`, and no trim goes untold.
+    /// Each removal is reported once. A report excludes entries that callers remove, entries that are replaced or
+    /// damaged, and expired entries found by a read. The cache calls `handler` on any thread, outside its locks.
+    /// ``clean()`` and ``trim(toSize:count:)`` return after `handler` has returned. A trim in the background is reported
+    /// without waiting for earlier calls, so calls may overlap. No report is dropped.
     ///
     /// - Returns: A token. The handler is called until the token is released.
     func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable
 }
 
 extension MaintainableDataCache {
-    /// Removes what has expired, then the least recently used entries until the rest occupies at most `size` bytes.
-    /// Returns what went.
+    /// Removes expired entries, then the least recently used entries until the rest occupies at most `size` bytes.
+    /// Returns a report of the removed entries.
     @discardableResult
     package func trim(toSize size: Int) async -> DataCacheTrimReport { await trim(toSize: size, count: .max) }
 }
 
-/// An entry as a listing of a data cache tells it.
+/// A description of one entry of a data cache.
 public struct DataCacheItem: Sendable, Hashable {
     /// ``ImageKey/fileName`` of the entry's key.
     public var name: String
-    /// The bytes that the entry occupies, as ``DataCacheLimits/maximumSize`` counts them, the cache's own notes included.
+    /// The number of bytes that the entry occupies, including the cache's own records, as
+    /// ``DataCacheLimits/maximumSize`` counts them.
     public var size: Int
-    /// When it was stored.
+    /// The date of the store.
     public var storedAt: Date
-    /// When it was last read or stored.
+    /// The date of the last read or store.
     public var lastUse: Date
-    /// From when on the entry is not found any more; nil for as long as the cache's own limits say.
+    /// The date from which the entry is treated as missing; nil if the age limit of the cache applies.
     public var expiry: Date?
 
-    /// What a cache's listing says of one entry.
+    /// Creates a description of an entry.
     package init(name: String, size: Int, storedAt: Date, lastUse: Date, expiry: Date? = nil) {
         self.name = name
         self.size = size
@@ -57,46 +61,46 @@ public struct DataCacheItem: Sendable, Hashable {
     }
 }
 
-/// What a data cache has done since it was made.
+/// The counts of reads, stores and removals since a data cache was created.
 public struct DataCacheStatistics: Sendable, Hashable, CustomStringConvertible {
-    /// Reads that found an entry.
+    /// The number of reads that found an entry.
     public var hits = 0
-    /// Reads that found none, damaged and expired ones too.
+    /// The number of reads that found no entry, including damaged and expired entries.
     public var misses = 0
-    /// Entries that were stored, those that replaced another included.
+    /// The number of entries stored, including replacements.
     public var stores = 0
-    /// Stores that failed.
+    /// The number of stores that failed.
     public var failures = 0
-    /// Entries that were found damaged, and removed.
+    /// The number of entries that were found damaged and removed.
     public var damagedEntries = 0
-    /// Entries that limits removed.
+    /// The number of entries removed by limits.
     public var trimmedEntries = 0
 
-    /// Nothing done yet.
+    /// Creates statistics with all counts zero.
     package init() {}
 
-    /// The number of hits divided by that of all reads, from 0 to 1; zero before the first read.
+    /// The number of hits divided by the number of reads, from 0 to 1. Zero before the first read.
     public var hitRatio: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
 
-    /// One line for a log, such as `3 of 5 found, 4 stored, 1 failed, 0 damaged, 2 trimmed`.
+    /// The counts in one line for a log, such as `3 of 5 found, 4 stored, 1 failed, 0 damaged, 2 trimmed`.
     public var description: String {
         "\(hits) of \(hits + misses) found, \(stores) stored, \(failures) failed, \(damagedEntries) damaged, "
             + "\(trimmedEntries) trimmed"
     }
 }
 
-/// What a look at every entry of a data cache found.
+/// The result of a verification of all entries of a data cache.
 package struct DataCacheVerification: Sendable, Hashable {
-    /// How many entries were read, damaged ones too.
+    /// The number of entries read, including damaged ones.
     package var checkedCount: Int
-    /// The bytes that the whole ones occupy, as ``DataCacheLimits/maximumSize`` counts them.
+    /// The number of bytes that the intact entries occupy, as ``DataCacheLimits/maximumSize`` counts them.
     package var byteCount: Int
-    /// ``ImageKey/fileName`` of the keys whose entries were damaged or missing, and are removed now.
+    /// The ``ImageKey/fileName`` of each key whose entry was damaged or missing. These entries have been removed.
     package var damagedNames: [String]
-    /// Why not every entry could be read, or not all that is damaged removed: the first reason that the cache tells.
+    /// The first error that prevented reading an entry or removing a damaged one; nil if there was none.
     package var refusal: DataCacheError?
 
-    /// A report; by default of a cache without entries.
+    /// Creates a result. By default, it is that of an empty cache.
     package init(
         checkedCount: Int = 0, byteCount: Int = 0, damagedNames: [String] = [], refusal: DataCacheError? = nil
     ) {

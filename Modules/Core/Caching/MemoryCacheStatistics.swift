@@ -1,17 +1,17 @@
-/// What a memory cache has done since it was made. Sums wrap around rather than trap.
+/// The counts of lookups, stores and evictions since a memory cache was created. Sums wrap around on overflow.
 public struct MemoryCacheStatistics: Sendable, Equatable, CustomStringConvertible {
     /// The number of lookups that found an entry.
     public private(set) var hits = 0
     /// The sum of the costs of the entries that lookups found, in the cache's unit, usually bytes.
     public private(set) var hitCost = 0
-    /// The number of lookups that found no entry, ``weakHits`` included.
+    /// The number of lookups that found no entry, including ``weakHits``.
     public private(set) var misses = 0
     /// The number of lookups that found an evicted value because it was still referenced elsewhere.
     public private(set) var weakHits = 0
-    /// The number of values stored, those that replaced another included.
+    /// The number of values stored, including replacements.
     public private(set) var stores = 0
-    /// The number of values that were not stored: too costly for the cache, expired, or not worth their cost to the
-    /// policy. A rejection is neither a store nor an eviction.
+    /// The number of values that were not stored. A value is rejected when it is too costly for the cache, has expired,
+    /// or is not worth its cost to the policy. A rejection is neither a store nor an eviction.
     public private(set) var rejections = 0
     /// The number of entries that left the cache, by reason.
     public private(set) var evictions: [EvictionReason: Int] = [:]
@@ -23,6 +23,7 @@ public struct MemoryCacheStatistics: Sendable, Equatable, CustomStringConvertibl
     /// The sum of the costs of the entries that left the cache, by reason.
     package private(set) var evictedCosts: [EvictionReason: Int] = [:]
 
+    /// Creates statistics with all counts zero.
     @usableFromInline package init() {}
 
     /// Counts a value that was stored.
@@ -56,28 +57,29 @@ public struct MemoryCacheStatistics: Sendable, Equatable, CustomStringConvertibl
         self.weakHits += weakHits
     }
 
-    /// The number of hits divided by that of all lookups, from 0 to 1; zero before the first lookup.
+    /// The number of hits divided by the number of lookups, from 0 to 1. Zero before the first lookup.
     public var hitRatio: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
 
-    /// One line for a log, such as `3 of 5 found, 4 stored, 0 rejected, 2 evicted`.
+    /// The counts in one line for a log, such as `3 of 5 found, 4 stored, 0 rejected, 2 evicted`.
     public var description: String {
         let evicted = evictions.values.reduce(0, +)
         return "\(hits) of \(hits + misses) found, \(stores) stored, \(rejections) rejected, \(evicted) evicted"
     }
 }
 
-/// Why an entry left a memory cache. A value that the cache or its policy rejects was never in it, and has no reason.
+/// The reason why an entry left a memory cache. A value that the cache or its policy rejects never enters the cache and
+/// has no reason.
 public enum EvictionReason: String, Sendable, CaseIterable {
-    /// The entries cost more than the cache may keep.
+    /// The total cost exceeded the limit of the cache.
     case costLimit
-    /// There were more entries than the cache may keep.
+    /// The number of entries exceeded the limit of the cache.
     case countLimit
-    /// Its time to live had passed.
+    /// The entry's time to live had passed.
     case expired
-    /// The owner, or memory pressure, reduced the cache.
+    /// The owner or memory pressure trimmed the cache.
     case trimmed
-    /// The owner removed it.
+    /// The owner removed the entry.
     case removed
-    /// Another value was stored, or rejected, under its key.
+    /// Another value was stored or rejected under the same key.
     case replaced
 }

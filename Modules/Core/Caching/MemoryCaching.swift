@@ -1,26 +1,29 @@
-/// Keeps decoded images in memory.
+/// A cache for decoded images in memory.
 ///
-/// Calls may come from any thread, return at once, do no input or output, and never call back into the caller.
+/// Methods may be called concurrently from any thread. They return without blocking, perform no input or output, and
+/// never call back into the caller.
 public protocol MemoryCaching: Sendable {
-    /// Returns the image stored under `key`, and counts as a use of it.
+    /// Returns the image stored under `key`, and records a use of it.
     func image(for key: ImageKey) -> DecodedImage?
-    /// Whether an image is stored under `key`. Not a use of it.
+    /// Whether an image is stored under `key`. Does not record a use.
     func contains(_ key: ImageKey) -> Bool
-    /// Stores `image` under `key`, replacing any image already there.
+    /// Stores `image` under `key`, replacing any existing image.
     ///
-    /// An image whose cost exceeds the whole limit is not stored and evicts nothing else; what stood under `key` goes.
+    /// An image whose cost exceeds the limit of the cache is not stored and evicts no other image. The existing image
+    /// under `key` is removed.
     func store(_ image: DecodedImage, for key: ImageKey)
-    /// Stores the finished image of `request` under ``ImageRequest/key``, as storing by key does. The pipeline calls
-    /// this. A cache that decides by request may decline the image; what stood under the key goes then, too. A cache with
-    /// times to live applies ``ImageRequest/timeToLive``.
+    /// Stores the finished image of `request` under ``ImageRequest/key``. The pipeline calls this method.
     ///
-    /// Default: stores the image under the request's key.
+    /// A cache may decline the image because of the request. The existing image under the key is then removed. A cache
+    /// that supports times to live applies ``ImageRequest/timeToLive``.
+    ///
+    /// Default: stores the image under the key of the request.
     func store(_ image: DecodedImage, for request: ImageRequest)
-    /// Removes the image stored under `key`. Returns whether there was one.
+    /// Removes the image stored under `key`. Returns whether there was an image.
     @discardableResult func remove(_ key: ImageKey) -> Bool
-    /// Removes the original and every variant of a resource. Returns how many images that were.
+    /// Removes the original and every variant of a resource. Returns the number of removed images.
     @discardableResult func removeAll(of resource: ResourceKey) -> Int
-    /// Removes every image.
+    /// Removes all images.
     func removeAll()
 }
 
@@ -28,31 +31,31 @@ extension MemoryCaching {
     public func store(_ image: DecodedImage, for request: ImageRequest) { store(image, for: request.key) }
 }
 
-/// A memory cache that reports what its images cost and can be made smaller.
+/// A memory cache that reports the cost of its images and can be trimmed.
 ///
-/// A pipeline does not need this. Apps use it to show and free memory, and ``MemoryCaching`` caches that conform are checked
-/// for it, too.
+/// A pipeline does not require this protocol. Apps use it to display and reduce memory use. The conformance kit of
+/// AlcedoTesting also checks these requirements for caches that conform.
 public protocol MaintainableMemoryCache: MemoryCaching {
-    /// The sum of the costs of all images stored, in bytes. The cache defines what an image costs; usually it is
+    /// The total cost of all stored images, in bytes. The cache defines the cost of an image, usually
     /// ``DecodedImage/cost``.
     var totalCost: Int { get }
-    /// Removes the least useful images until the cost of the rest is at most `cost` bytes.
+    /// Removes the least useful images until the total cost is at most `cost` bytes.
     func trim(toCost cost: Int)
 }
 
-/// How short memory is. A higher level is greater.
+/// A level of memory pressure. A higher level compares greater.
 public enum MemoryPressure: Sendable, Comparable {
-    /// There is enough.
+    /// Enough memory is available.
     case normal
-    /// Give back what is cheap to make again.
+    /// Memory is low. Caches release images that are cheap to recreate.
     case warning
-    /// Give back everything.
+    /// Memory is almost exhausted. Caches release everything.
     case critical
 }
 
-/// Tells when the machine, or the container, is short of memory.
+/// A source of memory pressure levels of the machine or the container.
 public protocol MemoryPressureSource: Sendable {
-    /// Calls `handler` at each change of the level until the returned token is let go. The handler may come from any
-    /// thread and must not block.
+    /// Calls `handler` at each change of the level until the returned token is released. The handler may be called on
+    /// any thread and must not block.
     func observe(_ handler: @escaping @Sendable (MemoryPressure) -> Void) -> any Sendable
 }

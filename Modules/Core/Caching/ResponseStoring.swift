@@ -1,38 +1,39 @@
 public import AlcedoHTTP
 public import FoundationEssentials
 
-/// Keeps HTTP answers for a caching transport, which decides what may be stored and served, and under which keys.
+/// Storage for HTTP responses. The caching transport that uses it decides which responses are stored and served, and
+/// under which keys.
 ///
-/// A key's resource is the URL in its normal form; its variant is empty for the resource's own entry, and the digest of
-/// the request fields that an answer varies by for a variant. Calls may come from any task at the same time. Trouble
-/// with the storage is a miss, never an error: the network can always answer.
+/// The resource of a key is the normalized URL. The variant is empty for the resource's own entry; for a response that
+/// depends on request fields (`Vary`), it is the digest of those fields. Methods may be called concurrently from any
+/// task. A storage failure is a miss, not an error, because the response can be loaded from the network.
 public protocol ResponseStoring: Sendable {
-    /// Returns what is stored under `key`, whole and as it was stored, and counts as a use of it.
+    /// Returns the entry stored under `key`, complete and unchanged, and records a use of it.
     func entry(for key: ImageKey) async -> ResponseEntry?
-    /// Stores `entry` under `key`, replacing what is there. An entry that this store does not take (too large, or not
-    /// for its kind of storage) leaves nothing under `key`.
+    /// Stores `entry` under `key`, replacing any existing entry. If the store does not accept the entry (too large, or
+    /// unsuitable for its kind of storage), it removes the existing entry.
     func store(_ entry: ResponseEntry, for key: ImageKey) async
-    /// Removes what is stored under `key`.
+    /// Removes the entry stored under `key`.
     func remove(_ key: ImageKey) async
-    /// Removes the entries of every variant of a resource, its own included.
+    /// Removes all variants of a resource, including its own entry.
     func removeAll(of resource: ResourceKey) async
-    /// Removes all answers that were stored at `date` or later; a store that does not know when may remove more.
+    /// Removes all responses stored at `date` or later. A store that does not record dates may remove more.
     func removeAll(storedSince date: Date) async
-    /// Removes everything.
+    /// Removes all entries.
     func removeAll() async
-    /// Returns when everything that was asked for before has been done.
+    /// Returns when all earlier calls have completed. Default: returns at once.
     func flush() async
 }
 
 extension ResponseStoring {
-    /// Nothing to do for a store whose calls do all of their work before they return.
+    /// Returns at once, for stores that complete each call before it returns.
     public func flush() async {}
 }
 
-/// What a pipeline asks of the response cache below its downloader, beside having it answer requests.
+/// Access to the stored responses of the response cache below a downloader, for a pipeline.
 public protocol ResponseCacheAccess: Sendable {
-    /// Whether an answer to the request is stored, whatever its age.
+    /// Whether a response to the request is stored, regardless of its age.
     func hasResponse(for request: HTTPRequest) async -> Bool
-    /// Removes the answers to the request, those to requests with other fields included.
+    /// Removes the responses to the request, including those to requests for the same URL with other fields.
     func removeResponses(for request: HTTPRequest) async
 }
