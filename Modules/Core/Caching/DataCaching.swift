@@ -43,10 +43,16 @@ extension DataCaching {
     /// Stores bytes without metadata. Throws the errors of ``store(_:for:)``.
     package func store(_ data: Data, for key: ImageKey) async throws { try await store(CachedData(data), for: key) }
 
+    /// Returns at once, for caches that complete each call before it returns.
     public func flush() async {}
 }
 
 /// Bytes in a data cache, with metadata and an optional expiry.
+///
+/// ```swift
+/// let entry = CachedData(data, expiry: Date(timeIntervalSinceNow: 3_600))
+/// try await cache.store(entry, for: key)
+/// ```
 public struct CachedData: Sendable, Hashable {
     /// The bytes that were stored.
     public var data: Data

@@ -23,7 +23,7 @@ public protocol MaintainableDataCache: MeasurableDataCache {
     ///
     /// Each removal is reported once. A report excludes entries that callers remove, entries that are replaced or
     /// damaged, and expired entries found by a read. The cache calls `handler` on any thread, outside its locks.
-    /// ``clean()`` and ``trim(toSize:count:)`` return after `handler` has returned. A trim in the background is reported
+    /// ``clean()`` and ``trim(toSize:count:)`` return after `handler` has returned. A background trim is reported
     /// without waiting for earlier calls, so calls may overlap. No report is dropped.
     ///
     /// - Returns: A token. The handler is called until the token is released.

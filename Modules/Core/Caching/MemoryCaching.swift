@@ -28,6 +28,7 @@ public protocol MemoryCaching: Sendable {
 }
 
 extension MemoryCaching {
+    /// Stores the image under the key of the request.
     public func store(_ image: DecodedImage, for request: ImageRequest) { store(image, for: request.key) }
 }
 

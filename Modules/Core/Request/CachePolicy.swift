@@ -1,14 +1,19 @@
 public import AlcedoHTTP
 
-/// Which layers a request may read and write, and whether it may use the network.
+/// The caches that a request may read and write, and whether it may use the network.
+///
+/// ```swift
+/// var request = ImageRequest(url: url)
+/// request.cachePolicy = .reload
+/// ```
 public struct CachePolicy: Sendable, Hashable {
-    /// What a request may do with one cache.
+    /// The permitted operations on one cache.
     public enum Access: Sendable, Hashable {
-        /// Neither reading nor writing.
+        /// No reading and no writing.
         case none
-        /// A stored image may be used.
+        /// Reading only.
         case read
-        /// A loaded image may be stored.
+        /// Writing only.
         case write
         /// Reading and writing.
         case all
@@ -24,19 +29,24 @@ public struct CachePolicy: Sendable, Hashable {
         }
     }
 
-    /// Decoded images in memory. Default: both.
+    /// Access to the memory cache, which holds decoded images. Default: all.
     public var memory: Access
-    /// Bytes on disk. Default: both.
+    /// Access to the disk cache, which holds encoded bytes. Default: all.
     public var disk: Access
-    /// Whether a response cache below the downloader may answer or store. Without `read` it does not answer, unless
-    /// `protocolPolicy` or the source's own request names another policy than `useProtocolCachePolicy`, which stays.
+    /// Access to a response cache below the downloader. Default: all.
+    ///
+    /// Without read access, the HTTP request uses the policy `reloadIgnoringLocalCacheData`, unless this policy was
+    /// created from another ``/AlcedoHTTP/HTTPCachePolicy`` than `useProtocolCachePolicy`, or the source's own request
+    /// specifies another. Without write access, the response cache does not store the response.
     public var response: Access
-    /// How a response cache uses what it has; nil: as the source's own request says. Default: nil.
+    /// The policy for a response cache; nil to use the policy of the source's own request. Default: nil.
     package var protocolPolicy: HTTPCachePolicy?
-    /// Whether the request may go to the network when no cache answers; closures count as the network.
+    /// Whether the request may use the network when no cache has the image. Provider closures and URLs of other schemes
+    /// count as the network. Default: true.
     public var allowsNetwork: Bool
 
-    /// By default every layer is used, and the network where they have nothing.
+    /// Creates a policy. By default, all caches are read and written, and the network is used when they do not have the
+    /// image.
     public init(
         memory: Access = .all, disk: Access = .all, response: Access = .all, protocolPolicy: HTTPCachePolicy? = nil,
         allowsNetwork: Bool = true
@@ -48,8 +58,10 @@ public struct CachePolicy: Sendable, Hashable {
         self.allowsNetwork = allowsNetwork
     }
 
-    /// What a policy of `NSURLRequest` means for all layers. Images in memory and bytes on disk have no age: they answer
-    /// where a stored answer may, and are passed over where the server is to be asked.
+    /// Creates the policy for all caches that corresponds to a policy of `NSURLRequest`.
+    ///
+    /// Images in memory and bytes on disk have no age. They are used under the policies that allow a stored response
+    /// without a request to the server, and ignored under the others.
     public init(_ policy: HTTPCachePolicy) {
         switch policy {
         case .useProtocolCachePolicy: self.init()
@@ -63,31 +75,38 @@ public struct CachePolicy: Sendable, Hashable {
         }
     }
 
-    /// Every layer is read and written.
+    /// Reads and writes all caches.
     public static let all = CachePolicy()
-    /// Nothing is read, the result is written: `reloadIgnoringLocalCacheData`.
+    /// Ignores the caches and stores the result, as `reloadIgnoringLocalCacheData` does.
     public static let reload = CachePolicy(.reloadIgnoringLocalCacheData)
-    /// The caches answer, whatever the age, or the request fails: `returnCacheDataDontLoad`.
+    /// Uses the caches, regardless of age, and fails on a miss, as `returnCacheDataDontLoad` does.
     public static let cacheOnly = CachePolicy(.returnCacheDataDontLoad)
-    /// The server is asked whether what is stored still holds: `reloadRevalidatingCacheData`.
+    /// Ignores memory and disk, and validates the stored response with the server, as `reloadRevalidatingCacheData`
+    /// does. Stores the result in all caches.
     public static let revalidate = CachePolicy(.reloadRevalidatingCacheData)
-    /// Nothing is read and nothing is written; a policy that the source's own request names stays.
+    /// Reads and writes no cache. A policy that the source's own HTTP request specifies still applies.
     public static let none = CachePolicy(memory: .none, disk: .none, response: .none)
 }
 
-/// What a pipeline keeps on disk of what it loads.
+/// The data that a pipeline stores on disk for the images that it loads.
+///
+/// The original bytes of local files, `data:` URLs and sources in memory are not copied. Images processed from them are
+/// stored under the policies that store processed images.
 public enum DataCachePolicy: String, Sendable, Hashable, CaseIterable {
-    /// The bytes as they came, for every size and processor there may be.
+    /// The original bytes, which serve every size and processor.
     case original
-    /// The image as it was asked for, in a format that holds it; the bytes as they came when nothing was done to them.
+    /// The image as requested, with its size and processors, in a format that preserves it. The original bytes when the
+    /// request does not change the image.
     case processed
-    /// Both of these.
+    /// The original bytes and the image as requested.
     case both
-    /// The image as it was asked for where that is more than decoding (a size, a processor); else the bytes as they came.
-    /// Files in the file system are not copied, what is made of them is kept.
+    /// The image as requested when the request changes the image, for example by a size or a processor; otherwise, the
+    /// original bytes. At present, this is the same as ``processed``.
     case automatic
 
-    /// Whether the bytes as they came are kept, for a request that does or does not change them.
+    /// Whether the original bytes are stored.
+    ///
+    /// - Parameter isVariant: Whether the request changes the image.
     package func keepsOriginal(isVariant: Bool) -> Bool {
         switch self {
         case .original, .both: true
@@ -95,6 +114,6 @@ public enum DataCachePolicy: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether what was made of them is kept.
+    /// Whether changed images are stored.
     package var keepsVariants: Bool { self != .original }
 }

@@ -1,24 +1,24 @@
 import AlcedoLibc
 
-/// The size of a file, and the times of the last changes of its content and of its entry in the file system.
+/// The size of a file, and the times of the last changes to its content and to its status (`st_mtim`, `st_ctim`).
 ///
-/// The second time, which no program can set, tells of a change that restores the first, and of a file that takes the place
-/// of another by a new name. Neither the device nor the file's number is part of it: some file systems number files anew
-/// whenever they are mounted.
+/// Programs cannot set the time of the status change. It reveals a change after which `st_mtim` was restored, and a
+/// file that was renamed over another. The device and inode numbers are not part of the version, because some file
+/// systems assign new numbers at each mount.
 package struct FileVersion: Sendable, Hashable, CustomStringConvertible {
-    /// In bytes.
+    /// The size in bytes; -1 for a missing file.
     private let size: Int
-    /// In nanoseconds since 1970.
+    /// The time of the last change to the content, in nanoseconds since 1970.
     private let modified: Int64
-    /// In nanoseconds since 1970.
+    /// The time of the last change to the status, in nanoseconds since 1970.
     private let changed: Int64
-    /// Whether a later change can have no other times than these.
+    /// Whether every later change to the file gets a different time.
     package let isSettled: Bool
 
-    /// Asks the file system for the version of the file that a path leads to, over links. One system call, which blocks as
+    /// Reads the version of the file at a path, following symbolic links. Makes one system call, which blocks for as
     /// long as the file system does.
     ///
-    /// A file that is not there, or that the process may not ask for, has a version of its own, which is not present.
+    /// A file that is missing, or that the process may not examine, has a version that is not present.
     package init(path: String) {
         let before = Self.tick
         var status = stat()
@@ -31,8 +31,8 @@ package struct FileVersion: Sendable, Hashable, CustomStringConvertible {
         isSettled = changed < before || changed > Self.tick
     }
 
-    /// Returns the version of a file once it is settled, which takes up to a tick of the kernel's clock, ten milliseconds at
-    /// most, after a change. Blocks.
+    /// Returns the version of a file once it is settled. This takes up to one tick of the kernel's clock after a
+    /// change, at most ten milliseconds. Blocks.
     package static func settled(path: String) -> FileVersion {
         var version = FileVersion(path: path)
         // The kernel does not announce the ticks of its clock, so the thread sleeps between readings. The number of
@@ -58,15 +58,15 @@ package struct FileVersion: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "\(size),\(modified),\(changed)" }
 
-    /// The time that the kernel gives to changes: that of its clock's last tick. Before the next one another change may get
-    /// the same.
+    /// The current timestamp of the kernel for changes: the time of its clock's last tick. All changes before the next
+    /// tick get the same timestamp.
     private static var tick: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME_COARSE, &time)
         return nanoseconds(time)
     }
 
-    /// A file system may give any number.
+    /// Wraps on overflow, because a file system may report any number.
     private static func nanoseconds(_ time: timespec) -> Int64 {
         Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }

@@ -1,20 +1,25 @@
 public import AlcedoRuntime
 
-/// What an image or its bytes are stored under: a resource, and which variant of it.
+/// The key under which caches store an image or its bytes: a resource and a variant of it.
 ///
-/// The original is the variant with the empty name; a processed image has another, so neither is ever found under the
-/// other's key. The hash is computed once, when the key is made, so that a look-up costs no walk over the URL.
+/// ```swift
+/// let key = ImageRequest(url: url).key
+/// let image = cache.image(for: key)
+/// ```
+///
+/// The original has the empty variant. A processed image has another, so neither is found under the key of the other.
+/// The hash is computed once, when the key is created, so a lookup does not hash the URL again.
 public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
-    /// What all variants of the image share.
+    /// The resource, shared by all variants of the image.
     public let resource: ResourceKey
-    /// Size, processors and additional identifier, in a stable spelling; empty for the original. For a local file its
-    /// version, too: see ``ImageRequest/tracksFileChanges``.
+    /// The size, processors and additional identifier in a stable form; empty for the original. For a local file, the
+    /// variant also contains its version: see ``ImageRequest/tracksFileChanges``.
     public let variant: String
-    /// The same for all variants of a resource.
+    /// The hash of the resource, the same for all its variants.
     package let resourceHash: Int
     @usableFromInline let hash: Int
 
-    /// A key; the empty variant is the original.
+    /// Creates a key. The empty variant denotes the original.
     public init(_ resource: ResourceKey, variant: String = "") {
         self.resource = resource
         self.variant = variant
@@ -29,7 +34,8 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
         hash = hasher.finalize()
     }
 
-    /// Copies of one key are told equal by a few bytes of their own; else the strings are compared.
+    /// Whether two keys are equal. Copies of a key compare in O(1), by the storage of their strings. Other keys with
+    /// equal hashes compare their strings.
     @inlinable
     public static func == (a: ImageKey, b: ImageKey) -> Bool {
         guard a.hash == b.hash else { return false }
@@ -42,25 +48,28 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
         resource == other.resource && variant.hasSameBytes(as: other.variant)
     }
 
+    /// Feeds the precomputed hash to the hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-    /// The hash as it was computed when the key was made.
+    /// The hash computed when the key was created.
     @inlinable public var hashValue: Int { hash }
 
-    /// The key of the same resource's original.
+    /// The key of the original of the same resource.
     package var original: ImageKey { ImageKey(resource) }
 
+    /// The resource, followed by the variant in brackets if there is one.
     public var description: String { variant.isEmpty ? resource.description : "\(resource) [\(variant)]" }
 
-    /// The same in every process and release: 64 hexadecimal digits, the SHA-256 of the key's parts. O(length).
+    /// The SHA-256 digest of the resource and the variant as 64 hexadecimal digits. The same in every process and
+    /// release. O(length).
     public var fileName: String { digest.finalizedHexadecimal() }
 
-    /// The digest that ``fileName`` spells, as big-endian words. O(length).
+    /// The digest of ``fileName`` as big-endian words. O(length).
     package var digestWords: SIMD8<UInt32> { digest.finalizedWords() }
 
     private var digest: SHA256 {
         var digest = SHA256()
-        // The length keeps ("ab", "c") and ("a", "bc") apart.
+        // The length distinguishes ("ab", "c") from ("a", "bc").
         digest.update("\(resource.description.utf8.count):")
         digest.update(resource.description)
         digest.update(variant)
@@ -69,13 +78,13 @@ public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ImageKey {
-    /// The additional identifier under which AFNetworking and AlamofireImage would store this variant; nil for none, as
-    /// the original has.
+    /// The additional identifier under which AFNetworking and AlamofireImage would store this variant; nil for the
+    /// original.
     ///
-    /// When the request has processors, an additional identifier, or both, and else only defaults, these are the
-    /// processors' identifiers, joined by "_" as AlamofireImage joins those of its filters, followed by the
-    /// additional identifier. The version of a local file has no part in it. Any other variant is its own identifier.
-    /// Two variants may share an identifier. O(length of the variant).
+    /// A request with processors, an additional identifier or both, and otherwise default values, has the identifiers
+    /// of its processors, joined by "_" as AlamofireImage joins those of its filters, followed by the additional
+    /// identifier. The version of a local file is ignored. Any other variant is its own identifier. Two variants may
+    /// have the same identifier. O(length of the variant).
     package var additionalIdentifier: String? {
         guard !variant.isEmpty else { return nil }
         guard let parts else { return variant }
@@ -94,7 +103,7 @@ extension ImageKey {
         return identifier.isEmpty ? nil : identifier
     }
 
-    /// The parts of a variant as ``ImageRequest`` spells it; nil for any other spelling.
+    /// The parts of a variant created by ``ImageRequest``; nil for any other form.
     private var parts: [Substring]? {
         var parts: [Substring] = []
         var rest = Substring(variant)

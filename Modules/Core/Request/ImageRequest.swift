@@ -5,99 +5,115 @@ import Synchronization
 /// A request for one image: its source, its processing, and the caches that it may use.
 ///
 /// ```swift
-/// var request = ImageRequest(url: url, processors: [Resize(width: 320)])
+/// var request = ImageRequest(url: url, processors: [.resize(width: 320)])
 /// request.timeToLive = .seconds(3_600)
 /// request.shouldCache = { $0.image.size.pixelCount <= 4_000_000 }
 /// ```
 public struct ImageRequest: Sendable {
-    /// Where the bytes come from.
+    /// The source of the encoded bytes.
     public var source: ImageSource { didSet { memo = KeyMemo() } }
-    /// Applied in order after decoding.
+    /// The processors, applied in order after decoding.
     public var processors: [any ImageProcessing] { didSet { memo = KeyMemo() } }
-    /// How the bytes are decoded. Its target size, when set, is part of the key.
+    /// The decoding options. Their target size, when set, is part of the key.
     public var decoding: DecodingOptions { didSet { memo = KeyMemo() } }
-    /// Pixels for each point of a layout, which the image will say. Default: 1.
+    /// The scale of the image, in pixels per point. Default: 1.
     public var scale: Double { didSet { memo = KeyMemo() } }
-    /// How urgent the load is when it begins. Not part of the key.
+    /// The initial priority of the load. Not part of the key.
     public var priority: LoadPriority
-    /// Which layers may be read and written, and whether the network may be used. Not part of the key.
+    /// The caches that may be read and written, and whether the network may be used. Not part of the key.
     public var cachePolicy: CachePolicy
-    /// How long the memory cache and the disk cache keep what this load stores, from the moment it is stored; nil: as long
-    /// as the limits of each cache say. What is in a cache already keeps its time. With zero or less, nothing is kept. A
-    /// memory cache without times to live, such as `NSCacheBackend`, ignores it, and so does a response cache. Not part of
-    /// the key. Default: nil.
+    /// The time for which the memory cache and the disk cache keep the results of this load, counted from the store;
+    /// nil to apply the limits of each cache. Default: nil.
+    ///
+    /// Entries that are already cached keep their times. With zero or less, nothing is kept. Memory caches without
+    /// times to live, such as `NSCacheBackend`, and response caches ignore this value. Not part of the key.
     public var timeToLive: Duration?
-    /// The formats that this request decodes, in place of the pipeline's. The pipeline's still write and read processed
-    /// images on disk. Not part of the key: an image that a cache has is returned, whichever codec decoded it. Set
-    /// ``additionalIdentifier`` as well when two codecs make different images of the same bytes. Copies of a request
-    /// share a load; another request with codecs of its own shares the download only. Default: nil.
+    /// The codecs that decode this request instead of the pipeline's codecs; nil for the pipeline's. Default: nil.
+    ///
+    /// The pipeline's codecs still write and read processed images on disk. The codecs are not part of the key: a
+    /// cached image is returned regardless of the codec that decoded it. Set ``additionalIdentifier`` as well when two
+    /// codecs produce different images from the same bytes. Copies of a request share a load. Other requests with their
+    /// own codecs share only the download.
     public var codecs: CodecRegistry? { didSet { codecsToken = codecs.map { _ in RequestToken() } } }
-    /// Whether the caches keep what this load has brought; nil: always. When it returns false, the response reaches the
-    /// caller, and neither the image nor its bytes are stored; what is cached already stays, and a response cache decides
-    /// by itself. Called once for each load that was not answered from memory, from any thread; must not block. Loads of
-    /// bytes alone (`data(for:)`, prefetching to disk) do not call it. Not part of the key. Copies of a request share a
-    /// load and one call; other requests share its download and its processing, and decide for themselves. Default: nil.
+    /// A closure that decides whether the caches keep the result of this load; nil to always keep it. Default: nil.
+    ///
+    /// When it returns false, the caller receives the response, but neither the image nor its bytes are stored. Entries
+    /// that are already cached stay. A response cache decides on its own.
+    ///
+    /// Called once for each load that memory does not serve, on any thread; must not block. Loads of bytes alone
+    /// (`data(for:)`, prefetching to disk) do not call it. Not part of the key. Copies of a request share a load and
+    /// one call. Other requests share the download and the processing, and call their own closures.
     public var shouldCache: (@Sendable (_ response: ImageResponse) -> Bool)? {
         didSet { cachingToken = shouldCache.map { _ in RequestToken() } }
     }
-    /// How often a failed download is tried again, in place of the downloader's own policy. When requests share a
-    /// download, the first request's counts. Sources other than servers are not tried again. Not part of the key.
-    /// Default: nil, the downloader's own (`DownloaderConfiguration.retry`).
+    /// The retry policy for failed downloads, instead of the downloader's policy; nil for
+    /// `DownloaderConfiguration.retry`. Default: nil.
+    ///
+    /// When requests share a download, the policy of the first request applies. Only downloads from servers are
+    /// retried. Not part of the key.
     public var retry: RetryPolicy?
-    /// Changes the request to the server before it is sent: for a token that is needed only when no cache has the
-    /// image.
+    /// A closure that changes the HTTP request before it is sent, for example to add a token that is only needed when
+    /// no cache has the image. Default: nil.
     ///
     /// ```swift
     /// request.modifyRequest = { $0.fields["Authorization"] = try await session.authorization() }
     /// ```
     ///
-    /// Called once for each download, from any task; images from memory and disk do not need it, and neither do sources
-    /// other than servers. An error that it throws is the cause of the load's error. A response cache gets the changed
-    /// request; ``cachePolicy`` is applied after the change. Not part of the key: set ``additionalIdentifier`` as well
-    /// when it decides which image the server sends. Copies of a request share a download; requests with other closures
-    /// do not share it. Default: nil.
+    /// Called once for each download from a server, in any task. Images from memory and disk, and other sources, do not
+    /// call it. An error that it throws becomes the cause of the load's error. A response cache receives the changed
+    /// request; ``cachePolicy`` is applied after the change.
+    ///
+    /// Not part of the key: set ``additionalIdentifier`` as well when the change determines which image the server
+    /// sends. Copies of a request share a download. Requests with different closures do not.
     public var modifyRequest: (@Sendable (_ request: inout HTTPRequest) async throws -> Void)? {
         didSet { modifierToken = modifyRequest.map { _ in RequestToken() } }
     }
-    /// What is kept on disk; nil: what the pipeline keeps of all images. Default: nil.
+    /// The data to store on disk; nil for the pipeline's ``DataCachePolicy``. Default: nil.
     public var dataCachePolicy: DataCachePolicy?
-    /// Whether what is cached is shown at once, and replaced when the source has something newer. Default: false.
+    /// Whether the load first reports the cached image as ``LoadUpdate/cached(_:)``, and then checks the source for a
+    /// newer one. Default: false.
     public var showsCachedFirst = false
-    /// Whether a larger image that is in memory is accepted: the same, but for ``DecodingOptions/target``. Default: false.
+    /// Whether a larger image from memory is accepted if it differs only in ``DecodingOptions/target``. Default: false.
     public var acceptsLargerCachedImage = false
-    /// Whether pictures are wanted while the bytes arrive. Of those who share a load, the word of the one who began it counts
-    /// for all. Default: false.
+    /// Whether previews are produced while the bytes arrive. When requests share a load, the value of the first request
+    /// applies. Default: false.
     public var wantsPreviews = false
-    /// Replaces the source's own identity in every cache, for URLs that carry tokens. nil: the source's. Requests of one
-    /// identity share a load; when it fails because of the URL or the fields of one, another with others is tried.
-    public var resource: ResourceKey? { didSet { memo = KeyMemo() } }
-    /// Whether keys hold the version of a local file: its size, and when its content and its entry in the file system last
-    /// changed. An image of an earlier version is then found in no cache, and its key asks the file system once (`stat`, one
-    /// or two microseconds on a local disk) whenever it is asked for. Turn it off for files that never change, and where the
-    /// file system may block. A file that is not there has no version in its keys. Says nothing of other sources. Default:
-    /// true.
+    /// The resource under which all caches store the image, for example to ignore tokens in a URL; nil for the source's
+    /// own.
     ///
-    /// Of a file that changes while it is read, what came is given to the caller and kept nowhere. Not noticed are a
-    /// change on a file system that keeps times in whole seconds, if the size stays and the second too; and one on another
-    /// machine until the network file system tells of it.
+    /// Requests with the same resource share a load. When the load fails because of the URL or the fields of a request,
+    /// that request fails, and the load is tried again for a waiting request with another URL or other fields.
+    public var resource: ResourceKey? { didSet { memo = KeyMemo() } }
+    /// Whether keys contain the version of a local file: its size, and the times of the last changes to its content and
+    /// status. Default: true.
+    ///
+    /// Caches then never return an image of an earlier version. Each use of the key reads the version with one `stat`
+    /// call, which takes one or two microseconds on a local disk. Set this to false for files that never change, and
+    /// when the file system may block. A missing file adds no version. Other sources are not affected.
+    ///
+    /// When a file changes while it is read, the caller receives the image, and no cache stores it. A change is not
+    /// detected if the file system records times in whole seconds, and the change keeps the size and the second. A
+    /// change on another machine is not detected until the network file system reports it.
     public var tracksFileChanges = true { didSet { memo = KeyMemo() } }
-    /// The version of the local file that work on this request is about; nil: the one it has when a key is asked for.
+    /// The version of the local file to load; nil to read the version when a key is needed.
     package var fileVersion: FileVersion? { didSet { memo = KeyMemo() } }
-    /// Tells apart images of one source that the other parameters do not. nil is not the same as empty.
+    /// An identifier for images of one source that the other parameters do not distinguish. An empty string differs
+    /// from nil.
     public var additionalIdentifier: String? { didSet { memo = KeyMemo() } }
-    /// Carried along unread. Not part of the key.
+    /// Values for the caller, which the pipeline does not use. Not part of the key.
     public var userInfo: [String: any Sendable]
 
-    /// Tells ``codecs``, which cannot be compared, apart from those of other requests; nil without them.
+    /// A token that represents ``codecs``, which cannot be compared; nil without codecs.
     package private(set) var codecsToken: RequestToken?
-    /// Tells ``shouldCache`` apart from those of other requests; nil without it.
+    /// A token that represents ``shouldCache``; nil without a closure.
     package private(set) var cachingToken: RequestToken?
-    /// Tells ``modifyRequest`` apart from those of other requests; nil without it.
+    /// A token that represents ``modifyRequest``; nil without a closure.
     package private(set) var modifierToken: RequestToken?
 
     private var memo = KeyMemo()
 
-    /// A request for what a source has; by default whole, as it is, through every cache.
+    /// Creates a request for the image of a source. By default, the image is loaded at full size, without processing,
+    /// using all caches.
     public init(
         source: ImageSource,
         processors: [any ImageProcessing] = [],
@@ -120,13 +136,13 @@ public struct ImageRequest: Sendable {
         self.userInfo = userInfo
     }
 
-    /// A request for the image that `url` names. A scheme that nothing fetches is an error of the load: see
+    /// Creates a request for the image at `url`. A URL with an unsupported scheme makes the load fail: see
     /// ``ImageSource/url(_:)``.
     public init(url: URL, processors: [any ImageProcessing] = []) {
         self.init(source: ImageSource(url), processors: processors)
     }
 
-    /// The URL of the source, for sources on servers, files, and URLs of other schemes; nil for all others.
+    /// The URL of a source on a server, of a file, or with another scheme; nil for other sources.
     public var url: URL? {
         switch source {
         case .http(let request): request.url
@@ -136,26 +152,28 @@ public struct ImageRequest: Sendable {
         }
     }
 
-    /// What the finished image is stored under. Equal requests have equal keys. O(length) the first time that a request
-    /// is asked, and O(1) afterwards, for its copies too, until they change; for a local file as ``tracksFileChanges`` says.
+    /// The key of the finished image. Equal requests have equal keys.
+    ///
+    /// - Complexity: O(length) on the first use, then O(1), also for copies, until the request changes. For a local
+    ///   file, see ``tracksFileChanges``.
     public var key: ImageKey {
         if fileNeedingVersion != nil { return withFileVersion.key }
         return memo.key { makeKey() }
     }
 
-    /// The key of the source's bytes as they arrive. O(length); for a local file as ``tracksFileChanges`` says.
+    /// The key of the source's original bytes. O(length). For a local file, see ``tracksFileChanges``.
     package var originalKey: ImageKey {
         if fileNeedingVersion != nil { return withFileVersion.originalKey }
         return ImageKey(resource ?? source.resource, variant: Self.joined(versionParts))
     }
 
-    /// The key without a version of a local file: of all versions the same.
+    /// The key without the version of a local file, the same for all versions.
     package var unversionedKey: ImageKey {
         guard case .file = source else { return key }
         return ImageKey(resource ?? source.resource, variant: Self.joined(variantParts))
     }
 
-    /// Whether more is asked for than the image as it came.
+    /// Whether the request needs a variant other than the original, for example a size or the result of a processor.
     package var isVariant: Bool {
         guard case .file = source else { return !key.variant.isEmpty }
         return !variantParts.isEmpty
@@ -163,15 +181,17 @@ public struct ImageRequest: Sendable {
 
     // MARK: Decoding
 
-    /// The target towards which a pipeline decodes, where the request's own options have none: that of the first
-    /// processor. nil where rows are decoded as they are stored, because processors mean upright ones by their targets. Not
-    /// part of the key: the finished image is the same.
+    /// The target size derived from the first processor, for requests whose decoding options have no target.
+    ///
+    /// nil when the orientation is not applied, because processors specify their targets for upright images. Not part
+    /// of the key, because the finished image is the same.
     package var derivedTarget: TargetSize? {
         guard decoding.target == nil, decoding.appliesOrientation else { return nil }
         return processors.first?.decodingTarget
     }
 
-    /// The options that a pipeline decodes by: the request's own, with ``derivedTarget``.
+    /// The options for decoding in a pipeline: the request's own options, with ``derivedTarget`` if they have no
+    /// target.
     package var effectiveDecoding: DecodingOptions {
         var options = decoding
         options.target = options.target ?? derivedTarget
@@ -180,13 +200,13 @@ public struct ImageRequest: Sendable {
 
     // MARK: Versions of a file
 
-    /// The file whose version the keys need and do not know; nil when there is none.
+    /// The path of the local file whose version the keys still need; nil when they need none.
     package var fileNeedingVersion: String? {
         guard tracksFileChanges, fileVersion == nil, case .file(let path) = source else { return nil }
         return path
     }
 
-    /// The request with the version that its local file has now. Asks the file system, where it has to.
+    /// The request with the current version of its local file. Accesses the file system if necessary.
     package var withFileVersion: ImageRequest {
         guard let path = fileNeedingVersion else { return self }
         var request = self
@@ -218,14 +238,14 @@ public struct ImageRequest: Sendable {
     }
 
     private static func joined(_ parts: [String]) -> String {
-        // Lengths keep a part that holds the separator from posing as two.
+        // The lengths distinguish a part that contains the separator from two parts.
         parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ";")
     }
 }
 
 extension ImageRequest: CustomStringConvertible {
-    /// The source without credentials, then the target size and the processors where there are any, such as
-    /// `https://example.com/a.jpg (target:320x320,fit, circle)`. For logs; not a key.
+    /// The source without credentials, followed by the target size and the processors, such as
+    /// `https://example.com/a.jpg (target:320x320,fit, circle)`. For logs; not usable as a key.
     public var description: String {
         var parts = processors.map(\.identifier)
         if let target = decoding.target { parts.insert("target:\(target)", at: 0) }
@@ -233,14 +253,14 @@ extension ImageRequest: CustomStringConvertible {
     }
 }
 
-/// Tells apart values of requests that cannot be compared, such as closures. Copies of a request share it.
+/// An identity for a property that cannot be compared, such as a closure. Copies of a request share it.
 package final class RequestToken: Sendable, Hashable {
     package static func == (a: RequestToken, b: RequestToken) -> Bool { a === b }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Remembers the keys of a request, which cost a walk over its URL, from the first time they are asked for.
+/// A memo of a request's key, whose computation traverses the URL.
 private final class KeyMemo: Sendable {
     private final class Box: Sendable {
         let key: ImageKey
@@ -250,7 +270,7 @@ private final class KeyMemo: Sendable {
 
     private let finished = AtomicLazyReference<Box>()
 
-    /// The key, made by `make` unless it is known.
+    /// Returns the key. Calls `make` if the key has not been computed yet.
     func key(_ make: () -> ImageKey) -> ImageKey {
         if let box = finished.load() { return box.key }
         return finished.storeIfNil(Box(make())).key

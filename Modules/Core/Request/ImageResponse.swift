@@ -1,34 +1,36 @@
 public import AlcedoHTTP
 
-/// An image, and where it came from.
+/// A loaded image and its origin.
 public struct ImageResponse: Sendable {
-    /// The layer that had the image.
+    /// The layer from which an image was loaded.
     public enum Layer: String, Sendable, Hashable {
         /// The memory cache.
         case memory
         /// The disk cache.
         case disk
-        /// A server, a response cache on the way to it, or a closure.
+        /// A server, a response cache below the downloader, a provider closure, or a URL of another scheme.
         case network
-        /// A file, a `data:` URL, or bytes in memory.
+        /// A file, a `data:` URL, or a source in memory.
         case local
     }
 
     /// The finished image.
     public var image: DecodedImage
-    /// Which layer had it, or the bytes it was made of.
+    /// The layer that had the image, or the bytes from which it was decoded.
     public var layer: Layer
     /// The number of encoded bytes that were read; nil for an image from memory.
     public var encodedByteCount: Int?
-    /// The head of the HTTP response that brought the bytes in this load: its status, its fields, and the URL after all
-    /// redirects. The same for all requests that shared the load. nil for an image from memory or disk, and for a source
-    /// that is not HTTP; a response cache returns the head that it has stored.
+    /// The head of the HTTP response that supplied the bytes in this load: its status, its fields, and the URL after
+    /// all redirects.
+    ///
+    /// All requests that share the load get the same head. A response cache returns the stored head. nil for an image
+    /// from memory or disk, and for a source that is not HTTP.
     public var httpResponse: HTTPResponseHead?
-    /// The times and sizes of the transfer that brought the bytes in this load. nil where ``httpResponse`` is nil, where a
-    /// response cache had the bytes, and where the transport does not measure.
+    /// The times and sizes of the transfer that supplied the bytes in this load. nil when ``httpResponse`` is nil, when
+    /// a response cache supplied the bytes, and when the transport does not measure.
     public var metrics: HTTPTransferMetrics?
 
-    /// A response; by default without an HTTP response.
+    /// Creates a response. By default, it has no HTTP response.
     public init(
         image: DecodedImage, layer: Layer, encodedByteCount: Int? = nil, httpResponse: HTTPResponseHead? = nil,
         metrics: HTTPTransferMetrics? = nil

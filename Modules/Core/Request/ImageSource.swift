@@ -2,38 +2,46 @@ public import AlcedoHTTP
 package import AlcedoRuntime
 public import FoundationEssentials
 
-/// Where the bytes of an image come from.
+/// The source of an image.
+///
+/// ```swift
+/// let scan = ImageRequest(source: .file("/srv/scans/1.png"))
+/// let upload = ImageRequest(source: .bytes(body, identity: "upload-42"))
+/// ```
 public enum ImageSource: Sendable {
-    /// A request to a server.
+    /// An HTTP request to a server.
     case http(HTTPRequest)
-    /// A file by its path.
+    /// A file at a path.
     case file(String)
     /// A `data:` URL (RFC 2397), base64 or percent-encoded.
     case dataURL(String)
-    /// Bytes in memory. The identity must differ where the bytes do.
+    /// Bytes in memory. Different bytes must have different identities.
     case bytes(Data, identity: String)
-    /// A closure. The identity must differ where the bytes it gives do.
+    /// A closure that returns the bytes. Closures that return different bytes must have different identities.
     ///
-    /// The closure may load other images, also through the pipeline that runs it. A load of its own identity through that
-    /// pipeline, or of another source under the same ``ImageRequest/resource`` and with the same cache policy, direct or by
-    /// the closure of another provider, would wait for itself: it gets the pipeline's error. The pipeline recognizes such a
-    /// load in the closure's task and the tasks that inherit its task-local values, not in detached tasks. The pipeline runs
-    /// any number of closures at once, and counts their bytes from when they have come.
+    /// The closure may load other images, also through the pipeline that runs it. It must not load its own identity
+    /// through that pipeline, nor another source with the same ``ImageRequest/resource`` and cache policy, directly or
+    /// through the closure of another provider. Such a load would wait for itself and fails with the pipeline's error.
+    /// The pipeline detects it in the closure's task and in tasks that inherit its task-local values, but not in
+    /// detached tasks.
+    ///
+    /// The pipeline does not limit the number of closures that run concurrently. It counts their bytes from the moment
+    /// they are returned.
     case provider(identity: String, @Sendable () async throws -> Data)
-    /// An image that is already decoded. A pipeline begins at processing: ``DecodingOptions`` have no effect on it. The
-    /// identity must differ where the pixels do.
+    /// A decoded image. A pipeline starts with processing, and ``DecodingOptions`` have no effect. Images with
+    /// different pixels must have different identities.
     case image(DecodedImage, identity: String)
-    /// A URL of another scheme, or of a file on another machine. Only a ``Downloading`` of the app's own fetches it; the
+    /// A URL with another scheme, or of a file on another machine. Only an app's own ``Downloading`` can load it. The
     /// package's `Downloader` throws `DownloadError` `unsupportedURL`.
     case url(URL)
 
-    /// The source that a URL names by its scheme. Schemes are compared without case. A scheme other than `http`, `https`,
-    /// `file` and `data`, and a file of another machine, give ``url(_:)``.
+    /// Creates the source for the scheme of a URL. Schemes are case-insensitive. A scheme other than `http`, `https`,
+    /// `file` and `data`, and a file on another machine, give ``url(_:)``.
     public init(_ url: URL) {
         switch url.scheme?.lowercased() {
         case "http", "https": self = .http(HTTPRequest(url: url))
         case "file":
-            // A host names another machine's file (RFC 8089 section 3).
+            // A host denotes a file on another machine (RFC 8089 section 3).
             let isLocal = ["", "localhost"].contains(url.host()?.lowercased() ?? "")
             self = isLocal ? .file(url.path(percentEncoded: false)) : .url(url)
         case "data": self = .dataURL(url.absoluteString)
@@ -41,7 +49,7 @@ public enum ImageSource: Sendable {
         }
     }
 
-    /// What the source is stored under unless the caller says otherwise.
+    /// The resource under which the source is stored, unless the caller specifies another.
     package var resource: ResourceKey {
         switch self {
         case .http(let request): ResourceKey(request)
@@ -50,13 +58,13 @@ public enum ImageSource: Sendable {
         case .bytes(_, let identity): ResourceKey("bytes:\(identity)")
         case .provider(let identity, _): ResourceKey("provider:\(identity)")
         case .image(_, let identity): ResourceKey("image:\(identity)")
-        // "bytes:a" is a URL, too.
+        // The prefix avoids collisions, because "bytes:a" is also a URL.
         case .url(let url): ResourceKey("url:\(ResourceKey(url))")
         }
     }
 
-    /// What two sources that get the same response have in common: those of servers the request in all parts, others their
-    /// resource.
+    /// The identity of sources that return the same response: the complete HTTP request for servers, the resource for
+    /// other sources.
     package enum Identity: Hashable, Sendable {
         case request(HTTPRequest)
         case resource(ResourceKey)
@@ -66,7 +74,7 @@ public enum ImageSource: Sendable {
         if case .http(let request) = self { .request(request) } else { .resource(resource) }
     }
 
-    /// Whether keeping a copy of the bytes on disk saves anything: they come from somewhere slower than a disk.
+    /// Whether storing a copy of the bytes on disk saves time, because the source is slower than a disk.
     package var isWorthStoring: Bool {
         switch self {
         case .http, .provider, .url: true
@@ -74,7 +82,7 @@ public enum ImageSource: Sendable {
         }
     }
 
-    /// The source in messages to people, without the name and password of a URL.
+    /// A description of the source for messages, without the user name and password of a URL.
     package var shown: String {
         switch self {
         case .http(let request): request.url.shown

@@ -2,20 +2,30 @@ package import AlcedoHTTP
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// Names a resource: usually its URL. All variants of an image (sizes, processors) share it.
+/// A key for a resource, usually its URL. All variants of an image (sizes, processors) share it.
 ///
-/// Equal means the same bytes: two spellings of one character make two resources, as on a server or a Linux disk.
+/// ```swift
+/// var request = ImageRequest(url: url)
+/// request.resource = ResourceKey(url, ignoringQueryItems: ["token", "expires"])
+/// ```
+///
+/// Keys compare by their bytes. Strings that are canonically equivalent in Unicode but differ in bytes are different
+/// resources, as on servers and Linux file systems.
 public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
+    /// The text of the key, usually a URL.
     public let description: String
 
-    /// A key of the caller's own making.
+    /// Creates a key from a string that the caller chooses.
     public init(_ description: String) { self.description = description }
 
+    /// Whether two keys have the same bytes in UTF-8.
     public static func == (a: Self, b: Self) -> Bool { a.description.hasSameBytes(as: b.description) }
 
-    /// What `request` asks for: the URL, for a plain GET. Another method, a body, and fields that speak for somebody or
-    /// choose a representation make it another resource, so that nobody is shown what was meant for somebody else; they
-    /// enter as a digest, because they may be secret.
+    /// Creates the key for the resource of a request. A plain GET request uses its URL.
+    ///
+    /// Another method, a body, and fields that identify a user or select a representation make a different resource, so
+    /// that one user never sees a response intended for another. They are included as a digest, because they may be
+    /// secret.
     package init(_ request: HTTPRequest) {
         let url = ResourceKey(request.url)
         let personal = ["Authorization", "Cookie", "Accept", "Accept-Language"].compactMap { name in
@@ -31,12 +41,12 @@ public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
         self.init("\(url) \(digest.finalizedHexadecimal())")
     }
 
-    /// The absolute URL without its fragment, which never reaches the server.
+    /// Creates a key from the absolute URL without its fragment, which is never sent to the server.
     ///
     /// - Parameters:
-    ///   - url: The URL to be named by.
-    ///   - ignoredQueryItems: Names of query items that do not change the picture, such as the signature and expiry of
-    ///     a signed URL. Other items keep their order and spelling.
+    ///   - url: The URL of the resource.
+    ///   - ignoredQueryItems: The names of query items that do not affect the image, such as the signature and expiry
+    ///     of a signed URL. Other items keep their order and spelling. Default: none.
     public init(_ url: URL, ignoringQueryItems ignoredQueryItems: Set<String> = []) {
         var text = Substring(url.absoluteString)
         if let hash = text.firstIndex(of: "#") { text = text[..<hash] }

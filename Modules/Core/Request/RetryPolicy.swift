@@ -1,33 +1,34 @@
 public import AlcedoHTTP
 
-/// Whether a failed request is sent again, and when: exponential backoff with full jitter.
+/// A policy for repeating failed requests: exponential backoff with full jitter.
 ///
 /// ```swift
 /// var request = ImageRequest(url: url)
 /// request.retry = RetryPolicy(maximumAttempts: 5)
 /// ```
 ///
-/// Sources: RFC 9110 section 9.2.2 (what may be repeated); "Exponential Backoff and Jitter" of the AWS Architecture Blog.
+/// Sources: RFC 9110 section 9.2.2 (repeatable methods); "Exponential Backoff and Jitter" of the AWS Architecture Blog.
 public struct RetryPolicy: Sendable, Hashable {
-    /// One attempt and no more.
+    /// A policy of one attempt without retries.
     public static let never = RetryPolicy(maximumAttempts: 1)
 
-    /// The maximum number of requests for one download, the first one included. Default: 3.
+    /// The maximum number of attempts for one download, including the first. Default: 3.
     public var maximumAttempts: Int
-    /// The maximum delay before the second attempt, which doubles with each further one. Default: half a second.
+    /// The maximum delay before the second attempt. It doubles with each further attempt. Default: half a second.
     public var baseDelay: Duration
-    /// The maximum delay of any attempt, unless the server names one. Default: 30 seconds.
+    /// The maximum delay before any attempt, unless the server specifies one. Default: 30 seconds.
     public var maximumDelay: Duration
-    /// The maximum of a server's `Retry-After` field that is respected. A longer one counts as this. A random part of
-    /// ``baseDelay`` is added. Default: 60 seconds.
+    /// The maximum delay accepted from a server's `Retry-After` field. Larger values are reduced to it. A random part
+    /// of ``baseDelay`` is added. Default: 60 seconds.
     public var maximumRetryAfter: Duration
-    /// Statuses after which another attempt may help. Default: 408, 425, 429, and 500 to 599 without 501 and 505, which
-    /// say that the server cannot do it at all.
+    /// The status codes after which a request is repeated. Default: 408, 425, 429, and 500 to 599 except 501 and 505,
+    /// with which a server reports that it does not support the request.
     public var statuses: Set<Int> = Set(500..<600).subtracting([501, 505]).union([408, 425, 429])
-    /// Methods that may be repeated when the server may have seen the request. Default: the idempotent ones.
+    /// The methods that may be repeated when the server may have received the request. Default: the idempotent methods.
     public var repeatableMethods: Set<HTTPMethod> = HTTPMethod.idempotent
 
-    /// Creates a policy. By default, three attempts are made; the delay grows from at most half a second to at most 30 seconds.
+    /// Creates a policy. By default, it allows three attempts, with delays from at most half a second to at most 30
+    /// seconds.
     public init(
         maximumAttempts: Int = 3,
         baseDelay: Duration = .milliseconds(500),
@@ -40,23 +41,23 @@ public struct RetryPolicy: Sendable, Hashable {
         self.maximumRetryAfter = max(.zero, maximumRetryAfter)
     }
 
-    /// Whether the same request may be sent once more after this, the number of attempts aside.
+    /// Whether the same request may be repeated after a failure, regardless of the number of attempts.
     package func mayRepeat(_ method: HTTPMethod, after cause: RetryCause) -> Bool {
         switch cause {
         case .status(let status, _): statuses.contains(status) && repeatableMethods.contains(method)
-        // The server has not seen the request, whatever it asks for.
+        // The server has not received the request, so any method is safe.
         case .transport(.cannotResolveHost), .transport(.cannotConnect): true
         case .transport(.timedOut), .transport(.connectionLost): repeatableMethods.contains(method)
-        // The same would come out again, or nobody is there to ask.
+        // The same error would occur again, or no server is available.
         case .transport: false
         }
     }
 }
 
-/// Why an attempt has failed, as far as it matters for another one. A cancellation is none of them.
+/// The cause of a failed attempt, as far as it affects the decision to retry. A cancellation is not a cause.
 package enum RetryCause: Sendable, Hashable {
-    /// The server answered with this status, and perhaps said how long to wait.
+    /// The server responded with this status, and may have specified a delay.
     case status(Int, retryAfter: Duration?)
-    /// The exchange failed.
+    /// The exchange failed with a transport error.
     case transport(HTTPTransportError.Code)
 }
