@@ -1,70 +1,83 @@
 public import AlcedoHTTP
 public import FoundationEssentials
 
-/// Fetches the bytes of a source.
+/// A downloader of the bytes of image sources.
 ///
-/// Calls may come from any task at the same time; equal requests share one transfer. Cancelling the task leaves it,
-/// and ends the transfer when nobody else waits for it.
+/// Methods may be called concurrently from any task. Equal requests share one transfer. Cancelling a task removes it
+/// from the waiters of its transfer; the transfer ends when no waiter is left.
 public protocol Downloading: Sendable {
-    /// Returns the whole content of the source.
+    /// Downloads the whole content of the source.
     ///
     /// - Parameters:
-    ///   - request: What is wanted, and how urgently.
-    ///   - progress: Called while bytes arrive, from any thread; must not block.
+    ///   - request: The source and the priority of the download.
+    ///   - progress: Called while bytes arrive, on any thread; must not block. nil for no calls.
+    /// - Returns: The content, with the head of the response if the source is a server.
     /// - Throws: The downloader's error, ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
     func download(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download
 
-    /// Returns a request with what the downloader adds to each, as a response cache below it sees it: without that,
-    /// what the cache has stored by the added fields (`Vary`) is not found. Default: the request as it is.
+    /// Returns a request with the fields that the downloader adds to every request.
+    ///
+    /// A response cache below the downloader sees these fields. Without them, a lookup does not find the responses that
+    /// vary by them (`Vary`). Default: returns `request` unchanged.
     func completed(_ request: HTTPRequest) -> HTTPRequest
 }
 
 extension Downloading {
-    /// Returns the whole content of the source.
+    /// Downloads the whole content of the source, without progress.
     ///
     /// - Throws: The downloader's error, ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
     public func download(_ request: DownloadRequest) async throws -> Download {
         try await download(request, progress: nil)
     }
 
+    /// Returns `request` unchanged.
     public func completed(_ request: HTTPRequest) -> HTTPRequest { request }
 }
 
-/// Asks for the bytes of a source.
+/// A request to download the bytes of a source.
+///
+/// ```swift
+/// let download = try await downloader.download(DownloadRequest(ImageSource(url), priority: .high))
+/// ```
 public struct DownloadRequest: Sendable {
-    /// Takes bytes as they come: where they belong, and what they are. A transfer that has to begin anew starts at nought
-    /// again.
+    /// A handler for received bytes and their offset in the content. A restarted transfer starts at offset zero again.
     package typealias BytesHandler = @Sendable (_ offset: Int, _ bytes: Data) -> Void
 
-    /// Returns when a transfer may begin. Throws `CancellationError` only.
+    /// A closure that returns when a transfer may start. Throws only `CancellationError`.
     package typealias Admission = @Sendable () async throws -> Void
 
-    /// Where the bytes come from.
+    /// The source of the bytes.
     public var source: ImageSource
-    /// How urgent the download is. May change until it has ended.
+    /// The priority of the download. It may change until the download ends.
     public var priority: PriorityHandle
-    /// Is given the bytes as they come, and where they belong; nil: nobody is. A transfer that begins again starts at zero. Called from any thread, one call at a time; must not block. Who
-    /// joins a transfer that is under way may be given those that come from then on, or none.
+    /// A handler for received bytes and their offset in the content; nil for none. Default: nil.
+    ///
+    /// A restarted transfer starts at offset zero again. Called on any thread, one call at a time; must not block. A
+    /// request that joins a transfer in progress may receive only later bytes, or none.
     public var onBytes: (@Sendable (_ offset: Int, _ bytes: Data) -> Void)?
-    /// Is awaited when it is the transfer's turn, before the first byte is requested; the transfer keeps its slot
-    /// meanwhile. A caller bounds with it how many bytes arrive that it has not used yet. When requests share a transfer,
-    /// the first request's counts. Default: nil, the transfer begins at its turn.
+    /// A closure that is awaited when the transfer reaches the head of the queue, before the first byte is requested;
+    /// nil to start at once. Default: nil.
+    ///
+    /// The transfer occupies its slot while it waits. The caller uses this to limit the number of received bytes that
+    /// it has not processed yet. When requests share a transfer, the closure of the first request applies.
     package var admission: Admission?
-    /// How often a failed transfer from a server is tried again, in place of the downloader's own policy. When requests
-    /// share a transfer, the first request's counts. A downloader that never retries ignores it. Default: nil, the
-    /// downloader's own.
+    /// The retry policy for transfers from servers, instead of the downloader's policy; nil for the downloader's
+    /// policy. Default: nil.
+    ///
+    /// When requests share a transfer, the policy of the first request applies. A downloader without retries ignores
+    /// it.
     public var retry: RetryPolicy?
-    /// The version of the local file that is wanted: requests for different ones share no transfer.
+    /// The requested version of the local file. Requests for different versions do not share a transfer.
     package var fileVersion: FileVersion?
 
-    /// A request with a priority of its own.
+    /// Creates a request with a priority of its own.
     public init(_ source: ImageSource, priority: LoadPriority = .normal) {
         self.init(source, following: PriorityHandle(priority))
     }
 
-    /// A request whose priority is changed by its owner.
+    /// Creates a request that follows a priority which the owner may change.
     package init(
         _ source: ImageSource, following priority: PriorityHandle, onBytes: BytesHandler? = nil,
         admission: Admission? = nil
@@ -76,25 +89,25 @@ public struct DownloadRequest: Sendable {
     }
 }
 
-/// The content of a source.
+/// The downloaded content of a source.
 public struct Download: Sendable {
     /// The whole content.
     public var data: Data
-    /// The head of the answer, when the source is a server; its URL is the last one of a chain of redirects.
+    /// The head of the response, if the source is a server. Its URL is the last URL of a redirect chain.
     public var head: HTTPResponseHead?
-    /// The part of a caching transport that the content came from; nil without one.
+    /// The part of the caching transport that supplied the content; nil without a caching transport.
     public var responseSource: ResponseSource? { caching?.source }
-    /// What a response cache did; nil when there is none.
+    /// The decisions of a response cache about this response; nil without a response cache.
     package var caching: ResponseCaching?
-    /// The times and sizes of the last exchange with the server; nil where the transport does not measure.
+    /// The times and sizes of the last exchange with the server; nil if the transport does not measure.
     public var metrics: HTTPTransferMetrics?
 
     /// Creates the result of a download.
     ///
     /// - Parameters:
     ///   - data: The whole content.
-    ///   - response: The response whose body the content is: its head, its metrics and whether it may be stored.
-    ///     Default: nil, the source is no server.
+    ///   - response: The response whose body is the content. It supplies the head, the metrics and the decision about
+    ///     storing. Default: nil, for a source that is not a server.
     public init(data: Data, response: HTTPResponse? = nil) {
         self.init(data: data, head: response?.head, caching: response?.caching, metrics: response?.metrics)
     }
@@ -108,22 +121,22 @@ public struct Download: Sendable {
         self.metrics = metrics
     }
 
-    /// Whether a copy may be kept on disk. The response cache's decision counts; without one, whether the server forbids
-    /// it (RFC 9111 section 5.2.2.5).
+    /// Whether a copy may be stored on disk. The decision of the response cache applies. Without a response cache,
+    /// `no-store` in the response's `Cache-Control` field forbids it (RFC 9111 section 5.2.2.5).
     package var allowsStoring: Bool {
         if let caching { return caching.decision.policy == .allowed }
         return head.map { !$0.fields.list("Cache-Control", contains: "no-store") } ?? true
     }
 }
 
-/// How far a transfer is.
+/// The progress of a transfer.
 public struct DownloadProgress: Sendable, Hashable {
-    /// Bytes that have arrived.
+    /// The number of bytes received.
     public var received: Int
-    /// Bytes there will be; nil when the source does not say.
+    /// The total number of bytes; nil if the source does not specify it.
     public var expected: Int?
 
-    /// So many bytes of so many; nil where nobody knows.
+    /// Creates the progress of a transfer.
     public init(received: Int, expected: Int?) {
         self.received = received
         self.expected = expected

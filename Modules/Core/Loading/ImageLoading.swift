@@ -1,19 +1,21 @@
 public import FoundationEssentials
 
-/// What a view needs of a pipeline.
+/// A loader of images, such as a pipeline. Views depend on this protocol.
 ///
-/// Calls may come from any thread or task at the same time.
+/// Methods may be called concurrently from any thread or task.
 public protocol ImageLoading: Sendable {
-    /// Returns the finished image if it is in memory. Synchronous; does no input or output, but for one `stat` of a local
-    /// file whose changes are tracked (``ImageRequest/tracksFileChanges``).
+    /// Returns the finished image if it is in memory. Synchronous. Performs no input or output, except for one `stat`
+    /// call for a local file whose changes are tracked (``ImageRequest/tracksFileChanges``).
     func cachedImage(for request: ImageRequest) -> DecodedImage?
-    /// Returns the image, from the nearest layer that has it.
+    /// Loads the image of a request from the nearest layer that has it.
     ///
     /// - Parameters:
-    ///   - request: What is wanted.
-    ///   - priority: How urgent the load is, in place of the request's own; the caller may change it at any time.
-    ///   - onUpdate: Is told how the load goes, from any thread; must not block. A last call may come when the load has
-    ///     ended.
+    ///   - request: The image to load.
+    ///   - priority: The priority of the load, which replaces that of the request. The caller may change it at any
+    ///     time.
+    ///   - onUpdate: Called with updates of the load, on any thread; must not block. One last call may follow the end
+    ///     of the load.
+    /// - Returns: The image and its origin.
     /// - Throws: The pipeline's error, or `CancellationError`.
     func load(
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
@@ -21,12 +23,13 @@ public protocol ImageLoading: Sendable {
 }
 
 extension ImageLoading {
-    /// Returns the image, from the nearest layer that has it, as urgently as the request says.
+    /// Loads the image of a request from the nearest layer that has it, with the priority of the request.
     ///
     /// - Parameters:
-    ///   - request: What is wanted.
-    ///   - progress: Called while bytes arrive, from any thread; must not block. Default: nobody is told.
-    /// - Throws: As ``load(_:priority:onUpdate:)`` does.
+    ///   - request: The image to load.
+    ///   - progress: Called while bytes arrive, on any thread; must not block. Default: nil, for no calls.
+    /// - Returns: The image and its origin.
+    /// - Throws: The errors of ``load(_:priority:onUpdate:)``.
     public func load(
         _ request: ImageRequest, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> ImageResponse {
@@ -35,32 +38,33 @@ extension ImageLoading {
         }
     }
 
-    /// Returns the image, from the nearest layer that has it. Throws as ``load(_:priority:onUpdate:)`` does.
+    /// Loads the image of a request from the nearest layer that has it. Throws the errors of
+    /// ``load(_:priority:onUpdate:)``.
     public func image(for request: ImageRequest) async throws -> DecodedImage {
         try await load(request).image
     }
 
-    /// Returns the image that `url` names, whole and as it is, from the nearest layer that has it.
+    /// Loads the image at `url` at full size, without processing, from the nearest layer that has it.
     ///
     /// ```swift
     /// let image = try await pipeline.image(for: url)
     /// ```
     ///
-    /// Throws as ``load(_:priority:onUpdate:)`` does; a scheme that nothing fetches is such an error.
+    /// Throws the errors of ``load(_:priority:onUpdate:)``, also for a URL with an unsupported scheme.
     public func image(for url: URL) async throws -> DecodedImage { try await image(for: ImageRequest(url: url)) }
 
-    /// Returns the image that `url` names, whole and as it is, and where it came from.
+    /// Loads the image at `url` at full size, without processing, and returns it with its origin.
     ///
-    /// Throws as ``load(_:priority:onUpdate:)`` does; a scheme that nothing fetches is such an error.
+    /// Throws the errors of ``load(_:priority:onUpdate:)``, also for a URL with an unsupported scheme.
     public func load(_ url: URL) async throws -> ImageResponse { try await load(ImageRequest(url: url)) }
 }
 
-/// What is told of a load before it ends.
+/// An update that a load reports before it ends.
 public enum LoadUpdate: Sendable {
-    /// How far the download is.
+    /// The progress of the download.
     case progress(DownloadProgress)
-    /// A picture of what has come, when the request wants them.
+    /// A preview image, decoded from the bytes received so far. Requires ``ImageRequest/wantsPreviews``.
     case preview(ImagePreview)
-    /// What the caches have, when the request wants to show that first.
+    /// The cached image. Requires ``ImageRequest/showsCachedFirst``.
     case cached(ImageResponse)
 }

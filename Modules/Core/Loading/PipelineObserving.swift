@@ -1,49 +1,49 @@
 public import AlcedoHTTP
 
-/// Is told what a pipeline does, for logs, metrics and tests.
+/// An observer of a pipeline's steps, for logs, metrics and tests.
 ///
-/// Calls come from any thread, in the order of the events of one load, and must return at once.
+/// Methods are called on any thread and must return without blocking. The events of one load arrive in order.
 public protocol PipelineObserving: Sendable {
-    /// Is called once for each step.
+    /// Receives one event for each step.
     func pipelineDidReport(_ event: PipelineEvent)
 }
 
-/// One step of a load.
+/// A step of a load.
 public struct PipelineEvent: Sendable {
-    /// What happened.
+    /// The kind of step, with its result.
     public enum Stage: Sendable {
         /// The memory cache had the image.
         case memoryHit
-        /// The memory cache gave nothing.
+        /// The memory cache did not supply the image.
         case memoryMiss(CacheMissReason)
-        /// The image as it was asked for, or the bytes that it is made of.
+        /// The disk cache had the processed image or the original bytes.
         case diskHit(bytes: Int)
-        /// The disk cache gave nothing.
+        /// The disk cache did not supply the entry.
         case diskMiss(CacheMissReason)
-        /// A store's failure never fails a load; it is told here.
+        /// A store on disk failed. This never makes the load fail.
         case diskWriteFailed(any Error)
-        /// From a server, or another source; what a response cache on the way did is nil when there is none.
+        /// A server or another source supplied the bytes. The response source is nil without a response cache.
         case downloaded(bytes: Int, ResponseSource?)
-        /// Bytes became an image of this size.
+        /// The bytes were decoded to an image of this size.
         case decoded(PixelSize)
-        /// A processor has changed the image.
+        /// A processor changed the image.
         case processed(identifier: String)
-        /// The load has its image, from this layer.
+        /// The load finished with an image from this layer.
         case finished(ImageResponse.Layer)
-        /// The load has failed.
+        /// The load failed.
         case failed(any Error)
         /// The load was cancelled.
         case cancelled
     }
 
-    /// Which image it is about.
+    /// The key of the image or of its original bytes.
     public var key: ImageKey
-    /// What happened.
+    /// The step.
     public var stage: Stage
-    /// How long the step took; zero for a decision.
+    /// The duration of the step; zero for a decision.
     public var duration: Duration
 
-    /// A step; by default one that took no time.
+    /// Creates an event. By default, its duration is zero.
     package init(key: ImageKey, stage: Stage, duration: Duration = .zero) {
         self.key = key
         self.stage = stage
@@ -51,14 +51,14 @@ public struct PipelineEvent: Sendable {
     }
 }
 
-/// Why a cache gave nothing.
+/// The reason why a cache did not supply an entry.
 public enum CacheMissReason: String, Sendable, Hashable, CaseIterable {
-    /// It was asked, and has nothing under the key.
+    /// The cache has no entry under the key.
     case notStored
-    /// The request does not let it answer.
+    /// The request does not allow reading the cache.
     case notAllowed
     /// The pipeline has no such cache.
     case noCache
-    /// What it has is no whole image.
+    /// The stored entry is not a complete image.
     case damaged
 }

@@ -1,23 +1,23 @@
 public import AlcedoRuntime
 
-/// How urgent a piece of work is. Work of equal priority runs in the order it came.
+/// The priority of a piece of work. Work of equal priority runs in order of arrival.
 public enum LoadPriority: Sendable, Comparable, CaseIterable {
-    /// After everything else.
+    /// The priority below all others.
     case veryLow
-    /// What will be wanted soon, such as prefetched images.
+    /// The priority of images that will be needed soon, such as prefetched images.
     case low
-    /// The default.
+    /// The default priority.
     case normal
-    /// What somebody looks at.
+    /// The priority of images that are visible to the user.
     case high
-    /// Before everything else.
+    /// The priority above all others.
     case veryHigh
 
     init(level: Int) {
         self = Self.allCases.first { $0.level == level } ?? (level < 0 ? .veryLow : .veryHigh)
     }
 
-    /// The priority as a number, as AlcedoRuntime takes it: 0 is the default.
+    /// The priority as a number for AlcedoRuntime. The default priority is 0.
     @inlinable package var level: Int {
         switch self {
         case .veryLow: -2
@@ -29,30 +29,36 @@ public enum LoadPriority: Sendable, Comparable, CaseIterable {
     }
 }
 
-/// A priority that may change while the work it is of waits or runs.
+/// A priority that may change while its work waits or runs. Copies share one priority.
 ///
-/// Whoever does the work observes it, and asks for ``value`` under a lock of its own when it is told of a change: so the
-/// last one to look has the last word, whatever order the changes arrive in. Copies share one priority.
+/// ```swift
+/// let priority = PriorityHandle(.low)
+/// let load = Task { try await pipeline.load(request, priority: priority) { _ in } }
+/// priority.value = .high
+/// ```
+///
+/// The scheduler of the work observes the priority. When notified, it reads ``value`` under its own lock, so the last
+/// reader sees the latest value regardless of the order of notifications.
 public struct PriorityHandle: Sendable {
     package let level: AdjustablePriority
 
-    /// A priority that nobody observes yet.
+    /// Creates a priority without observers.
     public init(_ value: LoadPriority = .normal) { level = AdjustablePriority(value.level) }
 
     package init(level: AdjustablePriority) { self.level = level }
 
-    /// The priority as it is now. Setting it calls the observers on this thread.
+    /// The current priority. Setting it calls the observers on the current thread.
     public var value: LoadPriority {
         get { LoadPriority(level: level.value) }
         nonmutating set { level.set(newValue.level) }
     }
 
-    /// As setting ``value``, unless a change with a higher number has been made: for owners who find out under a lock, and tell
-    /// outside it.
+    /// Sets ``value``, unless a change with a higher version was made. Owners that determine a priority under a lock
+    /// and set it outside the lock use this to keep the changes in order.
     package func set(_ value: LoadPriority, version: Int) { level.set(value.level, version: version) }
 
-    /// Calls `change` at each change while `body` runs. It may come from any thread and must not block; one last call may
-    /// come when `body` has ended. Throws what `body` throws.
+    /// Runs `body`, and calls `change` at each change of the priority until `body` returns. `change` may be called on
+    /// any thread and must not block. One last call may follow the end of `body`. Throws the errors of `body`.
     package func observing<Value: Sendable>(
         _ change: @escaping @Sendable () -> Void, _ body: () async throws -> Value
     ) async rethrows -> Value {
@@ -60,7 +66,7 @@ public struct PriorityHandle: Sendable {
     }
 }
 
-// AlcedoRuntime knows priorities as numbers. These take them as everybody else does.
+// AlcedoRuntime represents priorities as numbers. These overloads accept the types of this module.
 
 extension BlockingExecutor {
     package func run<Value: Sendable>(

@@ -1,6 +1,6 @@
 import AlcedoRuntime
 
-/// Work that is done again and again, from the first time that somebody asks for it until this is let go of.
+/// Work that is repeated at an interval, from the first start until the task is stopped or released.
 package final class RepeatingTask: Sendable {
     private struct State: Sendable {
         var task: Task<Void, Never>?
@@ -12,10 +12,13 @@ package final class RepeatingTask: Sendable {
     private let clock: any TimeSource
     private let taskExecutor: (any TaskExecutor)?
 
+    /// Creates a task that has not started.
+    ///
     /// - Parameters:
-    ///   - interval: From the end of one time to the next, and before the first; with nought or less it is never done.
-    ///   - clock: Measures the interval.
-    ///   - taskExecutor: Runs the work. Default: nil, Swift's own executor.
+    ///   - interval: The time before the first run, and from the end of a run to the next. With zero or less, the work
+    ///     never runs.
+    ///   - clock: The clock that measures the interval.
+    ///   - taskExecutor: The executor of the work. Default: nil, for Swift's default executor.
     package init(every interval: Duration, clock: any TimeSource, taskExecutor: (any TaskExecutor)? = nil) {
         self.interval = interval
         self.clock = clock
@@ -24,9 +27,9 @@ package final class RepeatingTask: Sendable {
 
     deinit { stop() }
 
-    /// Begins, unless it has begun.
+    /// Starts the task, unless it has started before or was stopped.
     ///
-    /// - Parameter work: Returns whether it wants to be done again. Must not hold what holds this.
+    /// - Parameter work: The work. Returns whether it should run again. Must not retain an owner of this task.
     package func start(_ work: @escaping @Sendable () async -> Bool) {
         state.withLock { state in
             guard interval > .zero, state.task == nil, !state.isOver else { return }
@@ -38,10 +41,10 @@ package final class RepeatingTask: Sendable {
         }
     }
 
-    /// Whether it has begun. It may have ended since.
+    /// Whether the task has started. It may have ended since.
     package var hasBegun: Bool { state.withLock { $0.task != nil } }
 
-    /// Ends it, for good.
+    /// Stops the task permanently.
     package func stop() {
         state.withLock { state in
             state.isOver = true

@@ -1,30 +1,36 @@
 public import FoundationEssentials
 
-/// Tells the time and waits, so that nothing in the package reads a clock of its own.
+/// A source of the time. All other code of the package reads the time from here, so tests can replace it.
 ///
-/// Dates answer "is this still fresh?" and may jump when the system's clock is set; uptime answers "how long did this
-/// take?" and never goes back. Calls may come from any thread and do not block.
+/// Use dates to determine whether something is still fresh. They may jump when the system clock is set. Use uptime to
+/// measure durations. It never decreases. Members may be used from any thread and do not block, except that
+/// ``sleep(for:)`` suspends.
 public protocol TimeSource: Sendable {
-    /// The wall-clock date.
+    /// The current date.
     var now: Date { get }
-    /// Time since an arbitrary fixed point; never decreases.
+    /// The time since an arbitrary fixed point. Never decreases.
     var uptime: Duration { get }
     /// Returns after `duration`.
+    ///
     /// - Throws: `CancellationError` when the task is cancelled first.
     func sleep(for duration: Duration) async throws
 }
 
-/// The machine's own clocks.
+/// The system's clocks.
 public struct SystemClock: TimeSource {
     private static let start = ContinuousClock.now
 
-    /// All such clocks tell the same time.
+    /// Creates a clock. All instances return the same times.
     public init() {}
 
+    /// The current date of the system clock.
     public var now: Date { Date() }
 
+    /// The time since the first use of the uptime in this process.
     public var uptime: Duration { ContinuousClock.now - Self.start }
 
+    /// Returns after `duration`, measured by the continuous clock. Throws `CancellationError` when the task is
+    /// cancelled first.
     public func sleep(for duration: Duration) async throws {
         try await Task.sleep(for: duration, clock: .continuous)
     }
