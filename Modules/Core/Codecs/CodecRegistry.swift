@@ -219,6 +219,8 @@ private final class SniffingState: IncrementalDecodingState {
     private var head = Data()
     private var decoder: (any IncrementalImageDecoding)?
 
+    /// Creates a state without bytes.
+    ///
     /// - Parameter makeDecoder: Returns nil when more bytes are needed to recognize the format, which it must not do at
     ///   the end of the file. Throws when no format begins like this.
     init(

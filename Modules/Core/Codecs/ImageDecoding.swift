@@ -46,10 +46,13 @@ public protocol ImageDecoding: Sendable {
 }
 
 extension ImageDecoding {
+    /// Decodes the whole image, then passes on its rows. Throws ``ImageDecodingError``, or the error that the consumer
+    /// throws.
     public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         try decode(data, options: options.forRows).sendRows(to: consumer)
     }
 
+    /// Returns a decoder that collects all bytes and decodes them at the end, without previews.
     public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
         IncrementalDecoder(
             BufferingState(
@@ -57,6 +60,8 @@ extension ImageDecoding {
                 decode: { (data) throws(ImageDecodingError) in try decode(data, options: options) }))
     }
 
+    /// Returns the number of bytes of the full-size image, doubled when the orientation must be applied. Throws
+    /// ``ImageDecodingError``.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let info = try inspect(data, limits: options.limits)
         let bytes = PixelBuffer.byteCount(size: info.size, format: options.pixelFormat) ?? Int.max
@@ -88,7 +93,7 @@ private final class BufferingState: IncrementalDecodingState {
     private var data = Data()
     private(set) var info: ImageInfo?
 
-    /// nil: `append` and `preview` decode nothing.
+    /// Always nil, because `append` and `preview` decode nothing.
     var decodingByteCount: Int? { nil }
 
     init(

@@ -37,10 +37,13 @@ public protocol ImageEncoding: Sendable {
 }
 
 extension ImageEncoding {
+    /// Returns the encoder unchanged.
     public func embedding(exif: Data) -> Self { self }
 
+    /// Whether the image is a still image.
     public func holds(_ image: DecodedImage) -> Bool { !image.isAnimated }
 
+    /// Returns a row consumer that collects the whole image and encodes it at the end.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         BufferingRowEncoder(encode: { (image) throws(ImageEncodingError) in try encode(image) }, output: output)
     }
@@ -102,6 +105,7 @@ package protocol EXIFEncoding: ImageEncoding {
 }
 
 extension EXIFEncoding {
+    /// Returns an encoder that also writes EXIF data.
     public func embedding(exif: Data) -> Self {
         var encoder = self
         encoder.exif = exif
@@ -113,5 +117,6 @@ extension EXIFEncoding {
 package protocol AnimationEncoding: ImageEncoding {}
 
 extension AnimationEncoding {
+    /// Always true, because the format supports animations and transparency.
     public func holds(_ image: DecodedImage) -> Bool { true }
 }

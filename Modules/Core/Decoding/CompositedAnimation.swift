@@ -22,6 +22,8 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     private let reduction: BoxReduction
     private let state = Locked(State())
 
+    /// Creates the frames of an animation.
+    ///
     /// - Parameters:
     ///   - layout: The frames and the canvas.
     ///   - decoder: The decoder of single frames.

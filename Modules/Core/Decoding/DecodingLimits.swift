@@ -1,7 +1,8 @@
 /// The limits on the size and the memory of an image.
 ///
-/// Decoders check them after the header, before they allocate memory for pixels. An image that exceeds a limit is
-/// rejected with ``ImageDecodingError`` `exceedsLimit`, except where a limit is documented to drop data.
+/// Decoders check the limits after the header, before they allocate memory for pixels. An image that exceeds a limit
+/// on pixels, bytes or frames is rejected with ``ImageDecodingError`` `exceedsLimit`. Metadata beyond its limits is
+/// dropped.
 ///
 /// ```swift
 /// var options = DecodingOptions()
@@ -12,9 +13,9 @@ public struct DecodingLimits: Sendable, Hashable {
     public var maximumPixelCount: Int
     /// The maximum number of bytes in one frame, including row padding. Default: 512 MiB.
     ///
-    /// The limit applies to the full size of the frame, both as stored and after rotation, even when a target size
-    /// makes the result smaller. A JPEG that is decoded smaller counts one byte per pixel of its full size. For a JPEG
-    /// with several scans, the limit applies to the sum of the result and the coefficients.
+    /// The limit applies to the full size of the stored frame, even when a target size makes the result smaller. A PNG
+    /// is also checked after rotation. A JPEG that is decoded smaller counts one byte per pixel of its full size. For a
+    /// JPEG with several scans, the limit applies to the sum of the result and the coefficients.
     public var maximumByteCount: Int
     /// The maximum number of metadata bytes (ICC profile, EXIF, XMP) kept from one file. Metadata beyond the limit is
     /// dropped. Default: 4 MiB.
@@ -25,7 +26,16 @@ public struct DecodingLimits: Sendable, Hashable {
     /// The maximum number of frames in an animation. Default: 10,000.
     public var maximumFrameCount: Int
 
-    /// Creates limits. Each argument that is omitted has the default of its property.
+    /// Creates limits.
+    ///
+    /// - Parameters:
+    ///   - maximumPixelCount: The maximum number of pixels in one frame. Default: 100 million.
+    ///   - maximumByteCount: The maximum number of bytes in one frame, including row padding. Default: 512 MiB.
+    ///   - maximumMetadataByteCount: The maximum number of metadata bytes (ICC profile, EXIF, XMP) kept from one file.
+    ///     Metadata beyond the limit is dropped. Default: 4 MiB.
+    ///   - maximumChunkByteCount: The maximum number of bytes, after decompression, in one chunk, marker or extension
+    ///     that does not hold pixels. A larger one is dropped. Default: 4 MiB.
+    ///   - maximumFrameCount: The maximum number of frames in an animation. Default: 10,000.
     public init(
         maximumPixelCount: Int = 100_000_000,
         maximumByteCount: Int = 512 << 20,

@@ -47,6 +47,7 @@ public protocol IncrementalImageDecoding: AnyObject, Sendable {
 }
 
 extension IncrementalImageDecoding {
+    /// The size of two full-size RGBA8 images, or nil until ``info`` is known.
     public var decodingByteCount: Int? {
         guard let info else { return nil }
         // The stored image and the rotated image can have different sizes in bytes, because rows are padded.

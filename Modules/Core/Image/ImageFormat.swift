@@ -5,6 +5,7 @@ public struct ImageFormat: OpenName, Sendable, Hashable {
     /// The short name in lowercase, for example `png`.
     public var rawValue: String
 
+    /// Creates a format from its short name in lowercase.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The media type of the format: `image/` followed by the name, for example `image/png`. Names that differ from

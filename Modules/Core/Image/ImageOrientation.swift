@@ -89,6 +89,8 @@ private struct TiledCopy {
     /// The number of bytes from the source of a pixel to the source of the pixel below.
     let down: Int
 
+    /// Copies all pixels.
+    ///
     /// - Parameters:
     ///   - type: An integer type with the size of a pixel.
     ///   - source: The source of the first target pixel.

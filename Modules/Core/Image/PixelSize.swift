@@ -11,6 +11,7 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
         self.height = height
     }
 
+    /// The width and the height, for messages.
     public var description: String { "\(width) x \(height)" }
 
     /// Whether both sides are at least one pixel.
