@@ -15,9 +15,9 @@ public struct DecodingOptions: Sendable, Hashable {
     public var appliesOrientation: Bool
     /// The requested size, in upright orientation.
     ///
-    /// A decoder that can scale while decoding returns the smallest size it supports that is not below the target in
-    /// both directions (`.fit`: in one direction). Other decoders ignore the target. Default: nil, which means the full
-    /// size, or in a pipeline the size from the first processor (``ImageProcessing/decodingTarget``).
+    /// A decoder that can scale while decoding returns the smallest size it supports that reaches the target in both
+    /// directions (`.fit`: in at least one direction). Other decoders ignore the target. Default: nil, which means the
+    /// full size, or in a pipeline the size from the first processor (``ImageProcessing/decodingTarget``).
     public var target: TargetSize?
     /// The requested pixel format.
     ///

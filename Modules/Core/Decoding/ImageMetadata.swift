@@ -20,8 +20,8 @@ public struct ImageMetadata: Sendable, Hashable {
 extension ImageOrientation {
     /// Creates an orientation from the orientation tag in the first directory of EXIF data.
     ///
-    /// The result is `.up` when the data is damaged, the tag is absent, or its value is 0 or greater than 8. Reads no
-    /// bytes outside `tiff` and at most 65,535 entries. Source: CIPA DC-008 (Exif 2.32), section 4.6.4; TIFF 6.0,
+    /// The result is `.up` when the data is damaged, the tag is absent, or its value is 0 or greater than 8. Reads only
+    /// bytes inside `tiff`, and at most 65,535 entries. Source: CIPA DC-008 (Exif 2.32), section 4.6.4; TIFF 6.0,
     /// section 2.
     ///
     /// - Parameter tiff: The bytes starting with the TIFF byte order mark, without the `Exif\0\0` that precedes it in
