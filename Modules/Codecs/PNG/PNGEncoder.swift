@@ -5,8 +5,8 @@ public import FoundationEssentials
 /// Encodes images as PNG with libpng. Lossless for straight alpha; premultiplied samples are divided by alpha.
 ///
 /// RGBA8 and RGBA16 are written with alpha unless they are opaque, gray8 as gray. A color profile is left out when it
-/// is damaged or its color space differs from the image's. The rows are written unchanged, and their orientation is
-/// written as EXIF. Animations are written as their first frame.
+/// is damaged or its color space differs from the image's. The pixels are not rotated; their orientation is written as
+/// EXIF. Animations are written as their first frame.
 ///
 /// ```swift
 /// let encoder = PNGEncoder(compressionLevel: 9)

@@ -13,7 +13,7 @@ final class PNGWriter {
     /// - Parameters:
     ///   - settings: The settings without palette, profile and EXIF.
     ///   - palette: The palette, four bytes per color. Empty for images without a palette.
-    ///   - colorProfile: The ICC profile. It is left out unless its color space is the image's.
+    ///   - colorProfile: The ICC profile. It is left out unless its color space matches the image.
     ///   - exif: The EXIF data. Empty writes none.
     init(
         _ settings: alcedo_png_settings, palette: [UInt8] = [], colorProfile: Data?, exif: [UInt8]

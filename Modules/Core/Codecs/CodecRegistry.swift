@@ -7,7 +7,7 @@ public import FoundationEssentials
 /// registry.
 ///
 /// ```swift
-/// let codecs = CodecRegistry.standard.adding(.grayMap)
+/// let codecs = CodecRegistry([.png, .jpeg]).adding(.webp)
 /// let image = try codecs.decode(data)
 /// ```
 public struct CodecRegistry: Sendable {
@@ -221,8 +221,8 @@ private final class SniffingState: IncrementalDecodingState {
 
     /// Creates a state without bytes.
     ///
-    /// - Parameter makeDecoder: Returns nil when more bytes are needed to recognize the format, which it must not do at
-    ///   the end of the file. Throws when no format begins like this.
+    /// - Parameter makeDecoder: Returns nil when more bytes are needed to recognize the format. At the end of the file,
+    ///   it must return a decoder or throw. Throws when no format begins like this.
     init(
         makeDecoder:
             @escaping (_ head: Data, _ isEnd: Bool) throws(ImageDecodingError) -> (
