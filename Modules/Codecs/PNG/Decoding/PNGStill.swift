@@ -109,7 +109,7 @@ struct PNGStill {
     }
 }
 
-/// Reads an image that is not interlaced row by row. Memory: a few rows.
+/// Reads a non-interlaced image row by row. Memory: a few rows.
 private struct PNGRowStream {
     let reader: PNGReader
     let plan: PNGPlan
@@ -144,7 +144,7 @@ private struct PNGRowStream {
     }
 }
 
-/// Reads a damaged image that is not interlaced row by row. Memory: ``PNGPlan/pushedByteCount``.
+/// Reads a damaged, non-interlaced image row by row. Memory: ``PNGPlan/pushedByteCount``.
 private struct PNGPushedRows {
     let file: PNGFile
     let plan: PNGPlan
