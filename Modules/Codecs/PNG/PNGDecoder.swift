@@ -2,18 +2,18 @@ public import AlcedoCore
 private import CPNGShim
 package import FoundationEssentials
 
-/// Decodes PNG as `CodecRegistry.Entry.png` describes.
+/// Decodes PNG. `CodecRegistry.Entry.png` documents the behavior.
 ///
-/// A damaged file is read once more, or twice for a part of it, and nothing is allocated for its pixels before it is known
-/// that there will be an image. Source: W3C PNG specification, third edition.
+/// A damaged file is read a second time, and a third time for a partial image. Memory for its pixels is allocated only
+/// after it is known that there will be an image. Source: W3C PNG specification, third edition.
 package struct PNGDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
 
-    /// O(chunks): metadata may come after the pixels, and are found when the bytes are there.
+    /// Reads the properties of a file. O(chunks), because metadata can follow the pixels.
     ///
-    /// - Throws: ``ImageDecodingError``; `truncated` for a file that ends before its pixels, and an animation without its
-    ///   end, `exceedsLimit` for more frames than `limits` allows.
+    /// - Throws: ``ImageDecodingError``: `truncated` when the file ends before its pixels, or before the end of an
+    ///   animation; `exceedsLimit` when there are more frames than `limits` allows.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try PNGWholeImage.inspect(data, limits: limits)
     }
@@ -24,7 +24,7 @@ package struct PNGDecoder: ImageDecoding {
 
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         var strict = options
-        // Nothing that was handed over could be taken back.
+        // Rows that were passed on cannot be taken back, so partial images are not possible.
         strict.allowsPartial = false
         strict.includesAnimation = false
         let isStreamed = try data.bytes.withUnsafeBytes { memory in
@@ -50,7 +50,7 @@ package struct PNGDecoder: ImageDecoding {
             guard file.outline.animation != nil else {
                 return PNGPlan(file.reader.header, file.info, options).byteCount
             }
-            // The canvas, the one it is restored from, a frame, and the finished picture with its turn.
+            // Five buffers: the canvas, the saved canvas, one frame, the finished image and its rotated copy.
             let canvas = PixelBuffer.byteCount(size: file.info.size, format: .rgba8) ?? Int.max
             let (total, overflow) = canvas.multipliedReportingOverflow(by: 5)
             return overflow ? Int.max : total
@@ -59,15 +59,21 @@ package struct PNGDecoder: ImageDecoding {
 }
 
 extension CodecRegistry.Entry {
-    /// PNG of every color type, bit depth and interlacing, and animated PNG, by libpng. Recognized by its eight-byte
-    /// signature.
+    /// The PNG codec, based on libpng. It supports all color types, bit depths and interlacing, and animated PNG. PNG
+    /// is recognized by its eight-byte signature.
     ///
-    /// The result is RGBA8: palettes, gray levels and `tRNS` are expanded, 16-bit samples lose their low byte. On request
-    /// gray without transparency is gray8, and a file of 16 bits is rgba16. Animations are always RGBA8. No gamma is applied.
-    /// The orientation is that of EXIF or, without any, of XMP.
+    /// Images are decoded to RGBA8: palettes, gray levels and `tRNS` are expanded, and 16-bit samples lose their low
+    /// byte. If the options request it, gray images without transparency are decoded to gray8 and 16-bit files to
+    /// rgba16. Animations are always RGBA8. Gamma is not applied. The orientation is read from EXIF, or from XMP when
+    /// there is no EXIF.
     ///
-    /// Memory is O(*w*) for a target size and for rows, also for damaged files; an interlaced image, one that is turned, and
-    /// an animation need all their pixels.
+    /// Memory is O(*w*) when a target size is set or rows are requested, even for damaged files. Interlaced images,
+    /// rotated images and animations need memory for all their pixels.
+    ///
+    /// ```swift
+    /// let png = CodecRegistry([.png])
+    /// let image = try png.decode(data, options: DecodingOptions(target: TargetSize(width: 320, height: 320)))
+    /// ```
     public static var png: Self {
         Self(
             format: .png, decoder: PNGDecoder(),
@@ -76,9 +82,9 @@ extension CodecRegistry.Entry {
     }
 }
 
-/// The plain C loop over libpng that benchmarks compare ``PNGDecoder`` with.
+/// A plain C loop over libpng, with which benchmarks compare ``PNGDecoder``.
 package enum PNGReference {
-    /// Decodes and throws the pixels away. Returns their number, 0 on any error.
+    /// Decodes an image and discards its pixels. Returns the number of pixels, or 0 on any error.
     package static func decode(_ data: Data) -> Int {
         data.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return 0 }

@@ -2,35 +2,43 @@ public import AlcedoCore
 import CPNGShim
 public import FoundationEssentials
 
-/// Encodes images as PNG, by libpng. Lossless for straight alpha; premultiplied samples are divided by alpha.
+/// Encodes images as PNG with libpng. Lossless for straight alpha; premultiplied samples are divided by alpha.
 ///
-/// RGBA8 and RGBA16 are written with alpha unless they are opaque, gray8 as gray. A colour profile that is damaged or
-/// made for other colours than those of the picture is left out. The pixels stay as they lie; their orientation is
-/// written as EXIF.
+/// RGBA8 and RGBA16 are written with alpha unless they are opaque, gray8 as gray. A color profile is left out when it
+/// is damaged or its color space differs from the image's. The pixels are not rotated; their orientation is written as
+/// EXIF. Animations are written as their first frame.
+///
+/// ```swift
+/// let encoder = PNGEncoder(compressionLevel: 9)
+/// let data = try encoder.encode(image)
+/// ```
 public struct PNGEncoder: EXIFEncoding {
-    /// How hard zlib tries: 0 (stored) to 9 (smallest). Values outside count as the nearest.
+    /// The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside this range are clamped.
     package var compressionLevel: Int
-    /// Whether a picture of at most 256 colours is written as a palette with indices of 1, 2, 4 or 8 bits, when that is
-    /// smaller. Not for rows, whose colours are known too late.
+    /// Whether an image with at most 256 colors is written as a palette with indices of 1, 2, 4 or 8 bits when the
+    /// result is smaller. Has no effect on rows, because their colors are known too late.
     package var usesPaletteWhenLossless: Bool
-    /// The EXIF data to write, from the TIFF header on.
+    /// The EXIF data to write, starting with the TIFF header. nil writes only the orientation, if the image is not
+    /// upright.
     package var exif: Data?
 
     /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - compressionLevel: How hard zlib tries, from 0 (stored) to 9 (smallest); values outside count as the nearest.
-    ///     Default: 6.
-    ///   - usesPaletteWhenLossless: Whether an image of at most 256 colors is written as a palette with indices of 1, 2, 4
-    ///     or 8 bits when that is smaller. Has no effect on rows, whose colors are known too late. Default: true.
+    ///   - compressionLevel: The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside
+    ///     this range are clamped. Default: 6.
+    ///   - usesPaletteWhenLossless: Whether an image with at most 256 colors is written as a palette with indices of 1,
+    ///     2, 4 or 8 bits when the result is smaller. Has no effect on rows, because their colors are known too late.
+    ///     Default: true.
     public init(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) {
         self.compressionLevel = compressionLevel
         self.usesPaletteWhenLossless = usesPaletteWhenLossless
     }
 
+    /// Always `.png`.
     public var format: ImageFormat { .png }
 
-    /// Encodes the image; of an animation the first frame.
+    /// Encodes the image. For an animation, encodes the first frame.
     ///
     /// - Throws: ``ImageEncodingError``.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
@@ -59,6 +67,7 @@ public struct PNGEncoder: EXIFEncoding {
         return writer.data()
     }
 
+    /// Returns a row consumer that encodes rows as they arrive, without a palette. Memory is O(*w*).
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         PNGRowEncoder(level: compressionLevel, exif: exif, output: output)
     }
@@ -72,7 +81,7 @@ public struct PNGEncoder: EXIFEncoding {
         }
         var rows = PNGRowSamples(image.rowHeader)
         for y in 0..<pixels.height {
-            // Gray and RGBX have no alpha to divide by, whatever they are called.
+            // Gray and RGBX samples have no alpha, even when the buffer's alpha mode is premultiplied.
             let row = rows.converted(pixels.row(y)) ?? pixels.row(y).withUnsafeBytes { Array($0) }
             try writer.write(row)
         }
@@ -80,13 +89,14 @@ public struct PNGEncoder: EXIFEncoding {
 }
 
 extension ImageEncoding where Self == PNGEncoder {
-    /// PNG.
+    /// Returns a PNG encoder.
     ///
-    /// - Parameter compressionLevel: How hard zlib tries: 0 (stored) to 9 (smallest). Default: 6.
+    /// - Parameter compressionLevel: The zlib compression level, from 0 (no compression) to 9 (smallest file). Default:
+    ///   6.
     public static func png(compressionLevel: Int = 6) -> Self { PNGEncoder(compressionLevel: compressionLevel) }
 }
 
-/// Encodes rows as they come. Memory is O(*w*): what is encoded goes to the output at once.
+/// Encodes rows as they arrive. Memory is O(*w*), because encoded bytes are passed to the output immediately.
 private final class PNGRowEncoder: PixelRowConsumer {
     private let level: Int
     private let exif: Data?
@@ -113,7 +123,7 @@ private final class PNGRowEncoder: PixelRowConsumer {
 
     func consume(_ row: RawSpan) throws {
         guard let writer else { return }
-        // What reads the row reads as many bytes as the header says.
+        // libpng reads as many bytes as the header declares.
         guard row.byteCount >= bytesPerRow else {
             throw ImageEncodingError(.failed, "PNG: a row has \(row.byteCount) of \(bytesPerRow) bytes")
         }
@@ -133,17 +143,19 @@ private final class PNGRowEncoder: PixelRowConsumer {
     }
 }
 
-/// A picture of at most 256 colours as PNG stores it: indices of as few bits as will do.
+/// An indexed image with at most 256 colors. Each index has the smallest possible number of bits.
 private struct PNGPalette {
-    /// Four bytes a colour, those that are not opaque first, because `tRNS` lists alpha from the first colour on.
+    /// Four bytes per color. Colors that are not opaque come first, because `tRNS` lists alpha values from the first
+    /// color on.
     let colors: [UInt8]
     let transparentCount: Int
     let bitDepth: Int
     private let palette: ExactPalette
-    /// Where the palette's colours are in `colors`.
+    /// The position in `colors` of each color of the palette.
     private let positions: [UInt8]
 
-    /// nil when the picture has too many colours, or is so small that the palette weighs more than it saves.
+    /// Creates the palette. Returns nil when the image has too many colors, or is so small that a palette saves
+    /// nothing.
     init?(_ pixels: PixelBuffer) {
         guard pixels.format == .rgba8, pixels.alphaMode != .premultiplied, let palette = ExactPalette(pixels) else {
             return nil
@@ -163,7 +175,7 @@ private struct PNGPalette {
         guard chunks + pixels.size.pixelCount * bitDepth / 8 < pixels.size.pixelCount * channels else { return nil }
     }
 
-    /// The indices of one row of the picture, a byte each.
+    /// Writes the indices of one row, one byte each, to `output`.
     func indices(_ row: RawSpan, into output: inout [UInt8]) {
         var last: (color: UInt32, index: UInt8)?
         for x in output.indices {
@@ -174,7 +186,7 @@ private struct PNGPalette {
     }
 }
 
-/// Turns rows into samples as PNG stores them: straight.
+/// Converts rows to the straight samples that PNG stores.
 private struct PNGRowSamples {
     private let header: PixelRowHeader
     private var straight: StraightRowConverter
@@ -184,9 +196,9 @@ private struct PNGRowSamples {
         straight = StraightRowConverter(header)
     }
 
-    /// How rows of this kind are stored, other than as a palette.
+    /// Returns the settings for rows of this kind without a palette.
     ///
-    /// - Throws: `unsupportedImage` when the format has no such size.
+    /// - Throws: `unsupportedImage` when the size exceeds the limits of the format.
     static func settings(
         _ header: PixelRowHeader, level: Int
     ) throws(ImageEncodingError) -> alcedo_png_settings {
@@ -205,7 +217,7 @@ private struct PNGRowSamples {
         return settings
     }
 
-    /// The row with colour divided by alpha; nil when it can be stored as it is.
+    /// Returns the row with color divided by alpha, or nil when the row can be written unchanged.
     mutating func converted(_ row: RawSpan) -> [UInt8]? {
         guard header.alphaMode == .premultiplied else { return nil }
         switch header.format {
@@ -215,7 +227,7 @@ private struct PNGRowSamples {
         }
     }
 
-    /// Rounded to nearest; colour under alpha 0 becomes black.
+    /// Returns 16-bit samples with color divided by alpha, rounded to nearest. Color with alpha 0 becomes black.
     private static func straight16(_ row: UnsafeRawBufferPointer) -> [UInt8] {
         var result = [UInt8](row)
         result.withUnsafeMutableBytes { memory in

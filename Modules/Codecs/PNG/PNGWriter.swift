@@ -5,14 +5,16 @@ import FoundationEssentials
 /// Owns one libpng encoder.
 final class PNGWriter {
     private let shim: OpaquePointer
-    /// Bytes that libpng reads of every row.
+    /// The number of bytes that libpng reads from each row.
     private let rowByteCount: Int
 
-    /// Encodes all up to the pixels.
+    /// Creates an encoder and writes everything that precedes the pixels.
     ///
     /// - Parameters:
-    ///   - settings: Without palette, profile and EXIF, which are the other parameters.
-    ///   - palette: Four bytes a colour.
+    ///   - settings: The settings without palette, profile and EXIF.
+    ///   - palette: The palette, four bytes per color. Empty for images without a palette.
+    ///   - colorProfile: The ICC profile. It is left out unless its color space matches the image.
+    ///   - exif: The EXIF data. Empty writes none.
     init(
         _ settings: alcedo_png_settings, palette: [UInt8] = [], colorProfile: Data?, exif: [UInt8]
     ) throws(ImageEncodingError) {
@@ -20,10 +22,10 @@ final class PNGWriter {
             throw ImageEncodingError(.outOfMemory, "libpng could not be started")
         }
         self.shim = shim
-        // Opaque rows have a fourth sample, which is dropped, and indices a byte each, which are packed.
+        // Opaque rows have a fourth sample, which libpng drops. Indices have one byte each, which libpng packs.
         let hasOneSample = settings.color_type == 0 || settings.color_type == 3
         rowByteCount = Int(settings.width) * (hasOneSample ? 1 : 4) * (settings.bit_depth == 16 ? 2 : 1)
-        // Some versions of libpng also write a profile whose color space differs from the image's.
+        // Some versions of libpng write a profile even when its color space differs from the image's.
         let isGray = settings.color_type & 2 == 0
         let profile = colorProfile.flatMap { ICCProfile.describes(gray: isGray, $0) ? [UInt8]($0) : nil } ?? []
         let status = palette.withUnsafeBufferPointer { palette in
@@ -45,7 +47,7 @@ final class PNGWriter {
 
     deinit { alcedo_png_encoder_destroy(shim) }
 
-    /// Encodes the next rows, of which the last needs no padding.
+    /// Encodes the next rows. The last row needs no padding.
     ///
     /// - Throws: `failed` when there are fewer bytes than the rows have.
     func write(_ pixels: UnsafeRawBufferPointer, stride: Int, rows: Int) throws(ImageEncodingError) {
@@ -68,14 +70,15 @@ final class PNGWriter {
 
     func finish() throws(ImageEncodingError) { try check(alcedo_png_encoder_finish(shim)) }
 
-    /// Hands over what has been encoded since the last time, if it is anything.
+    /// Passes the bytes encoded since the last call to `body`, unless there are none. Throws the error that `body`
+    /// throws.
     func take(_ body: (RawSpan) throws -> Void) throws {
         let part = alcedo_png_encoder_take(shim)
         guard let base = part.bytes, part.count > 0 else { return }
         try body(RawSpan(_unsafeElements: UnsafeBufferPointer(start: base, count: part.count)))
     }
 
-    /// All that was encoded, when nothing was taken before.
+    /// Returns all encoded bytes, if none were taken before.
     func data() -> Data {
         let part = alcedo_png_encoder_take(shim)
         return part.bytes.map { Data(bytes: $0, count: part.count) } ?? Data()

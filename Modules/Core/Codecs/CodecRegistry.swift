@@ -1,41 +1,47 @@
 import AlcedoHTTP
 public import FoundationEssentials
 
-/// The formats that an app reads and writes, in order of preference.
+/// The formats that an app decodes and encodes, in order of preference.
 ///
-/// A registry is a value: ``adding(_:)`` makes another one.
+/// A registry is an immutable value. To add a format or to replace a codec, use ``adding(_:)``, which returns a new
+/// registry.
 ///
 /// ```swift
-/// let codecs = CodecRegistry.standard.adding(.grayMap)
+/// let codecs = CodecRegistry([.png, .jpeg]).adding(.webp)
 /// let image = try codecs.decode(data)
 /// ```
 public struct CodecRegistry: Sendable {
-    /// One format: how it is recognized and decoded.
+    /// A format with its recognition rule, its decoder and, if the format can be written, its encoder.
     public struct Entry: Sendable {
         /// The format's name.
         public var format: ImageFormat
-        /// Decodes it.
+        /// The decoder of the format.
         public var decoder: any ImageDecoding
-        /// Whether bytes that begin like this are of the format. Gets at most ``sniffedByteCount`` bytes.
+        /// Whether a file that begins with `prefix` has this format. The registry passes at most ``sniffedByteCount``
+        /// bytes.
         package var recognizes: @Sendable (_ prefix: RawSpan) -> Bool
-        /// What files of the format begin with, where that is all there is to recognise. Tells a file that ends inside
-        /// it from one of an unknown format, and lets a decoder of pieces begin early.
+        /// The byte sequences that files of the format begin with; nil stands for any byte.
+        ///
+        /// Empty for a format that is not recognized by a fixed beginning. The registry uses signatures to tell a
+        /// truncated file from a file of an unknown format, and to start incremental decoding early.
         package var signatures: [[UInt8?]]
-        /// Makes an encoder of the format, for a quality from 0 to 1, which is the best the format can do; nil when nobody
-        /// writes it. A format without loss need not heed the quality.
+        /// Creates an encoder of the format for a quality from 0 to 1, where 1 is the best quality that the format
+        /// allows. A lossless format may ignore the quality. nil when the format cannot be written.
         package var makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)?
 
-        /// Creates an entry for a format that is recognized by what its files begin with.
+        /// Creates an entry for a format that is recognized by the first bytes of a file.
         ///
         /// - Parameters:
         ///   - format: The format's name.
-        ///   - decoder: Decodes the format.
-        ///   - signatures: The bytes that files of the format begin with; nil stands for any byte. They tell a file that ends
-        ///     inside them from one of an unknown format, and let incremental decoding begin early. Default: none.
-        ///   - recognizes: Whether a file with this beginning, of at most 64 bytes, is of the format. nil compares the
-        ///     signatures. Default: nil.
-        ///   - makeEncoder: Makes an encoder of the format for a quality from 0 to 1, which is the best that the format
-        ///     allows. A lossless format may ignore the quality. nil when the format cannot be written. Default: nil.
+        ///   - decoder: The decoder of the format.
+        ///   - signatures: The byte sequences that files of the format begin with; nil stands for any byte. The
+        ///     registry uses them to tell a truncated file from a file of an unknown format, and to start incremental
+        ///     decoding early. Default: none.
+        ///   - recognizes: Returns whether a file with this beginning, of at most 64 bytes, has the format. nil
+        ///     compares the beginning with the signatures. Default: nil.
+        ///   - makeEncoder: Creates an encoder of the format for a quality from 0 to 1, where 1 is the best quality
+        ///     that the format allows. A lossless format may ignore the quality. Pass nil when the format cannot be
+        ///     written. Default: nil.
         public init(
             format: ImageFormat,
             decoder: any ImageDecoding,
@@ -52,29 +58,29 @@ public struct CodecRegistry: Sendable {
         }
     }
 
-    /// Bytes that a format may look at to recognise itself.
+    /// The maximum number of leading bytes that a format may examine to recognize a file.
     package static let sniffedByteCount = 64
 
-    /// The formats, in the order in which they are asked.
+    /// The entries, in order of preference.
     public let entries: [Entry]
 
-    /// A registry of these formats: the first that recognises a content decodes it.
+    /// Creates a registry. The first entry that recognizes a file decodes it.
     public init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Returns a registry with one more codec.
+    /// Returns a registry with an additional codec.
     ///
-    /// The codec replaces those of the same format, in the place of the first of them. A codec of a new format comes last:
-    /// it decodes what no other recognizes.
+    /// The codec replaces all entries of the same format and takes the place of the first of them. A codec of a new
+    /// format is appended, so it decodes only files that no other entry recognizes.
     public func adding(_ entry: Entry) -> CodecRegistry {
         var entries = entries
-        // The entries before the first of the same format all stay, so its index is the same without the others.
+        // All entries before the first one of the same format stay, so its index is still valid after the removal.
         let index = entries.firstIndex { $0.format == entry.format }
         entries.removeAll { $0.format == entry.format }
         entries.insert(entry, at: index ?? entries.count)
         return CodecRegistry(entries)
     }
 
-    /// The first entry that recognises the content; names and content types do not count.
+    /// Returns the first entry that recognizes the content. File names and content types are ignored.
     package func entry(for data: Data) -> Entry? {
         let bytes = data.bytes
         let prefix = bytes.extracting(first: Self.sniffedByteCount)
@@ -82,13 +88,13 @@ public struct CodecRegistry: Sendable {
         return nil
     }
 
-    /// The entry for a file that begins like this; nil while the first bytes that follow may still decide for another.
+    /// Returns the entry for a file that begins with `head`, or nil while more bytes could still select another entry.
     private func settledEntry(for head: Data) -> Entry? {
         guard head.count < Self.sniffedByteCount else { return entry(for: head) }
         let bytes = head.bytes
         for entry in entries {
             if entry.recognizes(bytes) { return entry }
-            // Without signatures nobody knows what more bytes would bring.
+            // Without signatures, it is unknown whether more bytes would match this entry.
             if entry.signatures.isEmpty || entry.mayBegin(bytes) { return nil }
         }
         return nil
@@ -101,22 +107,22 @@ public struct CodecRegistry: Sendable {
         try requireEntry(for: data).decoder.inspect(data, limits: limits)
     }
 
-    /// Decodes an image in any of the formats. Throws ``ImageDecodingError``. Blocks.
+    /// Decodes an image in any of the formats. Blocks while it works. Throws ``ImageDecodingError``.
     public func decode(
         _ data: Data, options: DecodingOptions = DecodingOptions()
     ) throws(ImageDecodingError) -> DecodedImage {
         try requireEntry(for: data).decoder.decode(data, options: options)
     }
 
-    /// Decodes an image in any of the formats row by row. Throws ``ImageDecodingError``, or what the consumer throws.
-    /// Blocks.
+    /// Decodes an image in any of the formats row by row. Blocks while it works. Throws ``ImageDecodingError``, or the
+    /// error that the consumer throws.
     public func decodeRows(
         _ data: Data, options: DecodingOptions = DecodingOptions(), into consumer: any PixelRowConsumer
     ) throws {
         try requireEntry(for: data).decoder.decodeRows(data, options: options, into: consumer)
     }
 
-    /// Makes a decoder that finds out the format from the first bytes it is given.
+    /// Returns a decoder that detects the format from the first bytes that are appended.
     package func makeIncrementalDecoder(options: DecodingOptions = DecodingOptions()) -> any IncrementalImageDecoding {
         IncrementalDecoder(
             SniffingState { (head, isEnd) throws(ImageDecodingError) in
@@ -126,26 +132,27 @@ public struct CodecRegistry: Sendable {
             })
     }
 
-    /// The most bytes that decoding will hold at once. Throws ``ImageDecodingError``.
+    /// Returns the maximum number of bytes that decoding holds at once. Throws ``ImageDecodingError``.
     package func decodingByteCount(
         _ data: Data, options: DecodingOptions = DecodingOptions()
     ) throws(ImageDecodingError) -> Int {
         try requireEntry(for: data).decoder.decodingByteCount(data, options: options)
     }
 
-    /// Makes an encoder of a format; nil when no entry writes it.
+    /// Returns an encoder for a format, or nil when no entry can write the format.
     ///
     /// - Parameters:
     ///   - format: The format to write.
-    ///   - quality: From 0 to 1; values outside count as the nearest, what is no number as 0. Default: 1.
+    ///   - quality: The quality from 0 to 1. Values outside this range are clamped; NaN counts as 0. Default: 1.
     public func encoder(for format: ImageFormat, quality: Double = 1) -> (any ImageEncoding)? {
         let make = entries.lazy.filter { $0.format == format }.compactMap(\.makeEncoder).first
         return make?(quality > 0 ? min(quality, 1) : 0)
     }
 
-    /// The value of an `Accept` field for these formats: their media types in order, then any image, then anything.
+    /// The value of the `Accept` field for these formats: their media types in order of preference, then `image/*` and
+    /// `*/*` with lower weights.
     ///
-    /// Source: RFC 9110 section 12.5.1. Names that cannot stand in a media type are left out.
+    /// Formats whose names are not valid tokens are left out. Source: RFC 9110, section 12.5.1.
     package var acceptFieldValue: String {
         let types = entries.map(\.format).filter(\.rawValue.isToken).map(\.mediaType)
         return (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ",")
@@ -168,16 +175,16 @@ public struct CodecRegistry: Sendable {
 }
 
 extension CodecRegistry.Entry {
-    /// Whether the bytes are the beginning of one of the signatures, and no more.
+    /// Whether the bytes are an incomplete beginning of one of the signatures.
     fileprivate func mayBegin(_ bytes: RawSpan) -> Bool {
         signatures.contains { SignatureMatch($0, bytes) == .partial }
     }
 }
 
-/// How the beginning of a file compares with a signature.
+/// The result of comparing the beginning of a file with a signature.
 private enum SignatureMatch {
     case complete
-    /// As far as the bytes reach.
+    /// The bytes match, but there are fewer of them than the signature has.
     case partial
     case none
 
@@ -197,7 +204,8 @@ private enum SignatureMatch {
 }
 
 private extension Data {
-    /// Whether the content begins with a markup tag or a JSON object, after a byte order mark and white space.
+    /// Whether the content, after a byte order mark and white space, begins with `<` or `{`, like markup or a JSON
+    /// object.
     var looksLikeText: Bool {
         let skipped: Set<UInt8> = [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D]
         let head = prefix(CodecRegistry.sniffedByteCount).drop { skipped.contains($0) }
@@ -205,14 +213,16 @@ private extension Data {
     }
 }
 
-/// Waits for as many bytes as show the format, then decodes by the decoder that is found for them.
+/// Collects bytes until the format is known, then forwards them to the decoder of that format.
 private final class SniffingState: IncrementalDecodingState {
     private let makeDecoder: (_ head: Data, _ isEnd: Bool) throws(ImageDecodingError) -> (any IncrementalImageDecoding)?
     private var head = Data()
     private var decoder: (any IncrementalImageDecoding)?
 
-    /// - Parameter makeDecoder: Returns nil when more bytes are needed, which at the end there are not; throws when no
-    ///   format is known that begins like this.
+    /// Creates a state without bytes.
+    ///
+    /// - Parameter makeDecoder: Returns nil when more bytes are needed to recognize the format. At the end of the file,
+    ///   it must return a decoder or throw. Throws when no format begins like this.
     init(
         makeDecoder:
             @escaping (_ head: Data, _ isEnd: Bool) throws(ImageDecodingError) -> (

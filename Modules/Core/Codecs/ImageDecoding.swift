@@ -1,48 +1,58 @@
 public import FoundationEssentials
 
-/// Turns encoded bytes of one format into pixels.
+/// Decodes images of one format.
 ///
-/// Calls may come from any thread at the same time and block while they work, so callers do not call them on the cooperative pool.
-/// Input is hostile: no bytes may crash, hang, read outside `data` or allocate beyond the limits. A codec must write
-/// the first two; the others have defaults that decode whole images.
+/// Several threads may call a decoder at the same time. Every call blocks while it works, so do not call a decoder on
+/// Swift's cooperative thread pool.
+///
+/// The input is untrusted: no bytes may make a decoder crash, hang, read outside `data` or allocate more than the
+/// limits allow. A codec must implement ``inspect(_:limits:)`` and ``decode(_:options:)``. The other requirements have
+/// default implementations that decode the whole image.
 public protocol ImageDecoding: Sendable {
-    /// Reads what the file says about itself.
+    /// Reads the properties of an image from its file without decoding pixels.
     ///
     /// - Throws: ``ImageDecodingError``.
-    /// - Complexity: O(header), for animations O(blocks of the file); no memory for pixels.
+    /// - Complexity: O(header), for animations O(blocks of the file). Allocates no memory for pixels.
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo
 
-    /// Decodes one whole encoded image; of an animation the first frame, with the others to come from
+    /// Decodes an image. For an animation, the result holds the first frame and provides the others through
     /// ``DecodedImage/frames``.
     ///
-    /// - Throws: ``ImageDecodingError``. Never returns a part of an image as if it were whole.
-    /// - Complexity: O(*w* × *h*); peak memory is one output buffer and what the format itself needs.
+    /// - Throws: ``ImageDecodingError``. Never returns an incomplete image without marking it as partial.
+    /// - Complexity: O(*w* × *h*). Peak memory is one output buffer plus the memory that the format requires.
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage
 
-    /// Decodes one image, of an animation the first frame, and hands over its rows as they are made.
+    /// Decodes an image, or the first frame of an animation, and passes each row to `consumer` as soon as it is
+    /// decoded.
     ///
-    /// The rows are those of ``decode(_:options:)`` without the animation. Memory is O(*w*) where the file stores rows from top to bottom and
-    /// the orientation leaves them so; otherwise the decoder keeps what the format and the turning need. Damage is
-    /// found when rows were handed over already: a consumer relies on ``PixelRowConsumer/finish()``. Partial images are
-    /// not given.
+    /// The rows are the same as those of ``decode(_:options:)``, without the animation. Memory is O(*w*) when the file
+    /// stores rows from top to bottom and the orientation does not change their order. Otherwise the decoder also holds
+    /// the memory that the format and the rotation require.
     ///
-    /// - Throws: ``ImageDecodingError``, or what the consumer throws.
+    /// An error can occur after rows were passed on, so a consumer must not use its result before
+    /// ``PixelRowConsumer/finish()``. Partial images are not produced.
+    ///
+    /// - Throws: ``ImageDecodingError``, or the error that the consumer throws.
     func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws
 
-    /// Makes a decoder for an image whose bytes are still to come.
+    /// Returns a decoder for an image whose bytes arrive in pieces.
     func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding
 
-    /// The most bytes that decoding will hold at once, the encoded file not counted: for budgets.
+    /// Returns the maximum number of bytes that decoding holds at once, without the encoded file. Callers use it to
+    /// stay within a memory budget.
     ///
-    /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
+    /// - Throws: ``ImageDecodingError``, as ``inspect(_:limits:)`` does.
     func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int
 }
 
 extension ImageDecoding {
+    /// Decodes the whole image, then passes on its rows. Throws ``ImageDecodingError``, or the error that the consumer
+    /// throws.
     public func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         try decode(data, options: options.forRows).sendRows(to: consumer)
     }
 
+    /// Returns a decoder that collects all bytes and decodes them at the end, without previews.
     public func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
         IncrementalDecoder(
             BufferingState(
@@ -50,10 +60,12 @@ extension ImageDecoding {
                 decode: { (data) throws(ImageDecodingError) in try decode(data, options: options) }))
     }
 
+    /// Returns the number of bytes of the full-size image, doubled when the orientation must be applied. Throws
+    /// ``ImageDecodingError``.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let info = try inspect(data, limits: options.limits)
         let bytes = PixelBuffer.byteCount(size: info.size, format: options.pixelFormat) ?? Int.max
-        // A turned picture is made beside the stored one.
+        // The rotated image is made in a second buffer beside the stored one.
         let buffers = options.appliesOrientation && info.orientation != .up ? 2 : 1
         let (total, overflow) = bytes.multipliedReportingOverflow(by: buffers)
         return overflow ? Int.max : total
@@ -61,9 +73,9 @@ extension ImageDecoding {
 }
 
 extension Data {
-    /// Hands the bytes to a C decoder. The pointer is valid inside `body` only.
+    /// Passes the bytes to a C decoder. The pointer is valid only inside `body`.
     ///
-    /// - Throws: ``ImageDecodingError`` `empty` when there is not one byte, or what `body` throws.
+    /// - Throws: ``ImageDecodingError`` `empty` when the data is empty, or the error that `body` throws.
     package func withDecoderInput<Result>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Result
     ) throws(ImageDecodingError) -> Result {
@@ -74,14 +86,14 @@ extension Data {
     }
 }
 
-/// Incremental decoding for decoders that know none: collects the bytes, and decodes them at the end.
+/// Incremental decoding for decoders without support for it: collects all bytes and decodes them at the end.
 private final class BufferingState: IncrementalDecodingState {
     private let inspect: (Data) throws(ImageDecodingError) -> ImageInfo
     private let decode: (Data) throws(ImageDecodingError) -> DecodedImage
     private var data = Data()
     private(set) var info: ImageInfo?
 
-    /// Nothing is decoded before the end.
+    /// Always nil, because `append` and `preview` decode nothing.
     var decodingByteCount: Int? { nil }
 
     init(

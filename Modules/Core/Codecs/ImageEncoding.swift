@@ -1,75 +1,79 @@
 public import AlcedoRuntime
 public import FoundationEssentials
 
-/// Turns pixels into encoded bytes of one format.
+/// Encodes images in one format.
 ///
-/// Calls may come from any thread at the same time and block while they work. Colour profile and orientation are kept
-/// as the format allows; each encoder says how.
+/// Several threads may call an encoder at the same time. Every call blocks while it works. An encoder keeps the color
+/// profile and the orientation as far as the format allows and documents how.
 public protocol ImageEncoding: Sendable {
-    /// The format of the bytes.
+    /// The format of the encoded bytes.
     var format: ImageFormat { get }
 
-    /// Whether files of the format can hold the frames of the image, and that there are transparent places in it. How many
-    /// colours and shades they hold does not count. Default: true for anything but animations.
+    /// Whether files of the format can store the frames and the transparency of the image. The number of colors and the
+    /// bit depth are not considered. Default: true for still images, false for animations.
     func holds(_ image: DecodedImage) -> Bool
 
-    /// Encodes the image; of an animation all frames where the format can hold them, otherwise the first.
+    /// Encodes the image. Encodes all frames of an animation when the format supports animations, otherwise the first
+    /// frame.
     ///
     /// - Throws: ``ImageEncodingError``.
     func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data
 
-    /// Makes an encoder of one picture whose rows are still to come, the end of a chain of consumers.
+    /// Returns a row consumer that encodes one image at the end of a chain of consumers.
     ///
-    /// Its calls throw ``ImageEncodingError``, or what `output` throws. Memory is O(*w*) where the format allows it;
-    /// others collect the picture.
+    /// Its calls throw ``ImageEncodingError``, or the error that `output` throws. Memory is O(*w*) when the format
+    /// allows it; otherwise the encoder collects the whole image.
     ///
-    /// - Parameter output: Takes the encoded bytes piece by piece, valid during the call only.
+    /// - Parameter output: Receives the encoded bytes in pieces. The bytes are valid only during the call.
     func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer
 
     /// Returns an encoder that also writes EXIF data.
     ///
-    /// The orientation of each encoded image replaces the one in the data. The default returns the encoder unchanged, for
-    /// formats without EXIF.
+    /// The orientation of each encoded image replaces the orientation in the data. The default implementation returns
+    /// the encoder unchanged, for formats without EXIF.
     ///
-    /// - Parameter exif: EXIF data from the TIFF header on.
+    /// - Parameter exif: The EXIF data, starting with the TIFF header.
     func embedding(exif: Data) -> Self
 }
 
 extension ImageEncoding {
+    /// Returns the encoder unchanged.
     public func embedding(exif: Data) -> Self { self }
 
+    /// Whether the image is a still image.
     public func holds(_ image: DecodedImage) -> Bool { !image.isAnimated }
 
+    /// Returns a row consumer that collects the whole image and encodes it at the end.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         BufferingRowEncoder(encode: { (image) throws(ImageEncodingError) in try encode(image) }, output: output)
     }
 }
 
-/// Why an image could not be encoded.
+/// An error that prevented an image from being encoded.
 public struct ImageEncodingError: CodedError {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: String, Sendable {
-        /// The format cannot hold this image, or not in this pixel format.
+        /// The format cannot store this image, or cannot store its pixel format.
         case unsupportedImage
-        /// The codec library refused; the message says why.
+        /// The codec library reported an error. The message contains the reason.
         case failed
-        /// The system refused the memory.
+        /// The memory could not be allocated.
         case outOfMemory
     }
 
-    /// What callers branch on.
+    /// The kind of failure, for callers to switch on.
     public var code: Code
-    /// One sentence, from the codec library where it has one.
+    /// A one-sentence description for logs, from the codec library when it provides one.
     package var message: String
 
-    /// An error of an encoder's own.
+    /// Creates an error. Encoders outside this package use this initializer too.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 }
 
-/// Encodes rows by an encoder that needs the whole picture: collects it first.
+/// Collects all rows and encodes them with an encoder that needs the whole image.
 private final class BufferingRowEncoder: PixelRowConsumer {
     private let encode: (DecodedImage) throws(ImageEncodingError) -> Data
     private let output: (RawSpan) throws -> Void
@@ -94,13 +98,14 @@ private final class BufferingRowEncoder: PixelRowConsumer {
     }
 }
 
-/// An encoder that writes EXIF data.
+/// An encoder that can write EXIF data.
 package protocol EXIFEncoding: ImageEncoding {
-    /// The EXIF data to write, from the TIFF header on.
+    /// The EXIF data to write, starting with the TIFF header. nil writes none.
     var exif: Data? { get set }
 }
 
 extension EXIFEncoding {
+    /// Returns an encoder that also writes EXIF data.
     public func embedding(exif: Data) -> Self {
         var encoder = self
         encoder.exif = exif
@@ -108,9 +113,10 @@ extension EXIFEncoding {
     }
 }
 
-/// An encoder of a format that holds animations and transparency.
+/// An encoder of a format that supports animations and transparency.
 package protocol AnimationEncoding: ImageEncoding {}
 
 extension AnimationEncoding {
+    /// Always true, because the format supports animations and transparency.
     public func holds(_ image: DecodedImage) -> Bool { true }
 }

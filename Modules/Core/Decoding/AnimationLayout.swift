@@ -1,9 +1,9 @@
-/// An animation without its pixels.
+/// The canvas, the frames and the play count of an animation, without pixels.
 package struct AnimationLayout: Sendable {
     package var canvas: PixelSize
-    /// At least one.
+    /// The frames; at least one.
     package var frames: [AnimationFrame]
-    /// nil for ever.
+    /// The number of plays; nil means forever.
     package var playCount: Int?
 
     package init(canvas: PixelSize, frames: [AnimationFrame], playCount: Int?) {
@@ -12,13 +12,13 @@ package struct AnimationLayout: Sendable {
         self.playCount = playCount
     }
 
-    /// The frame from which drawing must begin to show frame `index`: the last up to it that does not build on others.
-    /// O(*index*).
+    /// Returns the frame at which drawing must begin to show frame `index`: the last frame, up to `index`, that does
+    /// not depend on earlier frames. O(*index*).
     package func keyFrame(for index: Int) -> Int {
         var candidate = index
         while candidate > 0 {
             let frame = frames[candidate]
-            // A frame that is taken away again brings back what it hid, for those after it.
+            // After a frame with the disposal `restore`, the pixels that it covered are visible again in later frames.
             if frame.hidesEverything(of: canvas), candidate == index || frame.disposal != .restore { return candidate }
             let before = frames[candidate - 1]
             if before.disposal == .clear, before.area.covers(canvas) { return candidate }
@@ -28,11 +28,11 @@ package struct AnimationLayout: Sendable {
     }
 }
 
-/// Where one frame lies on the canvas and how it gets there.
+/// The placement, duration, disposal and blending of one frame.
 package struct AnimationFrame: Sendable, Hashable {
-    /// Where the frame's pixels lie; may reach over the canvas's edges, where it is cut off.
+    /// The rectangle of the frame's pixels. Parts outside the canvas are clipped.
     package var area: PixelRect
-    /// As the file says it.
+    /// The duration as stored in the file.
     package var rawDelay: Duration
     package var disposal: FrameDisposal
     package var blend: FrameBlend
@@ -49,31 +49,34 @@ package struct AnimationFrame: Sendable, Hashable {
         self.isOpaque = isOpaque
     }
 
-    /// How long the frame is shown: browsers take 10 ms and less for a mistake and show such frames for 100 ms.
+    /// The duration for which the frame is shown. Durations of at most 10 ms become 100 ms, as in browsers, because
+    /// files contain them by mistake.
     package var delay: Duration { rawDelay <= .milliseconds(10) ? .milliseconds(100) : rawDelay }
 
-    /// Whether the frame leaves nothing visible of what was on the canvas.
+    /// Whether the frame replaces the whole canvas, so that nothing of the earlier frames remains visible.
     package func hidesEverything(of canvas: PixelSize) -> Bool {
         area.covers(canvas) && (blend == .source || isOpaque)
     }
 }
 
-/// What becomes of a frame's rectangle before the next frame is drawn.
+/// The change to a frame's area before the next frame is drawn.
 package enum FrameDisposal: Sendable, Hashable {
-    /// It stays.
+    /// The frame remains.
     case keep
-    /// It becomes transparent black.
+    /// The area becomes transparent black.
     case clear
-    /// It becomes what it was before the frame was drawn.
+    /// The area becomes what it was before the frame was drawn.
     case restore
 }
 
-/// How the pixels of a frame meet those of the canvas. All samples are straight.
+/// The blending of a frame with the canvas. All samples are straight.
 package enum FrameBlend: Sendable, Hashable {
-    /// They replace them, transparent ones too.
+    /// The frame's pixels replace those of the canvas, even where they are transparent.
     case source
-    /// They are laid over them, rounded to nearest. Source: W3C PNG specification, third edition, section 13.16.
+    /// The frame's pixels are drawn over those of the canvas, rounded to nearest. Source: W3C PNG specification, third
+    /// edition, section 13.16.
     case over
-    /// They are laid over them with the fixed-point arithmetic of libwebp's `WebPAnimDecoder`, to the bit.
+    /// The frame's pixels are drawn over those of the canvas with the fixed-point arithmetic of libwebp's
+    /// `WebPAnimDecoder`, bit-identical to its results.
     case overAsLibwebp
 }

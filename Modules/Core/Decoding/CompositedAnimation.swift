@@ -2,15 +2,16 @@ import AlcedoRuntime
 
 /// The frames of an animation, composited on its canvas.
 ///
-/// Holds one canvas, a second one while a frame is shown that will be taken away again, and the pixels of one frame
-/// while it is drawn, whatever the number of frames. Going forward draws one frame; a jump begins at the last key frame.
-/// Calls take turns.
+/// Memory does not depend on the number of frames: one canvas, a second canvas while a frame is shown that will be
+/// removed again, and the pixels of one frame while it is drawn. Advancing to the next frame draws one frame. A jump
+/// draws all frames from the last key frame. Calls run one at a time.
 package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSource {
     private struct State {
         var canvas: FrameCanvas?
         /// The frame that the canvas shows.
         var index = -1
-        /// The frame that was drawn first. A later frame that needs what was before it cannot be drawn on this canvas.
+        /// The first frame that was drawn on the canvas. The canvas cannot be used for a frame that depends on earlier
+        /// frames.
         var start = 0
     }
 
@@ -21,9 +22,14 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     private let reduction: BoxReduction
     private let state = Locked(State())
 
+    /// Creates the frames of an animation.
+    ///
     /// - Parameters:
-    ///   - orientation: How the file's rows relate to the upright picture; applied when the options say so.
-    ///   - options: Alpha mode, orientation and target size of the frames. The limits were checked by the codec.
+    ///   - layout: The frames and the canvas.
+    ///   - decoder: The decoder of single frames.
+    ///   - orientation: The orientation of the file's rows. It is applied when the options request it.
+    ///   - options: The alpha mode, orientation and target size of the frames. The codec has already checked the
+    ///     limits.
     package init(
         _ layout: AnimationLayout, decoder: Decoder, orientation: ImageOrientation = .up, options: DecodingOptions
     ) {
@@ -43,7 +49,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
 
     package var playCount: Int? { layout.playCount }
 
-    /// The file, and two canvases.
+    /// The bytes that the decoder keeps, plus two canvases.
     package var cost: Int {
         decoder.byteCount + 2 * (PixelBuffer.byteCount(size: layout.canvas, format: .rgba8) ?? 0)
     }
@@ -54,7 +60,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
 
     package func frame(at index: Int) throws -> PixelBuffer { try composited(index) }
 
-    /// The frame as the options want it. Traps unless `0 <= index < frameCount`.
+    /// Returns the canvas for frame `index`, converted as the options request. Traps unless `0 <= index < frameCount`.
     package func composited(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
         precondition(layout.frames.indices.contains(index), "the animation has no frame \(index)")
         let canvas = try state.withLock { state throws(ImageDecodingError) in try draw(index, &state) }
@@ -70,7 +76,8 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
             state.start = keyFrame
             state.canvas = nil
         }
-        // Until it is whole the state does not have it: a damaged frame leaves no half-drawn canvas behind.
+        // The state gives up the canvas until the frame is complete, so that a damaged frame leaves no half-drawn
+        // canvas behind.
         guard var canvas = state.canvas ?? FrameCanvas(size: layout.canvas) else {
             throw ImageDecodingError.noMemory(for: layout.canvas)
         }
@@ -91,35 +98,38 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     }
 }
 
-/// Decodes single frames of an animation, of which a codec knows the order and ``CompositedAnimation`` the rest.
+/// Decodes single frames of an animation. ``CompositedAnimation`` composites them.
 package protocol FrameDecoding: Sendable {
-    /// The pixels of frame `index` alone: straight RGBA8, of the size of its area. Calls come one at a time.
+    /// Returns the pixels of frame `index` without the canvas: straight RGBA8 with the size of the frame's area. Calls
+    /// run one at a time.
     func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer
 
-    /// Bytes kept, the encoded file included.
+    /// The number of bytes that the decoder keeps in memory, including the encoded file.
     var byteCount: Int { get }
 }
 
-/// The canvas of an animation, on which frames are drawn one after another. Straight RGBA8.
+/// The canvas of an animation, on which frames are drawn in sequence. Straight RGBA8.
 ///
-/// Memory: the canvas, and a second one while a frame is shown that will be taken away again.
+/// Memory: the canvas, plus a second canvas while a frame is shown that will be removed again.
 private struct FrameCanvas {
     private(set) var pixels: PixelBuffer
     private var saved: PixelBuffer?
     private var last: AnimationFrame?
 
-    /// An empty canvas; nil when there is no memory for it.
+    /// Creates a transparent canvas. Returns nil when its memory cannot be allocated.
     init?(size: PixelSize) {
         guard let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) else { return nil }
         self.pixels = pixels
     }
 
-    /// Disposes of the frame before and draws this one.
+    /// Disposes of the previous frame and draws the next one.
     ///
-    /// - Parameter rows: The frame's pixels, of the size of its area.
+    /// - Parameters:
+    ///   - rows: The pixels of the frame, with the size of its area.
+    ///   - frame: The area, the disposal and the blending of the frame.
     mutating func draw(_ rows: PixelBuffer, as frame: AnimationFrame) {
         disposeOfLast()
-        // What libwebp blends with a place that has just been cleared, it copies.
+        // libwebp copies pixels, instead of blending them, where the previous frame has just been cleared.
         let cleared = last?.disposal == .clear && frame.blend == .overAsLibwebp ? last?.area : nil
         saved = frame.disposal == .restore ? pixels : nil
         last = frame
@@ -132,7 +142,7 @@ private struct FrameCanvas {
         if let copied = cleared?.clipped(to: visible) { draw(rows, at: frame.area, inside: copied, .source) }
     }
 
-    /// Draws the part of a frame's pixels that lies inside `part`, which lies inside its area and on the canvas.
+    /// Draws the pixels of a frame that lie inside `part`. `part` must lie inside the frame's area and on the canvas.
     private mutating func draw(_ rows: PixelBuffer, at area: PixelRect, inside part: PixelRect, _ blend: FrameBlend) {
         let stride = pixels.bytesPerRow
         pixels.withUnsafeMutableBytes { canvas in
@@ -179,9 +189,9 @@ private struct FrameCanvas {
     }
 }
 
-/// Laying one straight pixel over another.
+/// Blending of straight pixels.
 enum PixelBlending {
-    /// Blends rows of equal length. Opaque pixels replace, transparent ones change nothing.
+    /// Blends rows of equal length. Opaque source pixels replace the target; transparent ones leave it unchanged.
     @inline(__always)
     static func drawOver(
         _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer,
@@ -200,7 +210,7 @@ enum PixelBlending {
         }
     }
 
-    /// Exact, rounded to nearest.
+    /// Returns the exact result of source-over blending, rounded to nearest.
     static func over(_ source: SIMD4<UInt32>, _ target: SIMD4<UInt32>) -> SIMD4<UInt32> {
         let above = source.w &* 255
         let below = target.w &* (255 &- source.w)
@@ -210,7 +220,7 @@ enum PixelBlending {
         return SIMD4(color.x / alpha, color.y / alpha, color.z / alpha, (alpha &+ 127) / 255)
     }
 
-    /// Source: libwebp's `BlendPixelNonPremult`, of `src/demux/anim_decode.c`.
+    /// Returns the result of libwebp's `BlendPixelNonPremult` (`src/demux/anim_decode.c`).
     static func overAsLibwebp(_ source: SIMD4<UInt32>, _ target: SIMD4<UInt32>) -> SIMD4<UInt32> {
         let below = (target.w &* (256 &- source.w)) &>> 8
         let alpha = source.w &+ below

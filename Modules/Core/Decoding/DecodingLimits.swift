@@ -1,20 +1,41 @@
-/// What an image may cost at most. Checked after the header and before anything is allocated for pixels.
+/// The limits on the size and the memory of an image.
+///
+/// Decoders check the limits after the header, before they allocate memory for pixels. An image that exceeds a limit
+/// on pixels, bytes or frames is rejected with ``ImageDecodingError`` `exceedsLimit`. Metadata beyond its limits is
+/// dropped.
+///
+/// ```swift
+/// var options = DecodingOptions()
+/// options.limits = DecodingLimits(maximumPixelCount: 24_000_000, maximumByteCount: 96 << 20)
+/// ```
 public struct DecodingLimits: Sendable, Hashable {
-    /// Most pixels of one frame. Default: 100 million.
+    /// The maximum number of pixels in one frame. Default: 100 million.
     public var maximumPixelCount: Int
-    /// Most bytes of one frame at its full size, as it is stored and as it is turned, row padding included, also where a
-    /// target makes it smaller; such a JPEG counts a byte a pixel. Of a JPEG in several scans, picture and coefficients
-    /// together. Default: 512 MiB.
+    /// The maximum number of bytes in one frame, including row padding. Default: 512 MiB.
+    ///
+    /// The limit applies to the full size of the stored frame, even when a target size makes the result smaller. A PNG
+    /// is also checked after rotation. A JPEG that is decoded smaller counts one byte per pixel of its full size. For a
+    /// JPEG with several scans, the limit applies to the sum of the result and the coefficients.
     public var maximumByteCount: Int
-    /// Most bytes of metadata (profile, EXIF, XMP) kept from one file; what is beyond is left out. Default: 4 MiB.
+    /// The maximum number of metadata bytes (ICC profile, EXIF, XMP) kept from one file. Metadata beyond the limit is
+    /// dropped. Default: 4 MiB.
     package var maximumMetadataByteCount: Int
-    /// Most bytes of one chunk, marker or extension that is not pixels, unpacked; a larger one is left out.
-    /// Default: 4 MiB.
+    /// The maximum number of bytes, after decompression, in one chunk, marker or extension that does not hold pixels. A
+    /// larger one is dropped. Default: 4 MiB.
     package var maximumChunkByteCount: Int
-    /// Most frames of an animation. Default: 10,000.
+    /// The maximum number of frames in an animation. Default: 10,000.
     public var maximumFrameCount: Int
 
-    /// Limits; those that are not given are the defaults.
+    /// Creates limits.
+    ///
+    /// - Parameters:
+    ///   - maximumPixelCount: The maximum number of pixels in one frame. Default: 100 million.
+    ///   - maximumByteCount: The maximum number of bytes in one frame, including row padding. Default: 512 MiB.
+    ///   - maximumMetadataByteCount: The maximum number of metadata bytes (ICC profile, EXIF, XMP) kept from one file.
+    ///     Metadata beyond the limit is dropped. Default: 4 MiB.
+    ///   - maximumChunkByteCount: The maximum number of bytes, after decompression, in one chunk, marker or extension
+    ///     that does not hold pixels. A larger one is dropped. Default: 4 MiB.
+    ///   - maximumFrameCount: The maximum number of frames in an animation. Default: 10,000.
     public init(
         maximumPixelCount: Int = 100_000_000,
         maximumByteCount: Int = 512 << 20,
@@ -29,7 +50,8 @@ public struct DecodingLimits: Sendable, Hashable {
         self.maximumFrameCount = maximumFrameCount
     }
 
-    /// Throws ``ImageDecodingError`` with `exceedsLimit` unless an animation may have this many frames.
+    /// Checks the number of frames of an animation. Throws ``ImageDecodingError`` `exceedsLimit` when there are too
+    /// many.
     package func check(frameCount: Int) throws(ImageDecodingError) {
         guard frameCount <= maximumFrameCount else {
             throw ImageDecodingError(
@@ -37,8 +59,10 @@ public struct DecodingLimits: Sendable, Hashable {
         }
     }
 
-    /// Throws ``ImageDecodingError`` with `exceedsLimit` unless a frame of this size and format is allowed, with `corrupt`
-    /// for a side below one.
+    /// Checks the size of a frame in a pixel format.
+    ///
+    /// Throws ``ImageDecodingError``: `exceedsLimit` when the frame exceeds the pixel or byte limit, `corrupt` when a
+    /// side is less than one pixel.
     public func check(_ size: PixelSize, format: PixelFormat) throws(ImageDecodingError) {
         guard size.isPositive else {
             throw ImageDecodingError(.corrupt, "the image claims \(size) pixels")

@@ -1,25 +1,39 @@
-/// How an image is decoded.
+/// Options for decoding an image.
+///
+/// ```swift
+/// let options = DecodingOptions(alphaMode: .premultiplied, target: TargetSize(width: 200, height: 200))
+/// let image = try CodecRegistry.standard.decode(data, options: options)
+/// ```
 public struct DecodingOptions: Sendable, Hashable {
-    /// What the image may cost at most.
+    /// The limits on the memory and the size of the image.
     public var limits: DecodingLimits
-    /// Alpha of the result where the file has any; `.straight` keeps the file's own samples. Default: straight.
+    /// The alpha mode of the result when the file has transparency. `.straight` keeps the samples of the file. Default:
+    /// `.straight`.
     public var alphaMode: AlphaMode
-    /// Whether the result is upright. False leaves the rows as stored and says so in the image. Default: true.
+    /// Whether the decoder applies the orientation, so that the result is upright. If false, the rows stay as stored
+    /// and ``DecodedImage/orientation`` describes them. Default: true.
     public var appliesOrientation: Bool
-    /// The size, upright, that is wanted. A decoder that can decode small gives the smallest size it can make that is
-    /// not below it in both (`fit`: in one) directions; others ignore it. Default: nil:
-    /// the full size, or what a pipeline derives from the first processor (``ImageProcessing/decodingTarget``).
+    /// The requested size, in upright orientation.
+    ///
+    /// A decoder that can scale while decoding returns the smallest size it supports that reaches the target in both
+    /// directions (`.fit`: in at least one direction). Other decoders ignore the target. Default: nil, which means the
+    /// full size, or in a pipeline the size from the first processor (``ImageProcessing/decodingTarget``).
     public var target: TargetSize?
-    /// The wanted samples. `gray8` is given for gray images without transparency and `rgba16` for files of more than
-    /// 8 bits; everything else comes as `rgba8`, where 16-bit samples lose their low byte. Default: rgba8.
+    /// The requested pixel format.
+    ///
+    /// `.gray8` is used only for gray images without transparency, and `.rgba16` only for files with more than 8 bits
+    /// per sample. In all other cases the result is `.rgba8`, in which 16-bit samples lose their low byte. Default:
+    /// `.rgba8`.
     public var pixelFormat: PixelFormat
-    /// Whether a file that ends early or is damaged gives the part there is, marked by ``DecodedImage/partialError``, instead
-    /// of an error. Default: false.
+    /// Whether a truncated or damaged file produces a partial image instead of an error. ``DecodedImage/partialError``
+    /// marks the image as partial. Default: false.
     public var allowsPartial: Bool
-    /// Whether an animation comes with its frames; false gives the first as a still image. Default: true.
+    /// Whether the result of decoding an animation includes all frames. If false, the result is the first frame as a
+    /// still image. Default: true.
     public var includesAnimation: Bool
 
-    /// By default a whole image, upright, at its full size, within the default limits.
+    /// Creates options. By default an image is decoded at its full size, upright, within the default limits, and damage
+    /// is an error.
     public init(
         limits: DecodingLimits = DecodingLimits(),
         alphaMode: AlphaMode = .straight,
@@ -40,14 +54,14 @@ public struct DecodingOptions: Sendable, Hashable {
 }
 
 extension DecodingOptions {
-    /// Whether an image that is damaged so is handed out as far as it goes. A limit is no damage.
+    /// Whether a file with this error produces a partial image. Exceeded limits and missing memory never do.
     package func allows(_ error: ImageDecodingError) -> Bool {
         allowsPartial && error.code != .exceedsLimit && error.code != .outOfMemory
     }
 }
 
 extension DecodingOptions {
-    /// The options for handing out the rows of a whole still picture.
+    /// The options for passing on the rows of a complete still image.
     package var forRows: DecodingOptions {
         var options = self
         options.allowsPartial = false
@@ -55,15 +69,17 @@ extension DecodingOptions {
         return options
     }
 
-    /// What straight rows of full size pass through, on their way to `consumer`, to be what these options ask for:
-    /// averaged down, then multiplied by alpha. The orientation is not applied.
+    /// Returns a consumer that converts straight, full-size rows as these options request and passes them to
+    /// `consumer`.
+    ///
+    /// The rows are averaged down and then multiplied by alpha. The orientation is not applied.
     package func chain(from reduction: BoxReduction, to consumer: any PixelRowConsumer) -> any PixelRowConsumer {
         let last = alphaMode == .premultiplied ? RowPremultiplier(next: consumer) : consumer
         return reduction.factor > 1 ? BoxReducer(reduction, next: last) : last
     }
 }
 
-/// Multiplies the colour of straight rows by alpha and hands them on. Memory: one row.
+/// Multiplies the color of straight rows by alpha and passes them on. Memory: one row.
 private final class RowPremultiplier: PixelRowConsumer {
     private let next: any PixelRowConsumer
     private var format = PixelFormat.rgba8

@@ -1,22 +1,21 @@
 package import FoundationEssentials
 
 extension ImageMetadata {
-    /// The EXIF data without a location: the tags of the camera, the exposure, the dates, the author and the copyright,
-    /// written anew; nil when there are none or the data is damaged.
+    /// EXIF data that contains only tags without location information: camera, exposure, dates, author and copyright.
     ///
-    /// Tags that are not listed in ``EXIFFilter`` are left out, because what is not known may hold a location: not only the
-    /// GPS directory, but also maker notes, comments, IPTC and XMP records, private tags, and the preview image of the
-    /// original. Time zones are left out too. O(bytes).
+    /// nil when the image has none of these tags, or its EXIF data is damaged. Only tags listed in `EXIFFilter` are
+    /// kept, because an unknown tag may hold a location. The GPS directory, time zones, maker notes, comments, IPTC and
+    /// XMP records, private tags and the preview image of the original are removed. O(bytes).
     package var exifWithoutLocation: Data? {
         exif.flatMap { data in data.withUnsafeBytes { EXIFFilter($0.bytes)?.filtered() } }
     }
 }
 
-/// Copies known tags of EXIF data. Reads nothing outside the data, and writes no more bytes than it has.
+/// Copies known tags of EXIF data. Reads nothing outside the data and never writes more bytes than it has.
 ///
-/// Source: CIPA DC-008 (Exif 2.32) sections 4.6.4 and 4.6.5; TIFF 6.0 section 2.
+/// Source: CIPA DC-008 (Exif 2.32), sections 4.6.4 and 4.6.5; TIFF 6.0, section 2.
 private struct EXIFFilter: ~Escapable {
-    /// One value of a directory. The bytes are in the data's own order.
+    /// One entry of a directory. The value has the byte order of the data.
     private struct Entry {
         var tag: Int
         var type: Int
@@ -28,23 +27,23 @@ private struct EXIFFilter: ~Escapable {
     private static let imageTags: Set = [
         0x010E, 0x010F, 0x0110, 0x0112, 0x011A, 0x011B, 0x0128, 0x0131, 0x0132, 0x013B, 0x8298,
     ]
-    /// Exposure, sensitivity, version, dates without zones, lens, light, color space, scene, and the names and serial
-    /// numbers of camera and lens.
+    /// Exposure, sensitivity, version, dates without time zones, lens, light, color space, scene, and the names and
+    /// serial numbers of camera and lens.
     private static let photoTags: Set = [
         0x829A, 0x829D, 0x8822, 0x8827, 0x8830, 0x8831, 0x8832, 0x8833, 0x8834, 0x8835, 0x9000, 0x9003, 0x9004, 0x9201,
         0x9202, 0x9203, 0x9204, 0x9205, 0x9206, 0x9207, 0x9208, 0x9209, 0x920A, 0x9290, 0x9291, 0x9292, 0xA001, 0xA217,
         0xA300, 0xA301, 0xA401, 0xA402, 0xA403, 0xA404, 0xA405, 0xA406, 0xA408, 0xA409, 0xA40A, 0xA40C, 0xA430, 0xA431,
         0xA432, 0xA433, 0xA434, 0xA435,
     ]
-    /// Points to the directory of the photo tags.
+    /// The tag that points to the directory of the photo tags.
     private static let photoDirectory = 0x8769
-    /// Bytes of a value of each type of TIFF, from type 1 on.
+    /// The number of bytes of one value of each TIFF type, from type 1 on.
     private static let typeSizes = [1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8]
 
     private let tiff: RawSpan
     private let bigEndian: Bool
 
-    /// nil when the data does not begin as TIFF does.
+    /// Creates a filter. Returns nil when the data has no TIFF header.
     @_lifetime(copy tiff)
     init?(_ tiff: RawSpan) {
         guard let bigEndian = TIFF.isBigEndian(tiff) else { return nil }
@@ -61,7 +60,8 @@ private struct EXIFFilter: ~Escapable {
         if !photo.isEmpty {
             image.append(Entry(tag: Self.photoDirectory, type: 4, count: 1, value: encoded(0, bytes: 4)))
             image.sort { $0.tag < $1.tag }
-            // The directory of the photo follows the image's, whose length does not depend on where that is.
+            // The photo directory follows the image directory, whose length does not depend on the value of the
+            // pointer.
             let start = 8 + directory(image, at: 8).count
             image = image.map { entry in
                 var entry = entry
@@ -71,11 +71,13 @@ private struct EXIFFilter: ~Escapable {
         }
         bytes += directory(image, at: 8)
         if !photo.isEmpty { bytes += directory(photo, at: bytes.count) }
-        // Values that overlap would be written several times.
+        // Entries can refer to overlapping values, which are written once for each entry, so the result can be too
+        // large.
         return bytes.count <= tiff.byteCount ? Data(bytes) : nil
     }
 
-    /// The entries of a directory that are kept, each tag once, as far as their values are within the data.
+    /// Returns the entries of a directory with one of `tags`, each tag once. Skips entries whose values are not within
+    /// the data.
     private func entries(at directory: Int, in tags: Set<Int>) -> [Entry] {
         guard let count = number(at: directory, bytes: 2) else { return [] }
         var entries: [Entry] = []
@@ -86,7 +88,7 @@ private struct EXIFFilter: ~Escapable {
                 let valueCount = number(at: start + 4, bytes: 4)
             else { break }
             guard tags.contains(tag), (1...Self.typeSizes.count).contains(type), valueCount > 0 else { continue }
-            // At most 2^32 * 8.
+            // At most 2^32 × 8, so the product cannot overflow.
             let size = valueCount * Self.typeSizes[type - 1]
             guard let offset = size <= 4 ? start + 8 : number(at: start + 8, bytes: 4),
                 offset <= tiff.byteCount, size <= tiff.byteCount - offset, rest.remove(tag) != nil
@@ -103,7 +105,7 @@ private struct EXIFFilter: ~Escapable {
         return entries.first { number(at: $0, bytes: 2) == tag }.flatMap { number(at: $0 + 8, bytes: 4) }
     }
 
-    /// A directory without a successor, and behind it the values that do not fit in it.
+    /// Returns a directory without a successor, followed by the values that do not fit into its entries.
     private func directory(_ entries: [Entry], at start: Int) -> [UInt8] {
         var bytes = encoded(entries.count, bytes: 2)
         var values: [UInt8] = []

@@ -1,29 +1,30 @@
-/// What an encoded image says about itself, without decoding a pixel.
+/// The properties of an encoded image that are known without decoding pixels.
 public struct ImageInfo: Sendable, Hashable {
-    /// The format that recognised the file.
+    /// The format that the codec recognized.
     public var format: ImageFormat
-    /// As stored, before the orientation is applied; of an animation the canvas.
+    /// The size as stored in the file, before the orientation is applied. For an animation, the size of the canvas.
     public var size: PixelSize
-    /// How the stored rows relate to the upright picture.
+    /// The orientation of the stored rows.
     public var orientation: ImageOrientation
-    /// Whether the file says that it may have transparent pixels; all may be opaque. Frames of an animation may leave some
-    /// where it says nothing.
+    /// Whether the file declares transparency. All pixels can be opaque even so. Frames of an animation can leave parts
+    /// of the canvas transparent although the file declares none.
     public var hasAlpha: Bool
-    /// Bits of one sample in the file.
+    /// The number of bits per sample in the file.
     package var bitDepth: Int
-    /// How the file stores colour.
+    /// The color model that the file uses.
     package var colorModel: ColorModel
-    /// Number of frames; 1 for a still image.
+    /// The number of frames; 1 for a still image.
     public var frameCount: Int
-    /// The number in the file, nil when it has none. In GIF the repeats after the first play, in APNG and WebP the
-    /// plays; 0 is for ever in all of them.
+    /// The loop count as stored in the file, or nil when the file has none. GIF counts the repetitions after the first
+    /// play; APNG and WebP count the plays. 0 means that the animation repeats forever, in all three formats.
     package var loopCount: Int?
-    /// How long the file says that each frame stays; empty for a still image.
+    /// The frame durations as stored in the file. Empty for a still image.
     public var delays: [Duration]
-    /// Profile, EXIF and XMP, as far as the limits allow.
+    /// The ICC profile, EXIF and XMP, as far as the limits allow.
     public var metadata: ImageMetadata
 
-    /// What a decoder has read; by default of an upright still image without metadata.
+    /// Creates a description of an image. The defaults describe an upright, opaque 8-bit RGB still image without
+    /// metadata.
     public init(
         format: ImageFormat,
         size: PixelSize,
@@ -48,19 +49,19 @@ public struct ImageInfo: Sendable, Hashable {
         self.metadata = metadata
     }
 
-    /// The size that a person sees.
+    /// The size after the orientation is applied.
     public var uprightSize: PixelSize { orientation.swapsSides ? size.transposed : size }
 
-    /// The samples that lose nothing of the file's.
+    /// The pixel format that preserves the file's samples without loss.
     package var exactFormat: PixelFormat {
         if bitDepth > 8 { return .rgba16 }
         return colorModel == .gray && !hasAlpha ? .gray8 : .rgba8
     }
 }
 
-/// How a file stores colour.
+/// The color model of a file.
 public enum ColorModel: String, Sendable, Hashable {
-    /// One sample a pixel.
+    /// One gray sample per pixel.
     case gray
     /// Gray and alpha.
     case grayAlpha = "gray-alpha"
@@ -68,12 +69,12 @@ public enum ColorModel: String, Sendable, Hashable {
     case rgb
     /// Red, green, blue and alpha.
     case rgba
-    /// Indices into a table of colours.
+    /// Indices into a color table.
     case palette
-    /// Luminance and two colour differences; with an alpha plane in WebP.
+    /// Luminance and two color differences, in WebP also with an alpha plane.
     case yCbCr = "ycbcr"
-    /// Four inks.
+    /// Cyan, magenta, yellow and black inks.
     case cmyk
-    /// CMYK with its first three inks as luminance and colour differences.
+    /// CMYK with the first three inks stored as luminance and color differences.
     case ycck
 }

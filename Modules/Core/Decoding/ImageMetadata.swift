@@ -1,15 +1,15 @@
 public import FoundationEssentials
 
-/// What a file says about its picture, byte for byte.
+/// The metadata of an image file, with the original bytes.
 public struct ImageMetadata: Sendable, Hashable {
     /// The ICC profile.
     public var colorProfile: Data?
-    /// EXIF, from the TIFF header on.
+    /// The EXIF data, starting with the TIFF header.
     public var exif: Data?
-    /// The XMP packet, XML in UTF-8.
+    /// The XMP packet: XML in UTF-8.
     public var xmp: Data?
 
-    /// What a file says; by default nothing.
+    /// Creates metadata. All parts are absent by default.
     public init(colorProfile: Data? = nil, exif: Data? = nil, xmp: Data? = nil) {
         self.colorProfile = colorProfile
         self.exif = exif
@@ -18,12 +18,14 @@ public struct ImageMetadata: Sendable, Hashable {
 }
 
 extension ImageOrientation {
-    /// Reads the orientation tag of EXIF data: a TIFF header and its first directory.
+    /// Creates an orientation from the orientation tag in the first directory of EXIF data.
     ///
-    /// Damaged data, an absent tag and the values 0 and above 8 mean `.up`. Reads nothing outside `tiff` and at most
-    /// 65,535 entries. Source: CIPA DC-008 (Exif 2.32) section 4.6.4; TIFF 6.0 section 2.
+    /// The result is `.up` when the data is damaged, the tag is absent, or its value is 0 or greater than 8. Reads only
+    /// bytes inside `tiff`, and at most 65,535 entries. Source: CIPA DC-008 (Exif 2.32), section 4.6.4; TIFF 6.0,
+    /// section 2.
     ///
-    /// - Parameter tiff: The bytes from the byte order mark on, without the `Exif\0\0` that JPEG puts before it.
+    /// - Parameter tiff: The bytes starting with the TIFF byte order mark, without the `Exif\0\0` that precedes it in
+    ///   JPEG.
     public init(exif tiff: RawSpan) {
         self = Self.value(in: tiff).flatMap(ImageOrientation.init(rawValue:)) ?? .up
     }
@@ -35,10 +37,12 @@ extension ImageOrientation {
 }
 
 extension ImageOrientation {
-    /// Returns the EXIF data that an encoder writes with an image of this orientation; empty when it writes none.
+    /// Returns the EXIF data that an encoder writes with an image of this orientation. Empty when there is nothing to
+    /// write.
     ///
-    /// - Parameter exif: The data to write, with the value of its orientation tag replaced. Without data, and when an image
-    ///   that is not upright has data without that tag, the result is the tag alone.
+    /// - Parameter exif: The data to write. The result has this orientation as the value of its orientation tag.
+    ///   Without data, and when the image is not upright and the data has no such tag, the result contains only the
+    ///   orientation tag.
     package func written(in exif: Data?) -> [UInt8] {
         guard var bytes = exif.map({ [UInt8]($0) }), !bytes.isEmpty else { return self == .up ? [] : self.exif }
         guard let bigEndian = TIFF.isBigEndian(bytes.span.bytes),
@@ -49,22 +53,22 @@ extension ImageOrientation {
         return bytes
     }
 
-    /// EXIF that says this and nothing else: a TIFF header and one directory of one entry, 26 bytes.
+    /// EXIF data with this orientation as its only tag: a TIFF header and one directory with one entry, 26 bytes.
     ///
-    /// Source: TIFF 6.0 section 2; CIPA DC-008 (Exif 2.32) section 4.6.4.
+    /// Source: TIFF 6.0, section 2; CIPA DC-008 (Exif 2.32), section 4.6.4.
     package var exif: [UInt8] {
         var bytes = Array("MM\0*".utf8)
-        bytes += [0, 0, 0, 8]  // where the directory begins
-        bytes += [0, 1]  // its entries
+        bytes += [0, 0, 0, 8]  // offset of the directory
+        bytes += [0, 1]  // number of entries
         bytes += [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(rawValue), 0, 0]  // Orientation, one SHORT
         bytes += [0, 0, 0, 0]  // no further directory
         return bytes
     }
 }
 
-/// Facts about the bytes of an ICC profile that encoders need.
+/// Checks of ICC profiles that encoders need.
 package enum ICCProfile {
-    /// Whether the data color space in a profile's header is gray, or RGB when `gray` is false.
+    /// Whether the header of a profile declares the gray color space, or RGB when `gray` is false.
     ///
     /// Source: ICC.1:2022, section 7.2.6.
     package static func describes(gray: Bool, _ profile: Data) -> Bool {
@@ -73,7 +77,7 @@ package enum ICCProfile {
 }
 
 extension RawSpan {
-    /// Whether the bytes from `offset` on begin with `expected`.
+    /// Whether the bytes at `offset` equal `expected`.
     package func contains(_ expected: [UInt8], at offset: Int = 0) -> Bool {
         guard offset >= 0, byteCount >= offset, byteCount - offset >= expected.count else { return false }
         return expected.indices.allSatisfy { index in
@@ -82,15 +86,15 @@ extension RawSpan {
     }
 }
 
-/// Numbers in TIFF data, of which EXIF consists. Source: TIFF 6.0 section 2.
+/// Parsing of TIFF data, the format of EXIF. Source: TIFF 6.0, section 2.
 enum TIFF {
-    /// Whether numbers begin with their highest byte; nil when the data does not begin as TIFF does.
+    /// Returns whether numbers are big-endian, or nil when the data has no TIFF header.
     static func isBigEndian(_ tiff: RawSpan) -> Bool? {
         if tiff.contains(Array("II*\0".utf8)) { return false }
         return tiff.contains(Array("MM\0*".utf8)) ? true : nil
     }
 
-    /// The number at an offset; nil when it is not within the data.
+    /// Returns the number at an offset, or nil when it is not within the data.
     static func number(in tiff: RawSpan, at offset: Int, bytes: Int, bigEndian: Bool) -> Int? {
         guard offset >= 0, offset <= tiff.byteCount - bytes else { return nil }
         return (0..<bytes).reduce(0) { value, index in
@@ -99,7 +103,7 @@ enum TIFF {
         }
     }
 
-    /// Where the two bytes of the orientation are; nil when the first directory has no such tag.
+    /// Returns the offset of the two-byte orientation value, or nil when the first directory has no such tag.
     static func orientationOffset(in tiff: RawSpan) -> Int? {
         guard let bigEndian = isBigEndian(tiff) else { return nil }
         func number(at offset: Int, bytes: Int) -> Int? {
@@ -109,7 +113,7 @@ enum TIFF {
         for index in 0..<count {
             let entry = directory + 2 + 12 * index
             guard let tag = number(at: entry, bytes: 2) else { return nil }
-            // Tag 0x0112, one value of type SHORT, stored in the first two bytes of the value field.
+            // Tag 0x0112 holds one SHORT, stored in the first two bytes of the value field.
             if tag == 0x0112 {
                 guard number(at: entry + 2, bytes: 2) == 3, number(at: entry + 8, bytes: 2) != nil else { return nil }
                 return entry + 8

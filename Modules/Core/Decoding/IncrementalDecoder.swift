@@ -1,10 +1,10 @@
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// Makes a codec's state fit for any thread.
+/// Makes the incremental state of a codec safe to use from any thread.
 ///
-/// `@unchecked` because the state is not `Sendable`: all access to it, and to `failure`, is under `lock`. The lock is
-/// held while a call decodes, which is what the protocol promises.
+/// `@unchecked` because the state is not `Sendable`. All access to the state and to `failure` is protected by `lock`.
+/// The lock is held while a call decodes, because the protocol promises that calls run one at a time.
 package final class IncrementalDecoder<State: IncrementalDecodingState>: IncrementalImageDecoding, @unchecked Sendable {
     private let lock = Locked(())
     private let state: State
@@ -43,8 +43,10 @@ package final class IncrementalDecoder<State: IncrementalDecodingState>: Increme
     }
 }
 
-/// What a codec does to decode incrementally, without a thought for threads. The calls mean what those of
-/// ``IncrementalImageDecoding`` mean; ``IncrementalDecoder`` makes them take turns and repeats errors.
+/// The codec-specific part of incremental decoding. It does not need to be thread-safe.
+///
+/// The requirements have the same meaning as those of ``IncrementalImageDecoding``. ``IncrementalDecoder`` serializes
+/// the calls and throws the first error again in later calls.
 package protocol IncrementalDecodingState: AnyObject {
     var info: ImageInfo? { get }
     var decodingByteCount: Int? { get }

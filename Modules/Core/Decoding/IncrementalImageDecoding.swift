@@ -2,45 +2,55 @@ public import FoundationEssentials
 
 /// Decodes one image while its bytes arrive.
 ///
-/// Calls may come from any thread, block while they work and take turns: one at a time is inside. Bytes are kept until
-/// the end where the format needs them, so the caller bounds how many it appends. After an error every further call
-/// throws the same.
+/// Calls may come from any thread and block while they work. They run one at a time. Formats that require it keep all
+/// bytes until the end, so the caller must bound the number of bytes that it appends. After an error, every further
+/// throwing call throws the same error.
 public protocol IncrementalImageDecoding: AnyObject, Sendable {
-    /// What the header says; nil until enough bytes have come. Never changes afterwards, but for what files say behind
-    /// their pixels: the frames of an animation, and metadata with the orientation in them.
+    /// The properties read from the header, or nil until enough bytes have arrived.
+    ///
+    /// Later calls change only the values that files store after the pixels: the frames of an animation, and metadata
+    /// together with its orientation.
     var info: ImageInfo? { get }
 
-    /// The maximum number of bytes that ``append(_:)`` and ``preview()`` hold at once, encoded bytes and previews that the
-    /// caller keeps not counted: for budgets. nil until enough bytes have come to tell.
+    /// The maximum number of bytes that ``append(_:)`` and ``preview()`` hold at once, or nil until enough bytes have
+    /// arrived to compute it. Callers use it to stay within a memory budget.
     ///
-    /// A decoder of this package allocates nothing for pixels in the call of ``append(_:)`` that makes it known, so that a
-    /// caller can still decide. ``finish()`` may hold as much as ``ImageDecoding/decodingByteCount(_:options:)`` says
-    /// in addition. Default: two images of the full size in RGBA8, once ``info`` is known.
+    /// Encoded bytes and previews that the caller keeps are not included. ``finish()`` may hold up to
+    /// ``ImageDecoding/decodingByteCount(_:options:)`` bytes in addition. The decoders of this package allocate no
+    /// pixels in the call of ``append(_:)`` that makes the value known, so the caller can still stop.
+    ///
+    /// Default: two full-size RGBA8 images, once ``info`` is known.
     var decodingByteCount: Int? { get }
 
-    /// Takes the next bytes of the file and decodes as far as they reach, or as far as the header in the call that
-    /// completes it: the bytes behind it are decoded by the next call of any kind.
+    /// Appends the next bytes of the file and decodes as many of them as possible.
     ///
-    /// - Throws: ``ImageDecodingError`` as soon as the bytes are seen to be wrong, or beyond the limits.
+    /// The call that completes the header decodes only the header. The next call of any kind decodes the bytes after
+    /// it.
+    ///
+    /// - Throws: ``ImageDecodingError`` as soon as the bytes are known to be invalid or to exceed the limits.
     func append(_ bytes: Data) throws(ImageDecodingError)
 
-    /// The picture so far; nil before the first row, and when nothing has come since the last call.
+    /// Returns the image decoded so far, or nil before the first row and when no new pixels have been decoded since the
+    /// last call.
     ///
-    /// - Throws: ``ImageDecodingError``: that of an earlier call, or that there is no memory for it.
-    /// - Complexity: O(*w* × *h*): the pixels are copied. Costs nothing when it is not called.
+    /// - Throws: ``ImageDecodingError``: the error of an earlier call, or `outOfMemory`.
+    /// - Complexity: O(*w* × *h*), because the pixels are copied. Decoding without previews has no such cost.
     func preview() throws(ImageDecodingError) -> ImagePreview?
 
-    /// Ends the file and returns the image: the same, to the bit, that decoding all bytes at once gives, or the same
-    /// error. To be called once.
+    /// Ends the file and returns the image. Call this method once.
+    ///
+    /// The result is bit-identical to the result of decoding all bytes at once. If decoding all bytes at once fails,
+    /// this method throws the same error.
     ///
     /// - Throws: ``ImageDecodingError``; `truncated` when bytes are missing.
     func finish() throws(ImageDecodingError) -> DecodedImage
 }
 
 extension IncrementalImageDecoding {
+    /// The size of two full-size RGBA8 images, or nil until ``info`` is known.
     public var decodingByteCount: Int? {
         guard let info else { return nil }
-        // As it is stored, and as it is turned, which may be another number for the padding of rows.
+        // The stored image and the rotated image can have different sizes in bytes, because rows are padded.
         let shown = info.orientation.swapsSides ? info.size.transposed : info.size
         let sizes = [info.size, shown].map { PixelBuffer.byteCount(size: $0, format: .rgba8) ?? Int.max }
         let (total, overflow) = sizes[0].addingReportingOverflow(sizes[1])
@@ -48,17 +58,18 @@ extension IncrementalImageDecoding {
     }
 }
 
-/// What can be shown of an image whose bytes are still arriving.
+/// A preview of an image whose bytes are still arriving.
 public struct ImagePreview: Sendable {
-    /// The picture so far; what has not come is transparent black, or coarser than it will be.
+    /// The image decoded so far. Missing pixels are transparent black, or have a lower resolution than in the final
+    /// image.
     public var image: DecodedImage
-    /// How many times the picture has been gone over, counting the pass in progress: scans of a progressive JPEG,
-    /// passes of an interlaced PNG; 1 where rows come once.
+    /// The number of the current pass, starting at 1: a scan of a progressive JPEG or a pass of an interlaced PNG. 1
+    /// for formats that store each row once.
     package var pass: Int
-    /// Rows from the top that have come in this pass, all of them when the pass is complete.
+    /// The number of rows, from the top, that this pass has decoded. Equal to the height when the pass is complete.
     package var rowCount: Int
 
-    /// What can be shown so far; by default of a format with one pass.
+    /// Creates a preview. By default the format has one pass.
     public init(image: DecodedImage, pass: Int = 1, rowCount: Int) {
         self.image = image
         self.pass = pass

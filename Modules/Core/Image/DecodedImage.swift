@@ -1,28 +1,35 @@
 public import FoundationEssentials
 
-/// A picture ready to show: pixels and what is needed to show them rightly.
+/// A decoded image: pixels, and the information that is needed to display them correctly.
+///
+/// ```swift
+/// let image = try CodecRegistry.standard.decode(data)
+/// print(image.size.width, image.size.height, image.isAnimated)
+/// ```
 public struct DecodedImage: Sendable {
-    /// The picture; of an animation its first frame.
+    /// The pixels; for an animation, those of the first frame.
     public var pixels: PixelBuffer
-    /// The ICC profile that the samples refer to; nil means sRGB.
+    /// The ICC profile of the samples; nil means sRGB.
     public var colorProfile: Data?
-    /// How the rows relate to the upright picture. `.up` once a decoder has applied the file's orientation.
+    /// The orientation of the rows. `.up` after a decoder has applied the orientation of the file.
     public var orientation: ImageOrientation
-    /// Pixels for each point of a layout.
+    /// The number of pixels per point of a layout. Default: 1.
     public var scale: Double
-    /// The format the image was decoded from; nil when it was made in memory.
+    /// The format of the file, or nil when the image was created in memory.
     public var format: ImageFormat?
-    /// The animation, when the image has more than one frame; ``pixels`` is then its first.
+    /// The animation, when the image has more than one frame. ``pixels`` is its first frame.
     public var frames: (any ImageFrameSource)?
-    /// Why this is only a part of the image; nil when it is whole. Only asked for parts are ever returned: see
-    /// ``DecodingOptions/allowsPartial``. What is missing is transparent black, or coarser than it should be.
+    /// The error that made the image partial, or nil when the image is complete.
+    ///
+    /// Decoders return partial images only when ``DecodingOptions/allowsPartial`` is true. Missing pixels are
+    /// transparent black, or have a lower resolution than in the complete image.
     public var partialError: ImageDecodingError?
 
-    /// The size of the whole picture, where the pipeline had it decoded smaller for the first processor, so that the
-    /// processor's result gets the size that it has without that; nil everywhere else.
+    /// The size of the full image, when the pipeline decoded it smaller for the first processor; nil in all other
+    /// cases. With it, the processor's result has the same size as the result from the full image.
     package var fullSize: PixelSize?
 
-    /// An image of pixels; by default a still, upright one in sRGB, a pixel to a point, made in memory.
+    /// Creates an image. By default it is an upright still image in sRGB with one pixel per point, created in memory.
     public init(
         pixels: PixelBuffer,
         colorProfile: Data? = nil,
@@ -41,24 +48,27 @@ public struct DecodedImage: Sendable {
         self.partialError = partialError
     }
 
-    /// Size of the stored picture in pixels, before ``orientation`` is applied.
+    /// The size of the stored image in pixels, before ``orientation`` is applied.
     public var size: PixelSize { pixels.size }
 
-    /// Whether there is more than one frame.
+    /// Whether the image has more than one frame.
     public var isAnimated: Bool { (frames?.frameCount ?? 1) > 1 }
 
-    /// Whether something of the image is missing; ``partialError`` says why.
+    /// Whether the image is incomplete. ``partialError`` describes the reason.
     package var isPartial: Bool { partialError != nil }
 
-    /// Bytes that the image occupies: pixel rows with their padding, profile and animation.
+    /// The number of bytes that the image occupies: rows with their padding, ICC profile and animation.
     public var cost: Int {
         pixels.byteCount + (colorProfile?.count ?? 0) + (frames?.cost ?? 0)
     }
 }
 
 extension DecodedImage {
-    /// Gives the image back while something holds its pixels, and its animation if it has one. Keeps nothing large alive
-    /// itself: a colour profile at most. nil when that cannot be, because the animation's frames are no object.
+    /// A closure that returns the image while another owner keeps its pixels, and its animation if it has one, in
+    /// memory.
+    ///
+    /// The closure itself keeps at most the ICC profile in memory. nil when the animation is not a class instance,
+    /// because weak references need one.
     public var weakReference: (@Sendable () -> DecodedImage?)? {
         let pixels = pixels.weakReference
         let animation = frames as? any ImageFrameSource & AnyObject
@@ -75,33 +85,37 @@ extension DecodedImage {
     }
 }
 
-/// The frames of an animated image, made on demand, so that a thousand frames cost the memory of a few.
+/// The frames of an animated image, decoded on demand, so that an animation needs the memory of a few frames only.
 ///
-/// Calls may come from any thread. Implementations bound what they keep and say how many canvases that is.
+/// Calls may come from any thread. Implementations must bound the memory that they keep, and document the bound as a
+/// number of canvases.
 public protocol ImageFrameSource: Sendable {
-    /// Size of the canvas that every frame fills.
+    /// The size of the canvas. Every frame has this size.
     var canvasSize: PixelSize { get }
-    /// Number of frames; at least one.
+    /// The number of frames; at least one.
     var frameCount: Int { get }
-    /// How often the animation plays; nil for ever.
+    /// The number of times that the animation plays; nil means forever.
     var playCount: Int? { get }
-    /// Bytes that the source keeps in memory, the encoded file included.
+    /// The number of bytes that the source keeps in memory, including the encoded file.
     var cost: Int { get }
-    /// How long frame `index` stays on screen: more than 10 ms; files that say no more mean 100 ms, as browsers have it.
+    /// Returns the duration for which frame `index` is shown, always more than 10 ms. Stored durations of at most 10 ms
+    /// become 100 ms, as in browsers.
     func delay(at index: Int) -> Duration
-    /// How long the file says that frame `index` stays on screen.
+    /// Returns the duration of frame `index` as stored in the file.
     func rawDelay(at index: Int) -> Duration
-    /// The whole canvas as it looks while frame `index` is shown. Blocks while it decodes: going forward costs one
-    /// frame, a jump costs those since the last one that does not build on others.
+    /// Returns the whole canvas with frame `index` drawn. Blocks while it decodes.
     ///
-    /// - Throws: What the decoder does, ``ImageDecodingError`` by those of this package: a frame may be damaged though
-    ///   those before it are not.
+    /// Advancing to the next frame decodes one frame. A jump decodes all frames from the last one that does not depend
+    /// on earlier frames.
+    ///
+    /// - Throws: The error of the decoder; ``ImageDecodingError`` for decoders of this package. A frame can be damaged
+    ///   although the frames before it are not.
     func frame(at index: Int) throws -> PixelBuffer
 }
 
-/// Frames that are made of those of another source, with its canvas, delays, number of plays and cost.
+/// A frame source that derives its frames from another source, and has the same canvas, delays, play count and cost.
 package protocol DerivedFrameSource: ImageFrameSource {
-    /// The frames that these are made of.
+    /// The source of the original frames.
     var source: any ImageFrameSource { get }
 }
 

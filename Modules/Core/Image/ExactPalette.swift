@@ -1,18 +1,18 @@
-/// The colours of a picture that has few, in the order they were first seen.
+/// The palette of an image with few colors, in the order of their first occurrence.
 ///
-/// An open hash table of four times as many slots as colours, so that a look-up is a step or two.
+/// An open-addressing hash table with four times as many slots as colors, so that a lookup takes one or two steps.
 package struct ExactPalette: Sendable {
-    /// The most colours of a PNG or GIF palette.
+    /// The maximum number of colors in a PNG or GIF palette.
     package static let maximumCount = 256
 
-    /// Each as the four bytes of a pixel in memory: red, green, blue, alpha.
+    /// The colors, each with the bytes of a pixel in memory order: red, green, blue, alpha.
     package private(set) var colors: [UInt32] = []
     private var slots = [Int16](repeating: -1, count: 4 * maximumCount)
 
     package init() {}
 
-    /// Makes the palette of all pixels of a straight or opaque RGBA8 picture; nil when there are more colours than fit.
-    /// O(*w* × *h*).
+    /// Creates the palette of a straight or opaque RGBA8 image. Returns nil when the image has more than
+    /// ``maximumCount`` colors. O(*w* × *h*).
     package init?(_ pixels: PixelBuffer) {
         for y in 0..<pixels.height {
             let row = pixels.row(y)
@@ -26,7 +26,7 @@ package struct ExactPalette: Sendable {
         }
     }
 
-    /// The colour's index, new or old; nil when it would be one too many.
+    /// Returns the index of the color, adding the color if necessary, or nil when the palette is full.
     package mutating func insert(_ color: UInt32) -> UInt8? {
         let slot = slot(of: color)
         if slots[slot] >= 0 { return UInt8(truncatingIfNeeded: slots[slot]) }
@@ -36,15 +36,15 @@ package struct ExactPalette: Sendable {
         return UInt8(truncatingIfNeeded: colors.count - 1)
     }
 
-    /// The index of a colour; nil when the palette lacks it.
+    /// Returns the index of a color, or nil when the palette does not contain it.
     package func index(of color: UInt32) -> UInt8? {
         let index = slots[slot(of: color)]
         return index >= 0 ? UInt8(truncatingIfNeeded: index) : nil
     }
 
-    /// Where the colour is, or would be put.
+    /// Returns the slot that holds the color, or the free slot for it.
     private func slot(of color: UInt32) -> Int {
-        // Fibonacci hashing: the high bits of the product depend on all bits of the colour.
+        // Fibonacci hashing: the high bits of the product depend on all bits of the color.
         var slot = Int((color &* 0x9E37_79B1) >> 22)
         while slots[slot] >= 0, colors[Int(slots[slot])] != color { slot = (slot + 1) % slots.count }
         return slot

@@ -1,37 +1,37 @@
 public import AlcedoRuntime
 
-/// Why encoded bytes did not become an image.
+/// An error that prevented encoded bytes from being decoded.
 public struct ImageDecodingError: CodedError {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: String, Sendable {
-        /// There is not one byte.
+        /// The data is empty.
         case empty
-        /// No codec of the registry knows these bytes.
+        /// No codec of the registry recognizes the data.
         case unknownFormat
-        /// The bytes end early; the rest may help.
+        /// The data ends too early. More bytes may complete the image.
         case truncated
-        /// The bytes contradict their format; trying again cannot help.
+        /// The data violates the format. Decoding it again fails again.
         case corrupt
-        /// A known format in a variant that is not decoded here.
+        /// The format is known, but this variant of it is not supported.
         case unsupportedVariant
-        /// Larger than ``DecodingLimits`` allows.
+        /// The image exceeds ``DecodingLimits``.
         case exceedsLimit
-        /// The system refused the memory.
+        /// The memory could not be allocated.
         case outOfMemory
     }
 
-    /// What callers branch on.
+    /// The kind of failure, for callers to switch on.
     public var code: Code
-    /// One sentence, from the codec library where it has one.
+    /// A one-sentence description for logs, from the codec library when it provides one.
     package var message: String
 
-    /// An error of a decoder's own.
+    /// Creates an error. Decoders outside this package use this initializer too.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    /// The error of a system without memory for an image of this size.
+    /// Returns the error for an image of this size whose memory could not be allocated.
     package static func noMemory(for size: PixelSize) -> ImageDecodingError {
         ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels")
     }

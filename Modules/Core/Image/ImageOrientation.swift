@@ -1,28 +1,29 @@
-/// How stored rows relate to the upright picture. Raw values are those of the EXIF tag 0x0112.
+/// The orientation of stored rows relative to the upright image. The raw values are those of the EXIF tag 0x0112.
 ///
 /// Source: CIPA DC-008 (Exif 2.32), section 4.6.4, "Orientation".
 public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
-    /// The first row is the top, its first pixel the left one.
+    /// The first row is the top, and its first pixel is the left one.
     case up = 1
-    /// Mirrored: left and right are exchanged.
+    /// Mirrored horizontally: left and right are exchanged.
     case upMirrored = 2
-    /// Turned by 180 degrees.
+    /// Rotated by 180 degrees.
     case down = 3
-    /// Mirrored: top and bottom are exchanged.
+    /// Mirrored vertically: top and bottom are exchanged.
     case downMirrored = 4
-    /// Rows are columns: the first row is the left side, from the top down.
+    /// The first row is the left side, from top to bottom. Rows and columns are exchanged.
     case leftMirrored = 5
-    /// The first row is the right side, from the top down; turning clockwise by 90 degrees makes it upright.
+    /// The first row is the right side, from top to bottom. A clockwise rotation by 90 degrees makes the image upright.
     case right = 6
-    /// The first row is the right side, from the bottom up.
+    /// The first row is the right side, from bottom to top.
     case rightMirrored = 7
-    /// The first row is the left side, from the bottom up; turning anticlockwise by 90 degrees makes it upright.
+    /// The first row is the left side, from bottom to top. A counterclockwise rotation by 90 degrees makes the image
+    /// upright.
     case left = 8
 
-    /// Whether making the picture upright exchanges its sides.
+    /// Whether making the image upright exchanges width and height.
     package var swapsSides: Bool { rawValue >= 5 }
 
-    /// The position in the stored picture of a pixel of the upright one. `size` is the stored size.
+    /// Returns the position in the stored image of a pixel of the upright image. `size` is the stored size.
     func source(x: Int, y: Int, in size: PixelSize) -> (x: Int, y: Int) {
         let (right, bottom) = (size.width - 1, size.height - 1)
         return switch self {
@@ -39,9 +40,10 @@ public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
 }
 
 extension PixelBuffer {
-    /// The upright picture of rows that were stored in `orientation`. O(*w* × *h*); a second buffer is made unless the
-    /// picture is upright already. Rows are padded: of a picture that is far wider than high one that lies on its side takes
-    /// many times the memory.
+    /// Returns the upright image of rows that were stored in `orientation`. O(*w* × *h*).
+    ///
+    /// Allocates a second buffer unless the orientation is `.up`. Because each row is padded to a multiple of 64 bytes,
+    /// rotating a very wide and low image by 90 degrees can take many times the memory of the original.
     ///
     /// - Throws: ``ImageDecodingError`` `outOfMemory`.
     public func upright(from orientation: ImageOrientation) throws(ImageDecodingError) -> PixelBuffer {
@@ -53,7 +55,7 @@ extension PixelBuffer {
         let result = withUnsafeBytes { source in
             PixelBuffer(size: target, format: format, alphaMode: alphaMode) { memory, stride in
                 guard let from = source.baseAddress, let to = memory.baseAddress else { return }
-                // The source position depends on x and y linearly, so three of them give both steps.
+                // The source position is linear in x and y, so three positions determine both steps.
                 let origin = orientation.source(x: 0, y: 0, in: stored)
                 let right = orientation.source(x: 1, y: 0, in: stored)
                 let below = orientation.source(x: 0, y: 1, in: stored)
@@ -74,22 +76,25 @@ extension PixelBuffer {
     }
 }
 
-/// Copies pixels of a picture in tiles, so that what is read down columns is still in the cache for the next one.
+/// Copies pixels in square tiles, so that source columns stay in the CPU cache while neighboring columns are copied.
 private struct TiledCopy {
     private static let side = 32
 
-    /// The size of what is written.
+    /// The size of the target image.
     let size: PixelSize
-    /// Bytes from row to row of what is written.
+    /// The number of bytes from one target row to the next.
     let stride: Int
-    /// Bytes from the source of a pixel to that of its right neighbour.
+    /// The number of bytes from the source of a pixel to the source of its right neighbor.
     let across: Int
-    /// Bytes from the source of a pixel to that of the one below.
+    /// The number of bytes from the source of a pixel to the source of the pixel below.
     let down: Int
 
+    /// Copies all pixels.
+    ///
     /// - Parameters:
-    ///   - type: As large as a pixel.
-    ///   - source: Where the first pixel comes from.
+    ///   - type: An integer type with the size of a pixel.
+    ///   - source: The source of the first target pixel.
+    ///   - target: The first target pixel.
     @inline(__always)
     func run<Pixel: BitwiseCopyable>(
         _ type: Pixel.Type, from source: UnsafeRawPointer, to target: UnsafeMutableRawPointer

@@ -1,36 +1,41 @@
 import AlcedoLibc
 
-/// Pixels in memory: rows, top row first, each beginning at a 64-byte boundary.
+/// The pixels of an image in memory, in rows from top to bottom. Each row begins at a 64-byte boundary.
 ///
-/// A value: copies share memory until one of them is changed. Read it through spans, without copying, on the way to a
-/// file, a socket or a texture.
+/// A pixel buffer is a value: copies share memory until one of them is changed. Read the pixels through spans to write
+/// them to a file, a socket or a texture without copying.
+///
+/// ```swift
+/// let buffer = PixelBuffer(size: PixelSize(width: 64, height: 64), format: .rgba8, alphaMode: .straight)
+/// let firstRow = buffer?.row(0).byteCount  // 256
+/// ```
 public struct PixelBuffer: Sendable {
-    /// Rows begin at multiples of this many bytes.
+    /// The alignment of rows in bytes.
     package static let rowAlignment = PixelStorage.alignment
 
-    /// Width and height in pixels.
+    /// The width and height in pixels.
     public let size: PixelSize
-    /// How the samples lie.
+    /// The layout of the samples.
     public let format: PixelFormat
-    /// How colour relates to alpha.
+    /// The relation of color to alpha.
     public let alphaMode: AlphaMode
-    /// Bytes from the beginning of one row to the beginning of the next; a multiple of 64.
+    /// The number of bytes from the beginning of one row to the beginning of the next; a multiple of 64.
     public let bytesPerRow: Int
     private var storage: PixelStorage
 
-    /// Pixels in a row.
+    /// The number of pixels in a row.
     package var width: Int { size.width }
-    /// Number of rows.
+    /// The number of rows.
     package var height: Int { size.height }
 
-    /// Bytes of one row that hold pixels: width times the pixel's size, without the padding.
+    /// The number of bytes in one row that hold pixels: width times pixel size, without padding.
     package var usedBytesPerRow: Int { size.width * format.bytesPerPixel }
 
-    /// Bytes the pixels occupy, padding included.
+    /// The number of bytes that all rows occupy, including padding.
     package var byteCount: Int { storage.byteCount }
 
-    /// The bytes that a buffer of this size and format occupies, or nil when there is no such buffer: a side below one
-    /// pixel, or a product that does not fit.
+    /// Returns the number of bytes that a buffer of this size and format occupies, or nil when such a buffer is
+    /// impossible: a side is less than one pixel, or the number overflows.
     package static func byteCount(size: PixelSize, format: PixelFormat) -> Int? {
         guard size.isPositive else { return nil }
         let (used, overflow) = size.width.multipliedReportingOverflow(by: format.bytesPerPixel)
@@ -40,17 +45,19 @@ public struct PixelBuffer: Sendable {
         return tooLarge || total > Int.max - rowAlignment ? nil : total
     }
 
-    /// Makes a buffer and lets `initialize` write every row.
+    /// Creates a buffer whose pixels `initialize` writes.
     ///
-    /// The padding at the end of each row is set to nought, so that no stale memory leaves the process with the image.
+    /// The padding at the end of each row is set to zero, so that no stale memory leaves the process with the image.
     ///
     /// - Parameters:
-    ///   - size: In pixels.
-    ///   - format: How the samples lie.
-    ///   - alphaMode: How colour relates to alpha, in what `initialize` writes.
-    ///   - initialize: Gets the uninitialised memory and the bytes from row to row; must write all pixels.
-    /// - Throws: What `initialize` throws.
-    /// - Returns: nil when a side is below one pixel, the size has no representation in bytes, or the system refuses the memory.
+    ///   - size: The size in pixels.
+    ///   - format: The layout of the samples.
+    ///   - alphaMode: The relation of color to alpha in the pixels that `initialize` writes.
+    ///   - initialize: Receives the uninitialized memory and the number of bytes from one row to the next. It must
+    ///     write all pixels.
+    /// - Throws: The error that `initialize` throws.
+    /// - Returns: nil when a side is less than one pixel, the number of bytes overflows, or the memory cannot be
+    ///   allocated.
     public init?<E: Error>(
         size: PixelSize,
         format: PixelFormat,
@@ -69,14 +76,15 @@ public struct PixelBuffer: Sendable {
         clearPadding()
     }
 
-    /// Makes a buffer with every byte nought: transparent black, or black. nil as for the other initialiser.
+    /// Creates a buffer with all bytes zero: transparent black, or black in formats without alpha. Returns nil in the
+    /// same cases as the other initializer.
     public init?(size: PixelSize, format: PixelFormat, alphaMode: AlphaMode) {
         self.init(size: size, format: format, alphaMode: alphaMode) { memory, _ in
             memory.initializeMemory(as: UInt8.self, repeating: 0)
         }
     }
 
-    /// Gives the buffer back while some other copy of it holds the memory.
+    /// A closure that returns the buffer while another copy of it keeps the memory alive.
     var weakReference: @Sendable () -> PixelBuffer? {
         { [size, format, alphaMode, bytesPerRow, weak storage] in
             storage.map {
@@ -85,10 +93,10 @@ public struct PixelBuffer: Sendable {
         }
     }
 
-    /// Whether both are one picture in one memory. O(1); equal pictures in memories of their own are not told equal.
+    /// Whether both buffers use the same memory. O(1). Equal pixels in separate memory do not count.
     package func sharesMemory(with other: PixelBuffer) -> Bool { storage === other.storage }
 
-    /// All bytes, padding included.
+    /// All bytes, including padding.
     public var bytes: RawSpan {
         @_lifetime(borrow self)
         get {
@@ -97,20 +105,22 @@ public struct PixelBuffer: Sendable {
         }
     }
 
-    /// The pixels of row `y`, without padding. Traps unless `0 <= y < height`.
+    /// Returns the pixels of row `y`, without padding. Traps unless `0 <= y < height`.
     @_lifetime(borrow self)
     public func row(_ y: Int) -> RawSpan {
         bytes.extracting(y * bytesPerRow..<y * bytesPerRow + usedBytesPerRow)
     }
 
-    /// All bytes for C functions. The pointer is valid inside `body` only. Throws what `body` does.
+    /// Calls `body` with a pointer to all bytes, for C functions. The pointer is valid only inside `body`. Throws the
+    /// error that `body` throws.
     public func withUnsafeBytes<Result, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> Result
     ) throws(E) -> Result {
         try body(UnsafeRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
-    /// All bytes for changing; copies them first when another value shares them. Throws what `body` does.
+    /// Calls `body` with a mutable pointer to all bytes. Copies the bytes first when another buffer shares them, and
+    /// traps when the memory for the copy cannot be allocated. Throws the error that `body` throws.
     public mutating func withUnsafeMutableBytes<Result, E: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Result
     ) throws(E) -> Result {
@@ -118,8 +128,8 @@ public struct PixelBuffer: Sendable {
         return try body(UnsafeMutableRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
-    /// Returns a buffer of the same memory that is read in another alpha mode, for decoders that learn only at the end that
-    /// an image is opaque. O(1); no sample changes.
+    /// Returns a buffer with the same memory and another alpha mode. O(1); no sample changes. Decoders use it when they
+    /// learn only at the end that an image is opaque.
     package func reinterpreted(as mode: AlphaMode) -> PixelBuffer {
         PixelBuffer(size: size, format: format, alphaMode: mode, bytesPerRow: bytesPerRow, storage: storage)
     }
@@ -145,7 +155,7 @@ public struct PixelBuffer: Sendable {
 }
 
 extension PixelBuffer: Equatable {
-    /// Whether both describe the same picture in the same format; padding does not count. O(*w* × *h*).
+    /// Whether both buffers have the same pixels, format and alpha mode. Padding is not compared. O(*w* × *h*).
     public static func == (a: PixelBuffer, b: PixelBuffer) -> Bool {
         guard a.size == b.size, a.format == b.format, a.alphaMode == b.alphaMode else { return false }
         return a.withUnsafeBytes { left in
@@ -160,14 +170,14 @@ extension PixelBuffer: Equatable {
 }
 
 extension PixelBuffer {
-    /// The picture with colour multiplied by alpha, rounded to nearest. O(*w* × *h*) for straight pixels with alpha;
-    /// every other buffer comes back as it is.
+    /// Returns the image with color multiplied by alpha, rounded to nearest. O(*w* × *h*) for straight pixels with
+    /// alpha. All other buffers are returned unchanged.
     public func premultiplied() -> PixelBuffer {
         converted(from: .straight, to: .premultiplied, AlphaArithmetic.premultiply)
     }
 
-    /// The picture with colour divided by alpha, rounded to nearest; colour under alpha 0 becomes black. O(*w* × *h*)
-    /// for premultiplied pixels; every other buffer comes back as it is.
+    /// Returns the image with color divided by alpha, rounded to nearest. Color with alpha 0 becomes black. O(*w* ×
+    /// *h*) for premultiplied pixels. All other buffers are returned unchanged.
     public func unpremultiplied() -> PixelBuffer {
         converted(from: .premultiplied, to: .straight, AlphaArithmetic.unpremultiply)
     }
@@ -187,24 +197,24 @@ extension PixelBuffer {
     }
 }
 
-/// The memory behind pixel buffers: one allocation, aligned to 64 bytes.
+/// The memory of pixel buffers: one allocation, aligned to 64 bytes.
 ///
-/// `@unchecked` because of the raw pointer. No lock is needed: bytes are written only before the object is shared, and
-/// by an owner that has just seen that it alone holds the object, as the standard library's arrays do.
+/// `@unchecked` because of the raw pointer. No lock is needed: like the arrays of the standard library, a buffer writes
+/// bytes only before it shares the object, or after it has checked that it is the only owner.
 private final class PixelStorage: @unchecked Sendable {
     static let alignment = 64
-    /// A terabyte. No machine has it for one image, and some allocators, those of the sanitizers among them, end the process
-    /// that asks for more.
+    /// The limit of one allocation: a terabyte. No machine has so much memory for one image, and some allocators, such
+    /// as those of the sanitizers, end the process on a larger request.
     private static let maximumByteCount = 1 << 40
 
     let base: UnsafeMutableRawPointer
     let byteCount: Int
     private let block: UnsafeMutableRawPointer
 
-    /// Allocates `byteCount` bytes that the caller must initialise; nil when the system refuses.
+    /// Allocates `byteCount` bytes that the caller must initialize. Returns nil when the system refuses.
     init?(byteCount: Int) {
         // Aligned by hand: the C library's aligned allocation of a large block takes fresh pages from the system each
-        // time where a plain one reuses what was freed, and decoding into fresh pages takes a fifth longer.
+        // time, where a plain allocation reuses freed pages. Decoding into fresh pages takes a fifth longer.
         guard byteCount <= Self.maximumByteCount, let block = malloc(byteCount + Self.alignment) else { return nil }
         self.block = block
         base = block.alignedUp(toMultipleOf: Self.alignment)

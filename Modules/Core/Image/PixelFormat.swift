@@ -1,15 +1,15 @@
-/// How the samples of a pixel lie in memory.
+/// The layout of the samples of a pixel in memory.
 public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
-    /// Four bytes: red, green, blue, alpha.
+    /// Four 8-bit samples: red, green, blue, alpha.
     case rgba8
-    /// Four bytes: red, green, blue, and one that is always 255. An opaque image.
+    /// Four bytes: red, green, blue, and a fourth byte that is always 255. For opaque images.
     case rgbx8
-    /// One byte of luminance. An opaque image.
+    /// One 8-bit luminance sample. For opaque images.
     case gray8
-    /// Four 16-bit samples in the machine's byte order: red, green, blue, alpha.
+    /// Four 16-bit samples in native byte order: red, green, blue, alpha.
     case rgba16
 
-    /// Bytes that one pixel occupies.
+    /// The number of bytes per pixel.
     public var bytesPerPixel: Int {
         switch self {
         case .rgba8, .rgbx8: 4
@@ -19,19 +19,19 @@ public enum PixelFormat: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// How colour samples relate to alpha.
+/// The relation of color samples to alpha.
 public enum AlphaMode: String, Sendable, Hashable {
-    /// Every pixel is opaque; an alpha sample, where there is one, is at its maximum.
+    /// Every pixel is opaque. An alpha sample, if the format has one, is at its maximum.
     case opaque
-    /// Colour is independent of alpha, as files store it.
+    /// Color is independent of alpha, as in files.
     case straight
-    /// Colour is multiplied by alpha, as filters and compositors want it.
+    /// Color is multiplied by alpha, as filters and compositors require.
     case premultiplied
 }
 
-/// Multiplying and dividing colour by alpha, in place, for rows of pixels with alpha of either depth.
+/// In-place conversion between straight and premultiplied alpha, for rows of 8-bit and 16-bit pixels.
 package enum AlphaArithmetic {
-    /// Multiplies, rounding to nearest. Rows of formats without alpha stay as they are.
+    /// Multiplies color by alpha, rounding to nearest. Leaves rows of formats without alpha unchanged.
     package static func premultiply(_ row: UnsafeMutableRawBufferPointer, _ format: PixelFormat) {
         switch format {
         case .rgba8: change(row.assumingMemoryBound(to: UInt8.self)) { ($0 * $1 + 127) / 255 }
@@ -40,7 +40,8 @@ package enum AlphaArithmetic {
         }
     }
 
-    /// Divides, rounding to nearest; colour under alpha 0 becomes black.
+    /// Divides color by alpha, rounding to nearest. Color with alpha 0 becomes black. Leaves rows of formats without
+    /// alpha unchanged.
     package static func unpremultiply(_ row: UnsafeMutableRawBufferPointer, _ format: PixelFormat) {
         switch format {
         case .rgba8: change(row.assumingMemoryBound(to: UInt8.self)) { straight($0, $1, maximum: 255) }

@@ -1,23 +1,24 @@
-/// A rectangle of whole pixels. The origin is the top left corner; it may lie outside the image.
+/// A rectangle in whole pixels. The origin is the top left corner and may lie outside the image.
 package struct PixelRect: Sendable, Hashable, CustomStringConvertible {
     /// The left edge, in pixels.
     package var x: Int
-    /// The top edge, in pixels; larger is further down.
+    /// The top edge, in pixels. Larger values are further down.
     package var y: Int
-    /// Width and height in pixels.
+    /// The width and height in pixels.
     package var size: PixelSize
 
-    /// A rectangle by its left top corner and its size, in pixels.
+    /// Creates a rectangle from its top left corner and its size, in pixels.
     package init(x: Int, y: Int, width: Int, height: Int) {
         self.x = x
         self.y = y
         size = PixelSize(width: width, height: height)
     }
 
-    /// Stable: part of cache keys.
+    /// The origin and the size. Stable between releases, because cache keys contain it.
     package var description: String { "\(x),\(y),\(size.width)x\(size.height)" }
 
-    /// The part of the rectangle inside an image of `bounds`; nil when there is none. Any values are fit for it.
+    /// Returns the part of the rectangle inside an image of size `bounds`, or nil when that part is empty. Accepts any
+    /// values; overflow is handled.
     package func clipped(to bounds: PixelSize) -> PixelRect? {
         guard let (left, width) = Self.clip(x, size.width, to: bounds.width),
             let (top, height) = Self.clip(y, size.height, to: bounds.height)
@@ -25,7 +26,7 @@ package struct PixelRect: Sendable, Hashable, CustomStringConvertible {
         return PixelRect(x: left, y: top, width: width, height: height)
     }
 
-    /// The part that both rectangles have in common; nil when there is none. The other must lie within an image.
+    /// Returns the intersection of both rectangles, or nil when it is empty. `other` must lie within an image.
     package func clipped(to other: PixelRect) -> PixelRect? {
         let bounds = PixelSize(width: other.x + other.size.width, height: other.y + other.size.height)
         guard let inside = clipped(to: bounds) else { return nil }
@@ -35,7 +36,7 @@ package struct PixelRect: Sendable, Hashable, CustomStringConvertible {
         return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
     }
 
-    /// Whether no pixel of an image of `bounds` lies outside.
+    /// Whether the rectangle contains all pixels of an image of size `bounds`.
     package func covers(_ bounds: PixelSize) -> Bool {
         clipped(to: bounds) == PixelRect(x: 0, y: 0, width: bounds.width, height: bounds.height)
     }

@@ -1,35 +1,36 @@
 /// A width and a height in pixels.
 public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
-    /// In pixels.
+    /// The width in pixels.
     public var width: Int
-    /// In pixels.
+    /// The height in pixels.
     public var height: Int
 
-    /// A size in pixels. What uses it refuses sizes that make no sense.
+    /// Creates a size in pixels. Any values are accepted; functions that take a size reject invalid ones.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
+    /// The width and the height, for messages.
     public var description: String { "\(width) x \(height)" }
 
     /// Whether both sides are at least one pixel.
     package var isPositive: Bool { width > 0 && height > 0 }
 
-    /// Number of pixels; `Int.max` when the product does not fit, nought when a side is negative.
+    /// The number of pixels. `Int.max` when the product overflows, zero when a side is not positive.
     public var pixelCount: Int {
         guard isPositive else { return 0 }
         let (product, overflow) = width.multipliedReportingOverflow(by: height)
         return overflow ? Int.max : product
     }
 
-    /// The size with its sides exchanged, as a quarter turn leaves it.
+    /// The size with width and height exchanged, as after a rotation by 90 degrees.
     package var transposed: PixelSize { PixelSize(width: height, height: width) }
 
-    /// The size of this picture scaled to `target` with its proportions kept, each side at least one pixel.
+    /// Returns this size scaled to `target` with its aspect ratio preserved, each side at least one pixel.
     ///
-    /// `fit` makes the whole picture visible inside `target`, `fill` covers `target`. A size that is not positive,
-    /// here or in `target`, gives this size back. Never enlarges unless `enlarging` is true.
+    /// With `.fit`, the result lies inside `target`; with `.fill`, it covers `target`. Returns this size unchanged when
+    /// either size is not positive. Enlarges only if `enlarging` is true.
     package func scaled(to target: PixelSize, mode: TargetSize.ContentMode, enlarging: Bool = false) -> PixelSize {
         guard isPositive, target.isPositive else { return self }
         let horizontal = Double(target.width) / Double(width)
@@ -43,33 +44,33 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TargetSize {
-    /// How a picture meets a target of other proportions.
+    /// The way an image fills a target with another aspect ratio.
     public enum ContentMode: String, Sendable, Hashable {
-        /// The whole picture inside the target.
+        /// The whole image lies inside the target.
         case fit
-        /// The whole target covered by the picture.
+        /// The image covers the whole target.
         case fill
     }
 }
 
-/// The size a picture will be shown at, and how it meets that size.
+/// The size at which an image is displayed, and how the image fills it.
 public struct TargetSize: Sendable, Hashable, CustomStringConvertible {
-    /// In device pixels.
+    /// The size in device pixels.
     public var size: PixelSize
-    /// How the picture meets the size.
+    /// The way the image fills the size.
     public var mode: ContentMode
 
-    /// A size in device pixels; by default the whole picture fits into it.
+    /// Creates a target from a size in device pixels. By default the whole image fits inside.
     public init(_ size: PixelSize, mode: ContentMode = .fit) {
         self.size = size
         self.mode = mode
     }
 
-    /// A size of two sides in device pixels; by default the whole picture fits into it.
+    /// Creates a target from a width and a height in device pixels. By default the whole image fits inside.
     public init(width: Int, height: Int, mode: ContentMode = .fit) {
         self.init(PixelSize(width: width, height: height), mode: mode)
     }
 
-    /// Stable: part of cache keys.
+    /// The size and the mode. Stable between releases, because cache keys contain it.
     public var description: String { "\(size.width)x\(size.height),\(mode.rawValue)" }
 }

@@ -1,19 +1,24 @@
-/// Averages squares of pixels as rows arrive, and hands on the smaller rows. Memory: one row of sums.
+/// Averages square blocks of pixels as rows arrive and passes on the smaller rows. Memory: one row of sums.
 ///
-/// Colour under partial transparency is weighed by its alpha; averages are rounded to nearest.
+/// Color is weighted by alpha when alpha is straight. Averages are rounded to nearest.
 package final class BoxReducer: PixelRowConsumer {
     private let reduction: BoxReduction
     private let next: any PixelRowConsumer
     private var header: PixelRowHeader?
     private var sums: [SIMD4<UInt64>] = []
-    /// Sums of the columns of 8-bit samples that need no weights, while a few rows come: their cells are added up once.
+    /// Column sums of 8-bit samples that need no weights. Collecting several rows first means that the cells are summed
+    /// once for all of them.
     private var columns: [UInt16] = []
     private var columnRows = 0
     private var output: [UInt8] = []
     private var pendingRows = 0
     private var rowsLeft = 0
 
-    /// - Parameter reduction: With a factor of 1 rows pass as they are.
+    /// Creates a reducer.
+    ///
+    /// - Parameters:
+    ///   - reduction: The reduction. With a factor of 1, rows are passed on unchanged.
+    ///   - next: The consumer of the smaller rows.
     package init(_ reduction: BoxReduction, next: any PixelRowConsumer) {
         self.reduction = reduction
         self.next = next
@@ -49,7 +54,7 @@ package final class BoxReducer: PixelRowConsumer {
 
     package func finish() throws { try next.finish() }
 
-    /// As many bytes as fit the sums of columns.
+    /// The maximum number of 8-bit samples whose sum fits into a column sum.
     private static let maximumColumnRowCount = 257
 
     private func addColumns(_ row: UnsafeRawBufferPointer) {
@@ -59,7 +64,7 @@ package final class BoxReducer: PixelRowConsumer {
         columnRows += 1
     }
 
-    /// Adds the sums of columns to those of their cells, and begins new ones.
+    /// Adds the column sums to the sums of their cells and resets the column sums.
     private func addCells(ofColumns header: PixelRowHeader) {
         guard columnRows > 0 else { return }
         columns.withUnsafeMutableBytes { columns in
@@ -97,8 +102,8 @@ package final class BoxReducer: PixelRowConsumer {
         }
     }
 
-    /// Adds the pixels of every cell of one row. A row of a cell fits the sums of either width:
-    /// 4096 × 255² and 4096 × 257 × 255 are below 2³².
+    /// Adds the pixels of one row to the sums of their cells. The sum of one cell's row fits into 32 bits: 4096 × 255²
+    /// and 4096 × 257 × 255 are below 2³².
     @inline(__always)
     private func addCells<Sum: FixedWidthInteger & UnsignedInteger & SIMDScalar>(
         _ width: Int, _ pixel: (_ x: Int) -> SIMD4<Sum>
@@ -144,7 +149,7 @@ package final class BoxReducer: PixelRowConsumer {
         }
     }
 
-    /// The quotient of each lane, rounded to nearest; nought over nought is nought.
+    /// Returns the quotient of each lane, rounded to nearest. Division by zero returns zero.
     private static func rounded(_ sum: SIMD4<UInt64>, over count: UInt64) -> SIMD4<UInt64> {
         guard count > 0 else { return SIMD4(repeating: 0) }
         let half = count / 2
@@ -152,16 +157,17 @@ package final class BoxReducer: PixelRowConsumer {
     }
 }
 
-/// By how much a picture may be averaged down before it meets a target, as whole numbers of pixels.
+/// The whole-number factor by which an image can be averaged down for a target size.
 package struct BoxReduction: Sendable, Hashable {
-    /// Source pixels, in each direction, that become one.
+    /// The number of source pixels, in each direction, that become one pixel.
     package let factor: Int
 
-    /// The largest factor that leaves both sides at least as long as `target` needs.
+    /// Creates the reduction with the largest factor that leaves both sides at least as long as `target` requires.
     ///
     /// - Parameters:
-    ///   - stored: The size of the rows that will be averaged.
-    ///   - orientation: How those rows relate to the upright picture that `target` speaks of.
+    ///   - stored: The size of the rows that are averaged.
+    ///   - orientation: The orientation of these rows. `target` applies to the upright image.
+    ///   - target: The requested size. nil means no reduction.
     package init(from stored: PixelSize, orientation: ImageOrientation = .up, towards target: TargetSize?) {
         guard let target, stored.isPositive, target.size.isPositive else {
             factor = 1
@@ -172,17 +178,19 @@ package struct BoxReduction: Sendable, Hashable {
         factor = max(1, min(stored.width / needed.width, stored.height / needed.height, Self.maximumFactor))
     }
 
-    /// 4096² samples of 16 bits times alpha fit the sums of ``BoxReducer``, with room.
+    /// The maximum factor. The sum of 4096² samples of 16 bits, multiplied by alpha, fits into the 64-bit sums of
+    /// ``BoxReducer``.
     package static let maximumFactor = 4096
 
-    /// The size that `size` becomes; the last column and row are averages of the pixels there are.
+    /// Returns the size of the reduced image. The last column and row are averages of the remaining pixels.
     package func size(of size: PixelSize) -> PixelSize {
         PixelSize(width: (size.width - 1) / factor + 1, height: (size.height - 1) / factor + 1)
     }
 }
 
 extension PixelBuffer {
-    /// The picture averaged down; itself when there is nothing to do. O(*w* × *h*).
+    /// Returns the image averaged down, or the unchanged image when the factor is 1. O(*w* × *h*). Throws `outOfMemory`
+    /// when there is no memory for the result.
     package func reduced(by reduction: BoxReduction) throws(ImageDecodingError) -> PixelBuffer {
         guard reduction.factor > 1 else { return self }
         let collector = PixelRowCollector()

@@ -2,74 +2,101 @@ public import AlcedoRuntime
 
 /// Changes a decoded image.
 ///
-/// Calls may come from any thread at the same time and block while they work. A processor is a value whose work is
-/// determined by its ``identifier`` alone: equal identifiers, equal results.
+/// Several threads may call a processor at the same time. Every call blocks while it works. A processor is a value
+/// whose result depends only on the image and on ``identifier``: processors with equal identifiers must produce equal
+/// results.
+///
+/// ```swift
+/// struct RedBlueSwap: ImageProcessing {
+///     let identifier = "com.example.red-blue-swap"
+///
+///     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+///         guard image.pixels.format != .gray8, image.pixels.format != .rgba16 else {
+///             throw ImageProcessingError(.unsupportedFormat, "the image is not in 8-bit RGB")
+///         }
+///         var result = image
+///         result.frames = nil
+///         result.pixels.withUnsafeMutableBytes { bytes in
+///             for pixel in stride(from: 0, to: bytes.count, by: 4) { bytes.swapAt(pixel, pixel + 2) }
+///         }
+///         return result
+///     }
+/// }
+/// ```
 public protocol ImageProcessing: Sendable {
-    /// Names the processor and all its parameters. Part of cache keys, so it must not change between releases unless
-    /// the result does.
+    /// The name of the processor with all its parameters.
+    ///
+    /// Cache keys contain the identifier, so it must not change between releases unless the result changes.
     var identifier: String { get }
-    /// The size from which the processor gives as good a result as from the whole picture; nil, the default, where it needs
-    /// the full size. Depends on ``identifier`` alone.
+    /// The size from which the processor produces a result as good as from the full image. nil, the default, means that
+    /// the processor needs the full size. The value must depend only on ``identifier``.
     ///
-    /// The pipeline decodes towards the target of a request's first processor when the request names none of its own, and
-    /// the processor is then given an image that is at least so large, or the whole one. The result must not depend on
-    /// which: it may be stored, and is found, under the same key.
+    /// When a request has no target size of its own, the pipeline decodes the image for the target of the request's
+    /// first processor. The processor then receives an image that is at least as large as the target, or the full
+    /// image. The result must not depend on which of them it received, because both results are stored under the same
+    /// cache key.
     var decodingTarget: TargetSize? { get }
-    /// Returns the changed image, of a partial image one that is marked as partial.
+    /// Returns the changed image. The result for a partial image must be marked as partial.
     ///
-    /// An animated image has its first frame in ``DecodedImage/pixels``. A processor that works on one image at a time
-    /// leaves ``DecodedImage/frames`` out of its result, and gives a still image. All processors of AlcedoProcessing that
-    /// change pixels keep an animation animated: they process each frame when it is asked for.
+    /// The first frame of an animation is in ``DecodedImage/pixels``. A processor for single images sets
+    /// ``DecodedImage/frames`` of its result to nil and returns a still image. All processors of AlcedoProcessing that
+    /// change pixels keep animations: they process each frame when it is requested.
     ///
     /// - Throws: ``ImageProcessingError``.
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage
-    /// Returns a consumer of rows that hands on to `next` the rows of the changed picture: the same pixels, to the bit,
-    /// as ``process(_:)`` makes of the whole one.
+    /// Returns a consumer that processes rows and passes the rows of the result to `next`. The pixels must be
+    /// bit-identical to the result of ``process(_:)``.
     ///
-    /// A processor that can work on rows needs memory for a few of them only. The one that there is for every processor
-    /// collects the picture, changes it and sends its rows.
+    /// A processor that can work on rows needs memory for only a few of them. The default implementation collects the
+    /// image, processes it and sends the rows of the result.
     func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer
 }
 
 extension ImageProcessing {
+    /// The default, nil, which means that the processor needs the full size.
     public var decodingTarget: TargetSize? { nil }
 
+    /// Returns a consumer that collects the whole image, processes it and sends the rows of the result.
     public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer {
         WholeImageStage(next: next) { try process($0) }
     }
 }
 
-/// Why a processor gave no image.
+/// An error that prevented a processor from producing an image.
 public struct ImageProcessingError: CodedError {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public enum Code: String, Sendable {
-        /// A parameter makes no sense for any image.
+        /// A parameter is invalid for every image.
         case invalidParameter
-        /// The processor does not work on this pixel format.
+        /// The processor does not support the pixel format of the image.
         case unsupportedFormat
-        /// The result would be larger than a buffer can be.
+        /// The result would exceed the maximum size of a buffer.
         case tooLarge
     }
 
-    /// What callers branch on.
+    /// The kind of failure, for callers to switch on.
     public var code: Code
-    /// One sentence, for logs.
+    /// A one-sentence description for logs.
     package var message: String
 
-    /// An error of a processor's own.
+    /// Creates an error. Processors outside this package use this initializer too.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 }
 
-/// A processor that needs the whole picture, in a chain of row consumers.
+/// A stage in a chain of row consumers for a processor that needs the whole image.
 package final class WholeImageStage: PixelRowConsumer {
     private let process: (DecodedImage) throws -> DecodedImage
     private let next: any PixelRowConsumer
     private let collector = PixelRowCollector()
 
-    /// - Parameter process: What the processor does.
+    /// Creates a stage.
+    ///
+    /// - Parameters:
+    ///   - next: The consumer of the processed rows.
+    ///   - process: Returns the processed image.
     package init(next: any PixelRowConsumer, _ process: @escaping (DecodedImage) throws -> DecodedImage) {
         self.process = process
         self.next = next

@@ -1,16 +1,18 @@
-/// Collects rows in a buffer. May be used for one picture after another.
+/// Collects rows in a buffer. Can be reused for the next image after ``finish()``.
 package final class PixelRowCollector: PixelRowConsumer {
     private var header: PixelRowHeader?
     private var buffer: PixelBuffer?
     private var nextRow = 0
 
-    /// The picture, once it is finished.
+    /// The image; nil until all rows have been collected.
     package private(set) var image: DecodedImage?
 
-    /// A collector without rows.
+    /// Creates a collector without rows.
     package init() {}
 
-    /// - Throws: ``ImageDecodingError`` `outOfMemory` when there is no such buffer.
+    /// Allocates the buffer.
+    ///
+    /// - Throws: ``ImageDecodingError`` `outOfMemory` when the buffer cannot be allocated.
     package func begin(_ header: PixelRowHeader) throws {
         guard let buffer = PixelBuffer(size: header.size, format: header.format, alphaMode: header.alphaMode) else {
             throw ImageDecodingError.noMemory(for: header.size)
@@ -21,7 +23,9 @@ package final class PixelRowCollector: PixelRowConsumer {
         image = nil
     }
 
-    /// - Throws: ``ImageDecodingError`` `corrupt` for a row too many.
+    /// Copies a row into the buffer.
+    ///
+    /// - Throws: ``ImageDecodingError`` `corrupt` when the image already has all its rows.
     package func consume(_ row: RawSpan) throws {
         guard let stride = buffer?.bytesPerRow, let rows = buffer?.height, nextRow < rows else {
             throw ImageDecodingError(.corrupt, "there are more rows than the picture is high")
@@ -33,6 +37,8 @@ package final class PixelRowCollector: PixelRowConsumer {
         nextRow += 1
     }
 
+    /// Completes the image.
+    ///
     /// - Throws: ``ImageDecodingError`` `truncated` when rows are missing.
     package func finish() throws {
         guard let header, let buffer, nextRow == buffer.height else {

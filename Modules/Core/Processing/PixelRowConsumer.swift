@@ -1,41 +1,43 @@
 public import FoundationEssentials
 
-/// Takes the rows of a picture one after another, top row first, so that work on a picture needs memory for rows only.
+/// Receives the rows of an image from top to bottom, so that processing needs memory for only a few rows.
 ///
-/// A decoder calls ``begin(_:)`` once, then ``consume(_:)`` once for every row, then ``finish()``. When decoding fails,
-/// or a call throws, no further call follows. All calls come from one thread at a time. Consumers form chains: a
-/// resizer hands what it makes to the next, and an encoder ends the chain.
+/// The decoder calls ``begin(_:)`` once, then ``consume(_:)`` once for each row, then ``finish()``. After a decoding
+/// error, or after a call throws, no further call follows. Only one thread at a time makes calls. Consumers form
+/// chains: a resizer passes its rows to the next consumer, and an encoder is the last one.
 public protocol PixelRowConsumer: AnyObject {
-    /// Prepares for rows of this size and format. Called after the limits were checked.
+    /// Prepares for rows of this size and format. The decoder has already checked the limits.
     ///
-    /// Throws what makes the rows useless to it, which ends the decoding and is its error; so do the others.
+    /// Throws when the consumer cannot use the rows. The error ends the decoding, and the decoder throws it. This also
+    /// applies to the other methods.
     func begin(_ header: PixelRowHeader) throws
 
-    /// Takes the next row: ``PixelRowHeader/bytesPerRow`` bytes, valid during the call only.
+    /// Receives the next row: ``PixelRowHeader/bytesPerRow`` bytes, valid only during the call.
     ///
-    /// Throws as ``begin(_:)``.
+    /// Throws as ``begin(_:)`` does.
     func consume(_ row: RawSpan) throws
 
-    /// Ends the picture. Called only when every row has come and the file was found whole.
+    /// Ends the image. The decoder calls this method only after it has passed on every row and found no error in the
+    /// file.
     ///
-    /// Throws as ``begin(_:)``.
+    /// Throws as ``begin(_:)`` does.
     func finish() throws
 }
 
-/// What a stream of rows is, said before the first of them.
+/// The properties of the rows that follow.
 public struct PixelRowHeader: Sendable, Hashable {
-    /// Width and number of the rows, in pixels.
+    /// The width and the number of the rows, in pixels.
     public var size: PixelSize
-    /// How the samples lie.
+    /// The layout of the samples.
     public var format: PixelFormat
-    /// How colour relates to alpha.
+    /// The relation of color to alpha.
     public var alphaMode: AlphaMode
-    /// The ICC profile that the samples refer to; nil means sRGB.
+    /// The ICC profile of the samples; nil means sRGB.
     public var colorProfile: Data?
-    /// How the rows relate to the upright picture.
+    /// The orientation of the rows.
     public var orientation: ImageOrientation
 
-    /// What rows are; by default upright ones in sRGB.
+    /// Creates a header. By default the rows are upright and in sRGB.
     public init(
         size: PixelSize,
         format: PixelFormat,
@@ -50,19 +52,20 @@ public struct PixelRowHeader: Sendable, Hashable {
         self.orientation = orientation
     }
 
-    /// Bytes of every row.
+    /// The number of bytes in each row.
     public var bytesPerRow: Int { size.width * format.bytesPerPixel }
 }
 
 extension DecodedImage {
-    /// What a stream of this picture's rows begins with.
+    /// The header of this image's rows.
     package var rowHeader: PixelRowHeader {
         PixelRowHeader(
             size: size, format: pixels.format, alphaMode: pixels.alphaMode, colorProfile: colorProfile,
             orientation: orientation)
     }
 
-    /// Hands all rows to `consumer`, from its beginning to its end. Throws what the consumer throws.
+    /// Sends all rows to `consumer`, including the calls that begin and finish the image. Throws the error that the
+    /// consumer throws.
     package func sendRows(to consumer: any PixelRowConsumer) throws {
         try consumer.begin(rowHeader)
         for y in 0..<pixels.height { try consumer.consume(pixels.row(y)) }

@@ -1,21 +1,23 @@
 import AlcedoRuntime
 
-/// Hashes the rows of a picture by SHA-256, the end of a chain of consumers.
+/// Computes the SHA-256 digest of the rows of an image, at the end of a chain of consumers.
 ///
-/// The message is the bytes of all rows, top row first, as they come: nothing of the header is part of it, so pictures
-/// are compared in one pixel format and alpha mode. Memory: one row.
+/// The hashed message consists of the bytes of all rows from top to bottom. The header is not part of it, so digests
+/// are comparable only for images with the same pixel format and alpha mode. Memory: one row.
 package final class RowDigest: PixelRowConsumer {
     private let clearsTransparent: Bool
     private var hash = SHA256()
-    /// Bytes of a pixel that may be transparent; nil where none is, or none is to be cleared.
+    /// The number of bytes in a pixel whose color is cleared when it is transparent; nil when no pixel is cleared.
     private var clearedPixelBytes: Int?
     private var row: [UInt8] = []
 
-    /// The digest as 64 lowercase hexadecimal digits; nil until the picture is finished.
+    /// The digest as 64 lowercase hexadecimal digits; nil until the image is finished.
     package private(set) var hexadecimal: String?
 
-    /// - Parameter clearsTransparent: Whether all samples of pixels whose alpha is nought are hashed as noughts, because
-    ///   the colour of what is invisible is a decoder's own choice.
+    /// Creates a digest.
+    ///
+    /// - Parameter clearsTransparent: Whether all samples of pixels with alpha 0 are hashed as zeros, because decoders
+    ///   may choose any color for invisible pixels. Default: false.
     package init(clearsTransparent: Bool = false) { self.clearsTransparent = clearsTransparent }
 
     package func begin(_ header: PixelRowHeader) throws {

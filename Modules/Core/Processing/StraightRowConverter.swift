@@ -1,4 +1,4 @@
-/// Turns rows of any pixel format into straight RGBA of 8 bits, which every encoder understands.
+/// Converts rows of any pixel format to straight 8-bit RGBA, which every encoder supports.
 package struct StraightRowConverter {
     private let header: PixelRowHeader
     private var output: [UInt8]
@@ -8,8 +8,8 @@ package struct StraightRowConverter {
         output = Array(repeating: 255, count: header.size.width * 4)
     }
 
-    /// The row's pixels: red, green, blue, alpha. Samples of 16 bits lose their low byte; colour under alpha 0 of
-    /// premultiplied pixels is black.
+    /// Returns the pixels of the row: red, green, blue, alpha. 16-bit samples lose their low byte. Premultiplied color
+    /// with alpha 0 becomes black.
     package mutating func convert(_ row: RawSpan) -> [UInt8] {
         let width = header.size.width
         row.withUnsafeBytes { row in
@@ -35,7 +35,8 @@ package struct StraightRowConverter {
 }
 
 extension PixelBuffer {
-    /// Returns the first `rowCount` rows as straight RGBA8, with transparent rows below them; nil when there is no memory.
+    /// Returns the first `rowCount` rows as straight RGBA8, followed by transparent rows. Returns nil when the memory
+    /// cannot be allocated.
     package func straightRGBA(rowCount: Int) -> PixelBuffer? {
         var converter = StraightRowConverter(PixelRowHeader(size: size, format: format, alphaMode: alphaMode))
         return PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, stride in

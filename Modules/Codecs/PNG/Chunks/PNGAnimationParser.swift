@@ -1,25 +1,25 @@
 import AlcedoCore
 
-/// Finds the frames of an animated PNG, and whether their chunks are as they should be.
+/// Finds the frames of an animated PNG and validates the order and the contents of their chunks.
 ///
 /// Source: W3C PNG specification, third edition, sections 4.9 and 11.3.6.
 struct PNGAnimationParser {
-    /// The frames that are there with all their data.
+    /// The frames whose data is complete.
     private(set) var frames: [PNGFrame] = []
-    /// Why there are not as many as the file says, or why it cannot be trusted.
+    /// The error that ended parsing, or nil when the animation is complete.
     private(set) var problem: ImageDecodingError?
 
     private let bytes: PNGBytes
     private let control: PNGAnimationControl
     private let header: PNGHeader
     private var current: PNGFrame?
-    /// The next number of an `fcTL` or `fdAT`.
+    /// The expected sequence number of the next `fcTL` or `fdAT`.
     private var sequence = 0
     private var hasControl = false
     private var hasPixels = false
     private var isPastPixels = false
 
-    /// Walks through the file. O(chunks), or with `checksums` O(bytes).
+    /// Parses the file. O(chunks), or with `checksums` O(bytes).
     init(_ bytes: PNGBytes, _ control: PNGAnimationControl, _ header: PNGHeader, checksums: Bool) {
         self.bytes = bytes
         self.control = control
@@ -37,7 +37,7 @@ struct PNGAnimationParser {
         while let chunk = walk.next() {
             guard chunk.body.count <= PNGChunk.maximumByteCount else { throw Self.corrupt("a chunk is too long") }
             guard chunk.isWhole(in: bytes) else {
-                // What comes after a frame's pixels says that there are no more of them.
+                // A chunk after the frame's pixels shows that the frame's data is complete.
                 let isData = chunk.name == PNGChunk.Name.fdat || chunk.name == PNGChunk.Name.idat
                 if let frame = current, !isData, !frame.data.isEmpty { frames.append(frame) }
                 break
@@ -65,7 +65,7 @@ struct PNGAnimationParser {
             }
             let frame = try PNGFrame(
                 chunk, in: bytes, canvas: header.size, isFirst: frames.isEmpty, isOpaque: !header.hasAlpha)
-            // The picture that other programs show may be the first frame, if it is as large as all.
+            // The image for programs without APNG support can be the first frame, which must then cover the canvas.
             guard hasPixels || frame.control.area.covers(header.size) else {
                 throw Self.corrupt("the first frame is smaller than the canvas")
             }

@@ -1,9 +1,9 @@
 import AlcedoCore
 private import CPNGShim
 
-/// Where one chunk of a file lies, and what it is. Source: W3C PNG specification, third edition, section 5.3.
+/// The name and the position of one chunk of a file. Source: W3C PNG specification, third edition, section 5.3.
 struct PNGChunk {
-    /// Names as numbers, so that a file of a million chunks is walked through quickly.
+    /// Chunk names as numbers, so that comparing the names of a million chunks is fast.
     enum Name {
         static let actl: UInt32 = 0x6163_544C
         static let exif: UInt32 = 0x6558_4966
@@ -19,13 +19,13 @@ struct PNGChunk {
         static let ztxt: UInt32 = 0x7A54_5874
     }
 
-    /// The longest that a chunk may say it is.
+    /// The maximum length that a chunk may declare.
     static let maximumByteCount = 0x7FFF_FFFF
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    /// Bytes of length and name.
+    /// The number of bytes of the length and the name.
     static let headerByteCount = 8
 
-    /// Throws `corrupt` unless the bytes, as far as they reach, begin as a PNG does.
+    /// Compares the bytes with the beginning of the PNG signature. Throws `corrupt` when they differ.
     static func checkSignature(_ bytes: some Collection<UInt8>) throws(ImageDecodingError) {
         guard bytes.prefix(signature.count).elementsEqual(signature.prefix(bytes.count)) else {
             throw ImageDecodingError(.corrupt, "PNG: the bytes begin as no PNG does")
@@ -33,31 +33,31 @@ struct PNGChunk {
     }
 
     let name: UInt32
-    /// All of it, length and checksum included, as it claims; may reach over the end of the file.
+    /// The declared range of the chunk, including length and checksum. It may extend past the end of the file.
     let range: Range<Int>
 
     var body: Range<Int> { range.lowerBound + Self.headerByteCount..<range.upperBound - 4 }
 
     func isWhole(in bytes: PNGBytes) -> Bool { range.upperBound <= bytes.count }
 
-    /// Whether the checksum, of a whole chunk, is that of its name and body.
+    /// Whether the checksum matches the name and the body. The chunk must be complete.
     func isIntact(in bytes: PNGBytes) -> Bool {
         let checked = bytes.part(range.lowerBound + 4..<body.upperBound)
         return Int(alcedo_png_crc(checked.baseAddress, checked.count)) == bytes.bigEndian(at: body.upperBound)
     }
 
-    /// Whether decoders may pass the chunk over: bit 5 of the first letter. Section 5.4.
+    /// Whether decoders may ignore the chunk: bit 5 of the first letter. Section 5.4.
     var isAncillary: Bool { name & 0x2000_0000 != 0 }
 }
 
-/// Walks through the chunks of a file. O(chunks); looks at their first eight bytes only.
+/// Iterates over the chunks of a file. O(chunks); reads only the first eight bytes of each chunk.
 struct PNGChunkWalk {
     private let bytes: PNGBytes
     private var offset = PNGChunk.signature.count
 
     init(_ bytes: PNGBytes) { self.bytes = bytes }
 
-    /// The next chunk; nil when there are no eight bytes for one, or after the end of the image.
+    /// Returns the next chunk, or nil when fewer than eight bytes are left, and after the `IEND` chunk.
     mutating func next() -> PNGChunk? {
         guard offset <= bytes.count - PNGChunk.headerByteCount else { return nil }
         let length = bytes.bigEndian(at: offset)
@@ -68,16 +68,16 @@ struct PNGChunkWalk {
     }
 }
 
-/// The bytes of a file. Valid as long as the closure that was given them runs.
+/// The bytes of a file. Valid only inside the closure that received them.
 typealias PNGBytes = UnsafeBufferPointer<UInt8>
 
 extension PNGBytes {
-    /// A number of two or four bytes, as PNG stores all of them; the caller has checked that it is there.
+    /// Returns a big-endian number. The caller must check that the bytes exist.
     func bigEndian(at offset: Int, bytes: Int = 4) -> Int {
         (0..<bytes).reduce(0) { $0 << 8 | Int(self[offset + $1]) }
     }
 
-    /// A part of the bytes; what is outside is left out.
+    /// Returns the bytes in a range, clamped to the existing bytes.
     func part(_ range: Range<Int>) -> PNGBytes {
         PNGBytes(rebasing: self[range.clamped(to: 0..<count)])
     }

@@ -1,20 +1,20 @@
 import AlcedoCore
 private import CPNGShim
 
-/// One frame of an animated PNG: what its `fcTL` says and where its compressed pixels are.
+/// One frame of an animated PNG: the contents of its `fcTL` chunk and the position of its compressed pixels.
 ///
 /// Source: W3C PNG specification, third edition, sections 11.3.6.2 and 11.3.6.3.
 struct PNGFrame {
-    /// Bytes of an `fcTL`.
+    /// The number of bytes in the body of an `fcTL` chunk.
     static let controlByteCount = 26
 
     let control: AnimationFrame
-    /// The bodies of `IDAT`, or of `fdAT` without their numbers.
+    /// The bodies of the `IDAT` chunks, or of the `fdAT` chunks without their sequence numbers.
     var data: [Range<Int>] = []
 
-    /// Reads a chunk of the right length.
+    /// Reads an `fcTL` chunk, whose length the caller has checked.
     ///
-    /// - Throws: `corrupt` when the frame is not inside the canvas, or asks for what does not exist.
+    /// - Throws: `corrupt` when the frame is not inside the canvas, or its disposal or blending is undefined.
     init(
         _ chunk: PNGChunk, in bytes: PNGBytes, canvas: PixelSize, isFirst: Bool, isOpaque: Bool
     ) throws(ImageDecodingError) {
@@ -35,25 +35,29 @@ struct PNGFrame {
         control = AnimationFrame(
             area: area,
             rawDelay: .nanoseconds(number(20, bytes: 2) * 1_000_000_000 / (denominator == 0 ? 100 : denominator)),
-            // There is nothing to go back to before the first frame.
+            // Before the first frame there is nothing to restore.
             disposal: isFirst && disposals[disposal] == .restore ? .clear : disposals[disposal],
             blend: blends[blend], isOpaque: isOpaque)
     }
 }
 
-/// A frame of an animation as a file of its own, which libpng understands: libpng knows nothing of animations.
+/// A frame of an animation as a separate PNG file, because libpng does not support animations.
 ///
-/// The pixels are not copied: the file is made of parts of the real one with a few bytes in between. Checksums of
-/// pixels are left open, because those of the real chunks were looked at before.
+/// The pixels are not copied: the file consists of parts of the original file with a few bytes in between. The
+/// checksums of the pixel chunks are not computed, because the checksums of the original chunks have already been
+/// verified.
 struct PNGFrameFile {
-    /// What lies between the parts: signature, header, the beginning of every chunk of pixels, end.
+    /// The bytes between the parts: signature, header, the beginning of each pixel chunk, and the end.
     private let glue: [UInt8]
     private let frame: PNGFrame
     private let colors: [PNGChunk]
     private let header: Int
 
+    /// Creates a file.
+    ///
     /// - Parameters:
-    ///   - start: The header of the real file, whose kind of pixels every frame has.
+    ///   - frame: The frame.
+    ///   - start: The beginning of the original file. Its header determines the pixel type of every frame.
     ///   - colors: The palette and transparency chunks.
     init(_ frame: PNGFrame, start: PNGBytes, colors: [PNGChunk]) {
         let size = frame.control.area.size
@@ -69,7 +73,7 @@ struct PNGFrameFile {
         self.colors = colors
     }
 
-    /// Hands the parts of the file to `body`.
+    /// Passes the parts of the file to `body`. Throws the error that `body` throws.
     func withParts<Result>(
         of bytes: PNGBytes, _ body: ([PNGBytes]) throws(ImageDecodingError) -> Result
     ) throws(ImageDecodingError) -> Result {
@@ -79,14 +83,14 @@ struct PNGFrameFile {
             for data in frame.data {
                 parts.append(glue.part(offset..<offset + PNGChunk.headerByteCount))
                 offset += PNGChunk.headerByteCount
-                // The checksum, which libpng was told to pass over, may be any bytes.
+                // The checksum can have any value, because libpng is configured to ignore it.
                 parts += [bytes.part(data), glue.part(0..<4)]
             }
             return try body(parts + [glue.part(offset..<glue.count)])
         }
     }
 
-    /// A chunk with its checksum.
+    /// Returns a chunk with its length and its checksum.
     static func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
         let checked = Array(name.utf8) + body
         let checksum = checked.withUnsafeBufferPointer { alcedo_png_crc($0.baseAddress, $0.count) }

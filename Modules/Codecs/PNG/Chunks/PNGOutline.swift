@@ -1,20 +1,20 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// What the list of chunks tells of a file, before anything of them is decoded. The first of each kind counts.
+/// The chunks that determine how a file is decoded. If a kind of chunk occurs several times, the first one is used.
 struct PNGOutline {
-    /// EXIF may come after the pixels as well. Source: W3C PNG specification, third edition, table 6.
+    /// The EXIF chunk, which can also follow the pixels. Source: W3C PNG specification, third edition, table 6.
     private(set) var exif: PNGChunk?
     private(set) var xmp: PNGChunk?
-    /// A text of ImageMagick, from before PNG had a chunk for EXIF.
+    /// A text chunk with EXIF data, written by ImageMagick before PNG defined a chunk for EXIF.
     private(set) var rawProfile: PNGChunk?
-    /// Palette and transparency, which every frame of an animation needs.
+    /// The palette and transparency chunks, which every frame of an animation needs.
     private(set) var colors: [PNGChunk] = []
     private(set) var animation: PNGAnimationControl?
-    /// Where the first pixel data begin.
+    /// The first chunk of pixel data.
     private(set) var pixels: PNGChunk?
 
-    /// O(chunks).
+    /// Reads the chunk list. O(chunks).
     init(_ bytes: PNGBytes) {
         var walk = PNGChunkWalk(bytes)
         while let chunk = walk.next() {
@@ -34,7 +34,7 @@ struct PNGOutline {
         case PNGChunk.Name.plte, PNGChunk.Name.trns:
             if pixels == nil { colors.append(chunk) }
         case PNGChunk.Name.actl:
-            // After the pixels it means nothing: the file is a still image. Same source, section 11.3.6.1.
+            // After the pixels, `acTL` is ignored and the file is a still image. Same source, section 11.3.6.1.
             if pixels == nil, animation == nil { animation = PNGAnimationControl(chunk, in: bytes) }
         default: break
         }
@@ -47,13 +47,13 @@ struct PNGOutline {
     }
 }
 
-/// What the chunk `acTL` says. Source: W3C PNG specification, third edition, section 11.3.6.1.
+/// The contents of the `acTL` chunk. Source: W3C PNG specification, third edition, section 11.3.6.1.
 struct PNGAnimationControl {
     let frameCount: Int
-    /// 0 is for ever.
+    /// The number of plays; 0 means forever.
     let playCount: Int
 
-    /// nil when the chunk says nothing that makes an animation: another length, or no frames.
+    /// Reads an `acTL` chunk. Returns nil when its length is wrong or it declares no frames.
     init?(_ chunk: PNGChunk, in bytes: PNGBytes) {
         guard chunk.body.count == 8 else { return nil }
         frameCount = bytes.bigEndian(at: chunk.body.lowerBound)
@@ -62,11 +62,11 @@ struct PNGAnimationControl {
     }
 }
 
-/// What libpng finds before the pixels.
+/// The header fields that libpng reads before the pixels.
 struct PNGHeader: Sendable {
     var size: PixelSize
     var bitDepth: Int
-    /// As in the file. Source: W3C PNG specification, third edition, table 9.
+    /// The color type as stored in the file. Source: W3C PNG specification, third edition, table 9.
     var colorType: Int
     var hasAlpha: Bool
     var isInterlaced: Bool
@@ -81,7 +81,7 @@ struct PNGHeader: Sendable {
         }
     }
 
-    /// Bytes of a row as it is compressed, with the byte that names the filter. Not of an interlaced picture.
+    /// The number of bytes in an uncompressed row, including the filter byte. Not valid for interlaced images.
     var storedBytesPerRow: Int {
         let samples =
             switch colorModel {
@@ -93,7 +93,7 @@ struct PNGHeader: Sendable {
         return (size.width * samples * bitDepth + 7) / 8 + 1
     }
 
-    /// The samples that are given to somebody who wants `format`.
+    /// Returns the pixel format of the result for a requested format.
     func format(for format: PixelFormat) -> PixelFormat {
         switch format {
         case .gray8: colorType == 0 && !hasAlpha ? .gray8 : .rgba8

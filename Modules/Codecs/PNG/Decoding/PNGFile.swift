@@ -2,14 +2,15 @@ import AlcedoCore
 private import CPNGShim
 import FoundationEssentials
 
-/// One PNG file: its chunks, its header and what it says about its picture.
+/// One PNG file: its chunks, its header and the properties of its image.
 struct PNGFile {
     let bytes: PNGBytes
     let reader: PNGReader
     let outline: PNGOutline
     let info: ImageInfo
 
-    /// Reads all that comes before the pixels, and the list of chunks. Of the frames of an animation only the number.
+    /// Reads everything that precedes the pixels, and the chunk list. For an animation, reads only the number of
+    /// frames.
     init(_ bytes: PNGBytes, limits: DecodingLimits) throws(ImageDecodingError) {
         try PNGChunk.checkSignature(bytes)
         self.bytes = bytes
@@ -28,7 +29,7 @@ struct PNGFile {
     /// The bytes before the first pixels. Not copied: valid as long as ``bytes``.
     var head: Data { data(0..<pixelStart) }
 
-    /// The bytes from the first pixels on, as ``head``.
+    /// The bytes from the first pixels on. Not copied: valid as long as ``bytes``.
     var body: Data { data(pixelStart..<bytes.count) }
 
     private var pixelStart: Int { outline.pixels?.range.lowerBound ?? bytes.count }
@@ -39,9 +40,9 @@ struct PNGFile {
         return Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: part.count, deallocator: .none)
     }
 
-    /// What the file says, delays of frames included.
+    /// Returns the properties of the file, including the frame durations.
     ///
-    /// - Throws: What is wrong with the frames.
+    /// - Throws: The first error in the frames.
     func inspected() throws(ImageDecodingError) -> ImageInfo {
         guard let control = outline.animation else { return info }
         let parser = PNGAnimationParser(bytes, control, reader.header, checksums: false)
@@ -52,13 +53,19 @@ struct PNGFile {
     }
 }
 
-/// Reads what a file says about its picture, within the limits: what is beyond them is left out.
+/// Reads the metadata of a file. Metadata beyond the limits is dropped.
 struct PNGMetadata {
     private(set) var metadata = ImageMetadata()
     private let bytes: PNGBytes
     private let limits: DecodingLimits
 
-    /// - Parameter colorProfile: As libpng has unpacked it.
+    /// Reads the metadata.
+    ///
+    /// - Parameters:
+    ///   - outline: The chunks of the file.
+    ///   - bytes: The bytes of the file.
+    ///   - colorProfile: The ICC profile, decompressed by libpng.
+    ///   - limits: The limits on metadata and chunks.
     init(_ outline: PNGOutline, in bytes: PNGBytes, colorProfile: Data?, limits: DecodingLimits) {
         self.bytes = bytes
         self.limits = limits
@@ -71,25 +78,26 @@ struct PNGMetadata {
         if let chunk = outline.xmp { metadata.xmp = unpacked(chunk) }
     }
 
-    /// EXIF says it, or in older files XMP.
+    /// The orientation from EXIF, or from XMP when there is no EXIF, as in older files.
     var orientation: ImageOrientation {
         if let exif = metadata.exif { return exif.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } }
         return metadata.xmp?.withUnsafeBytes { ImageOrientation(xmp: $0.bytes) } ?? .up
     }
 
-    /// The bytes that may still be kept.
+    /// The number of metadata bytes that may still be kept.
     private var budget: Int {
         let kept = [metadata.colorProfile, metadata.exif, metadata.xmp].reduce(0) { $0 + ($1?.count ?? 0) }
         return min(limits.maximumMetadataByteCount - kept, limits.maximumChunkByteCount)
     }
 
-    /// The text of a chunk, by libpng: it stands in a file of its own, so that no other is read or unpacked.
+    /// Returns the decompressed text of a chunk. libpng reads it from a file that contains only this chunk, so no other
+    /// chunk is read or decompressed.
     private func unpacked(_ chunk: PNGChunk) -> Data? {
         guard budget > 0, chunk.body.count <= limits.maximumChunkByteCount else { return nil }
         let size = [UInt8](repeating: 0, count: 3) + [1]
         let before = PNGChunk.signature + PNGFrameFile.chunk("IHDR", size + size + [8, 0, 0, 0, 0])
         let after = PNGFrameFile.chunk("IDAT", [])
-        // One byte more than may be kept tells a text that is too long from one that just fits.
+        // One byte more than may be kept distinguishes a text that is too long from one that just fits.
         let chunkLimit = max(budget, chunk.body.count)
         let text = before.withUnsafeBufferPointer { before in
             after.withUnsafeBufferPointer { after in
@@ -102,7 +110,7 @@ struct PNGMetadata {
         return text.flatMap { $0.count <= budget ? $0 : nil }
     }
 
-    /// EXIF of ImageMagick: a name, a number of bytes, and the bytes as hexadecimal digits, in lines.
+    /// Returns the EXIF data of an ImageMagick profile: a name, the number of bytes, and hexadecimal digits, in lines.
     private static func exif(rawProfile text: Data) -> Data? {
         let lines = text.split(separator: UInt8(ascii: "\n"))
         guard lines.count > 2 else { return nil }
@@ -114,10 +122,11 @@ struct PNGMetadata {
 }
 
 extension ImageOrientation {
-    /// Reads `tiff:Orientation` of an XMP packet, written as an attribute or as an element.
+    /// Creates an orientation from `tiff:Orientation` in an XMP packet, written as an attribute or as an element.
     ///
-    /// PNG had no EXIF before 2017, so older tools put the orientation here. Absence and values other than 1 to 8 mean
-    /// `.up`. O(bytes). Source: XMP specification part 2, section 3.1, "TIFF properties".
+    /// PNG had no EXIF before 2017, so older tools store the orientation in XMP. The result is `.up` when the property
+    /// is absent or its value is not from 1 to 8. O(bytes). Source: XMP specification part 2, section 3.1, "TIFF
+    /// properties".
     init(xmp: RawSpan) {
         self = Self.value(in: xmp).flatMap(ImageOrientation.init(rawValue:)) ?? .up
     }

@@ -3,20 +3,20 @@ import FoundationEssentials
 
 /// Decodes a PNG while its bytes arrive.
 ///
-/// What comes before the pixels is kept until they begin. Pixels go to libpng and are not kept. An animation is kept whole:
-/// its frames are made from its bytes, and a preview shows the picture that is not animated.
+/// The bytes before the pixels are kept until the pixels begin. Pixel bytes are passed to libpng and not kept. An
+/// animation is kept completely, because its frames are decoded from its bytes. Its preview shows the still image.
 final class PNGIncrementalState: IncrementalDecodingState {
     private let options: DecodingOptions
-    /// Everything, until the pixels begin; of an animation to the end.
+    /// The received bytes: until the pixels begin, or for an animation until the end.
     private var data = Data()
-    /// Where the next chunk of `data` begins whose name was not seen yet.
+    /// The offset in `data` of the next chunk whose name has not been read.
     private var scanned = PNGChunk.signature.count
-    /// What is decoded, when the header has come.
+    /// The plan for decoding; nil until the header has arrived.
     private var plan: PNGPlan?
-    /// There from the call on that follows the one with the header.
+    /// The partial image; nil until the first call after the one that completed the header.
     private var partialImage: PNGPartialImage?
     private var isAnimation = false
-    /// Bytes of an animation that the preview has seen.
+    /// The number of bytes of an animation that were passed to the preview.
     private var previewedByteCount = 0
     private(set) var info: ImageInfo?
 
@@ -38,7 +38,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
     func preview() throws(ImageDecodingError) -> ImagePreview? {
         try begin()
         if isAnimation, let partialImage {
-            // Only somebody who wants to see it pays for it; damage is the business of the end.
+            // Decodes only when a preview is requested, so other callers pay nothing. `finish` reports damage.
             let new = data.dropFirst(previewedByteCount)
             previewedByteCount = data.count
             try partialImage.append(new)
@@ -58,7 +58,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
         return image
     }
 
-    /// Where the chunk with the first pixels begins; nil when it has not come. Looks at every chunk once.
+    /// Returns the offset of the first chunk of pixels, or nil when it has not arrived. Reads each chunk header once.
     private func findPixels() throws(ImageDecodingError) -> Int? {
         try PNGChunk.checkSignature(data)
         return try data.withDecoderInput { bytes throws(ImageDecodingError) in
@@ -71,7 +71,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
         }
     }
 
-    /// Reads what comes before the pixels, and allocates nothing for them.
+    /// Reads everything that precedes the pixels. Allocates no memory for pixels.
     private func readHeader(before pixels: Int) throws(ImageDecodingError) {
         var stillOptions = options
         let (header, found, control) = try data.withDecoderInput { input throws(ImageDecodingError) in
@@ -89,7 +89,7 @@ final class PNGIncrementalState: IncrementalDecodingState {
         info = found
     }
 
-    /// Begins with the pixels, of whose first chunk the header has come, unless that was done before.
+    /// Starts decoding the pixels unless they are being decoded. The header of their first chunk must have arrived.
     private func begin() throws(ImageDecodingError) {
         guard partialImage == nil, let plan else { return }
         let bytes = data

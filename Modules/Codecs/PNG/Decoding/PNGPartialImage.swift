@@ -2,7 +2,7 @@ import AlcedoCore
 private import CPNGShim
 import FoundationEssentials
 
-/// A picture whose pixels are still coming: libpng's progressive reader and the rows it has made, all of them in memory.
+/// An image whose pixels are still arriving: libpng's progressive reader, and all rows decoded so far.
 final class PNGPartialImage {
     private let reader: PNGPushReader
     private var pixels: PixelBuffer
@@ -12,9 +12,13 @@ final class PNGPartialImage {
 
     var info: ImageInfo { plan.info }
 
-    /// - Parameter head: The file up to its pixels, found good.
+    /// Creates a partial image.
+    ///
+    /// - Parameters:
+    ///   - plan: The plan for decoding.
+    ///   - head: The valid bytes of the file up to its pixels.
     init(_ plan: PNGPlan, head: Data) throws(ImageDecodingError) {
-        // Under no second name: the first rows would be written to a copy.
+        // No other variable may hold this buffer, because writing the first rows would then copy it.
         pixels = try Self.canvas(of: plan)
         reader = try PNGPushReader(plan.format, limits: plan.options.limits)
         self.plan = plan
@@ -28,20 +32,20 @@ final class PNGPartialImage {
         return pixels
     }
 
-    /// The picture of a whole file, or the part of a damaged one.
+    /// Returns the image of a complete file, or the partial image of a damaged one.
     static func decode(_ file: PNGFile, _ plan: PNGPlan) throws(ImageDecodingError) -> DecodedImage {
         let partialImage = try PNGPartialImage(plan, head: file.head)
         try partialImage.append(file.body)
         return try partialImage.finish()
     }
 
-    /// Takes bytes from the first chunk with pixels on.
+    /// Appends bytes, starting with the first chunk of pixels.
     func append(_ bytes: Data) throws(ImageDecodingError) {
         var rest = bytes
         while let piece = reader.next(&rest) { try feed(piece) }
     }
 
-    /// nil when nothing has come since the last call.
+    /// Returns nil when no new rows have been decoded since the last call.
     func preview() throws(ImageDecodingError) -> ImagePreview? {
         let progress = reader.progress
         let state = (pass: progress.pass, rows: progress.rows, isWhole: progress.is_whole != 0)
@@ -63,7 +67,7 @@ final class PNGPartialImage {
         let isMissingRows = problem != nil && (plan.header.isInterlaced || Int(progress.rows) < pixels.height)
         if isMissingRows, plan.format == .gray8 { return try finishWithAlphaChannel(rows: Int(progress.rows), problem) }
         let mode = isMissingRows && plan.alphaMode == .opaque ? AlphaMode.straight : plan.alphaMode
-        // In place: nothing is added to the picture any more.
+        // In place, because no more rows will be added to the image.
         premultiply(&pixels)
         return try plan.image(pixels.reinterpreted(as: mode).reduced(by: plan.reduction), partialError: problem)
     }
@@ -82,7 +86,7 @@ final class PNGPartialImage {
         if let problem, !plan.options.allows(problem) { throw problem }
     }
 
-    /// Gives the rows the alpha mode of the finished picture.
+    /// Converts the rows to the alpha mode of the finished image.
     private func premultiply(_ rows: inout PixelBuffer) {
         guard plan.premultiplies else { return }
         let (stride, height) = (rows.bytesPerRow, rows.height)
@@ -93,7 +97,7 @@ final class PNGPartialImage {
         }
     }
 
-    /// EXIF and XMP may come after the pixels.
+    /// Reads EXIF and XMP chunks that follow the pixels.
     private func readLateMetadata() throws(ImageDecodingError) {
         guard !reader.lateChunks.isEmpty else { return }
         let limits = plan.options.limits
@@ -111,7 +115,7 @@ final class PNGPartialImage {
         try plan.check()
     }
 
-    /// Gray samples cannot tell what is missing.
+    /// Finishes a gray image in RGBA8, because gray samples cannot mark missing rows as transparent.
     private func finishWithAlphaChannel(
         rows: Int, _ problem: ImageDecodingError?
     ) throws(ImageDecodingError) -> DecodedImage {

@@ -2,16 +2,16 @@ import AlcedoCore
 private import CPNGShim
 import FoundationEssentials
 
-/// What becomes of the stored rows of one picture.
+/// The conversion from the stored rows of one image to the finished image.
 struct PNGPlan {
-    /// Rows are read in batches of about this size, at least one.
+    /// The approximate size of the batches in which rows are read. A batch has at least one row.
     static let batchByteCount = 32 << 10
 
     let header: PNGHeader
     let info: ImageInfo
     let options: DecodingOptions
     let format: PixelFormat
-    /// Of the finished picture.
+    /// The alpha mode of the finished image.
     let alphaMode: AlphaMode
     let reduction: BoxReduction
 
@@ -24,8 +24,10 @@ struct PNGPlan {
         reduction = BoxReduction(from: header.size, orientation: info.orientation, towards: options.target)
     }
 
-    /// - Throws: `exceedsLimit` where the picture does, as it is stored or as it is turned: what is wide and low has few
-    ///   bytes of padding in its rows, and on its side many.
+    /// Checks the size of the image as stored and after rotation. When a wide and low image is rotated by 90 degrees,
+    /// the padding of its many short rows takes much more memory.
+    ///
+    /// - Throws: `exceedsLimit` when one of the sizes exceeds the limits.
     func check() throws(ImageDecodingError) {
         try options.limits.check(header.size, format: format)
         if pendingOrientation.swapsSides { try options.limits.check(finishedSize, format: format) }
@@ -38,41 +40,41 @@ struct PNGPlan {
 
     var premultiplies: Bool { alphaMode == .premultiplied }
 
-    /// The turn that is left to be made.
+    /// The rotation that must still be applied.
     var pendingOrientation: ImageOrientation { options.appliesOrientation ? info.orientation : .up }
 
-    /// Whether the picture can be made row by row.
+    /// Whether the image can be decoded row by row.
     var streams: Bool { !header.isInterlaced }
 
-    /// Whether only the reduced picture is in memory.
+    /// Whether only the reduced image is held in memory.
     var isReducedByRows: Bool { streams && reduction.factor > 1 }
 
-    /// Alpha while rows may still be found missing: these will be transparent.
+    /// The alpha mode while rows may still turn out to be missing. Missing rows become transparent.
     var openAlphaMode: AlphaMode {
         options.allowsPartial && alphaMode == .opaque && format != .gray8 ? .straight : alphaMode
     }
 
-    /// The same picture in samples that can be transparent.
+    /// The plan for the same image in a pixel format with alpha.
     var withAlphaChannel: PNGPlan {
         var other = options
         other.pixelFormat = .rgba8
         return PNGPlan(header, info, other)
     }
 
-    /// What a consumer of the stored rows is told.
+    /// The header for a consumer of the stored rows.
     var rowHeader: PixelRowHeader {
         PixelRowHeader(
             size: header.size, format: format, alphaMode: alphaMode, colorProfile: info.metadata.colorProfile,
             orientation: pendingOrientation == .up ? info.orientation : .up)
     }
 
-    /// Multiplies the colour of a row by its alpha.
+    /// Multiplies the color of a row by its alpha.
     func premultiply(_ row: UnsafeMutableRawBufferPointer) {
         guard let base = row.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
         alcedo_png_premultiply(base, header.size.width, format == .rgba16 ? 1 : 0)
     }
 
-    /// The picture of stored rows that were reduced already.
+    /// Returns the image for stored rows that have already been reduced.
     func image(
         _ pixels: PixelBuffer, partialError: ImageDecodingError? = nil
     ) throws(ImageDecodingError) -> DecodedImage {
@@ -83,11 +85,12 @@ struct PNGPlan {
 }
 
 extension PNGPlan {
-    /// The maximum number of bytes that decoding holds, also of a damaged file: what it makes, what it turns that into,
-    /// rows and batches of them, and what two readers of libpng and zlib need (each a window of 32 KiB, two rows, and
-    /// their states).
+    /// The maximum number of bytes that decoding holds, including for a damaged file.
+    ///
+    /// The sum of the decoded pixels, the reduced and rotated pixels, batches of rows, and two readers of libpng and
+    /// zlib. Each reader has a window of 32 KiB, two rows and its state.
     var byteCount: Int {
-        // A part of a gray picture has an alpha channel.
+        // A partial gray image has an alpha channel.
         let made = options.allowsPartial && format == .gray8 ? withAlphaChannel : self
         return Self.sum([
             reduction.factor > 1 ? made.reducedByteCount : 0,
@@ -96,8 +99,8 @@ extension PNGPlan {
         ])
     }
 
-    /// The maximum number of bytes that decoding holds while the bytes come, previews included: the whole picture, and
-    /// what a preview makes of it. The next rows copy the picture when a preview shares its memory.
+    /// The maximum number of bytes that incremental decoding holds, including previews: the full image and the pixels
+    /// of a preview. When a preview shares the memory of the image, decoding the next rows copies the image.
     var incrementalByteCount: Int {
         let sharesMemory = reduction.factor == 1 && pendingOrientation == .up
         return Self.sum([
@@ -107,7 +110,7 @@ extension PNGPlan {
         ])
     }
 
-    /// Rows that a piece of ``pushedPieceByteCount`` completes at most.
+    /// The maximum number of rows that a piece of ``pushedPieceByteCount`` bytes completes.
     var pushedRowCount: Int {
         let (stored, inflated) = (
             header.storedBytesPerRow, (Self.minimumPieceByteCount + Self.bufferedByteCount) * Self.inflation
@@ -116,26 +119,26 @@ extension PNGPlan {
         return min(max(Self.pushedBatchByteCount / rowHeader.bytesPerRow, fewest), header.size.height)
     }
 
-    /// Bytes that the progressive reader gets at once, so that the rows fit.
+    /// The maximum number of bytes to pass to the progressive reader at once, so that the decoded rows fit.
     var pushedPieceByteCount: Int {
         guard pushedRowCount < header.size.height else { return .max }
         let inflated = (pushedRowCount - 2) * header.storedBytesPerRow
         return inflated / Self.inflation - Self.bufferedByteCount
     }
 
-    /// Bytes of the rows that the progressive reader makes at once.
+    /// The number of bytes of the rows that the progressive reader decodes at once.
     var pushedByteCount: Int { pushedRowCount * rowHeader.bytesPerRow }
 
-    /// About as many bytes of rows are made at once.
+    /// The approximate number of bytes of rows that are decoded at once.
     private static let pushedBatchByteCount = 128 << 10
 
-    /// The least bytes of a piece: the call for each takes far longer than one byte does.
+    /// The minimum size of a piece. The call for each piece takes far longer than decoding one byte.
     private static let minimumPieceByteCount = 16
 
-    /// The most bytes that one of Deflate becomes: four pairs of codes of one bit, each a match of 258 bytes.
+    /// The maximum expansion of one Deflate byte: four pairs of one-bit codes, each of which is a match of 258 bytes.
     private static let inflation = 4 * 258
 
-    /// Compressed bytes that zlib may hold back, a match that it has begun included.
+    /// The maximum number of compressed bytes that zlib holds back, including a match that it has begun.
     private static let bufferedByteCount = 9
 
     private var storedByteCount: Int { PixelBuffer.byteCount(size: header.size, format: format) ?? Int.max }

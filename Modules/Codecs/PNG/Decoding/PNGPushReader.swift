@@ -4,14 +4,15 @@ import FoundationEssentials
 
 /// libpng's progressive reader behind a filter of chunks.
 ///
-/// It uses every byte that has come, and its errors do not depend on how the bytes come, so its word on damage is final.
-/// How many rows the last bytes of a file that ends early give may depend on that.
+/// The reader uses every received byte, and its errors do not depend on how the bytes are divided into pieces. Its
+/// verdict on damage is therefore final. For a truncated file, the number of rows decoded from the last bytes can
+/// depend on the pieces.
 final class PNGPushReader {
-    /// Where rows go.
+    /// The memory that receives rows.
     struct Output {
         var memory: UnsafeMutableRawBufferPointer
         var stride: Int
-        /// The row at the beginning of the memory.
+        /// The number of the row at the beginning of the memory.
         var firstRow = 0
     }
 
@@ -20,6 +21,8 @@ final class PNGPushReader {
     private var filter = PNGChunkFilter()
     private var partialError: ImageDecodingError?
 
+    /// Starts libpng.
+    ///
     /// - Throws: `outOfMemory`.
     init(_ format: PixelFormat, limits: DecodingLimits) throws(ImageDecodingError) {
         guard let push = alcedo_png_create_push(max(1, limits.maximumChunkByteCount)) else {
@@ -34,24 +37,26 @@ final class PNGPushReader {
 
     var progress: alcedo_png_progress { alcedo_png_get_progress(push) }
 
-    /// Chunks after the pixels that may be EXIF or XMP, whole.
+    /// The complete chunks after the pixels that may hold EXIF or XMP.
     var lateChunks: Data { filter.late }
 
-    /// Why the file, if it ends here, is not whole.
+    /// The error in the file, assuming that it ends here; nil when the file is complete.
     var problem: ImageDecodingError? {
         partialError ?? (progress.is_whole != 0 ? nil : ImageDecodingError(.truncated, "PNG: the file ends early"))
     }
 
-    /// Takes the next piece from the beginning of `rest`, which begins with the first pixels; nil when nothing is left
-    /// that libpng needs.
+    /// Removes and returns the next piece from `rest`, which begins with the first pixels. Returns nil when libpng
+    /// needs no more of the bytes.
     func next(_ rest: inout Data, atMost limit: Int = .max) -> Data? {
         partialError == nil ? filter.next(&rest, limits: limits, atMost: limit) : nil
     }
 
-    /// Decodes the head of the file, or a piece of ``next(_:atMost:)``.
+    /// Decodes the head of the file, or a piece from ``next(_:atMost:)``.
     ///
-    /// - Parameter output: nil when the rows are not needed.
-    /// - Returns: The damage that was found.
+    /// - Parameters:
+    ///   - bytes: The bytes to decode.
+    ///   - output: The memory for the rows; nil when the rows are not needed.
+    /// - Returns: The error that was found, or nil.
     @discardableResult
     func feed(_ bytes: Data, into output: Output?) -> ImageDecodingError? {
         partialError = bytes.bytes.withUnsafeBytes { input -> ImageDecodingError? in
@@ -64,7 +69,7 @@ final class PNGPushReader {
         return partialError
     }
 
-    /// Reads a whole file without writing a row, to find out what is wrong with it and how far its rows reach.
+    /// Reads a whole file without writing rows, to find its errors and the number of its rows.
     ///
     /// - Throws: `outOfMemory`.
     static func validate(_ file: PNGFile, limits: DecodingLimits) throws(ImageDecodingError) -> PNGPushReader {
@@ -76,34 +81,38 @@ final class PNGPushReader {
     }
 }
 
-/// Leaves libpng the chunks it needs, of those from the first pixels on, and keeps metadata.
+/// Passes on the chunks, from the first pixels on, that libpng needs, and keeps metadata chunks.
 ///
-/// libpng's progressive reader gathers every chunk but pixels, and copies what it has again whenever bytes come. In place
-/// of a chunk that libpng does not need it gets a short one, because the place of chunks matters to it. A chunk that a
-/// reader must understand, and that is longer than any known one, is replaced by an empty chunk of the same name, whose
-/// checksum is right if the checksum of the original is. So the work is linear, and only metadata take memory.
+/// libpng's progressive reader collects every chunk except pixel chunks, and copies the collected bytes again whenever
+/// bytes arrive. In place of a chunk that libpng does not need, the filter passes a short one, because libpng checks
+/// the order of chunks. A critical chunk that is longer than any known one is replaced by an empty chunk of the same
+/// name, whose checksum is correct if the checksum of the original is. The work is therefore linear, and only metadata
+/// takes memory.
 private struct PNGChunkFilter {
     private enum Treatment {
         case pass, keep, drop, replace
     }
 
-    /// Bytes of a palette of 256 colors, the longest chunk that libpng may have to gather.
+    /// The size of a palette with 256 colors, the longest chunk that libpng must collect.
     private static let maximumGatheredByteCount = 768
 
-    /// Chunks after the pixels that may be EXIF or XMP, whole.
+    /// The complete chunks after the pixels that may hold EXIF or XMP.
     private(set) var late = Data()
     private var head = Data()
     private var treatment = Treatment.drop
-    /// Bytes of the chunk, checksum included, that are still to come.
+    /// The remaining bytes of the current chunk, including its checksum.
     private var left = 0
     private var isPastEnd = false
-    /// Of a chunk that is replaced: its name, the checksum of the bytes so far, and the last bytes, its own checksum.
+    /// The state of a chunk that is replaced: its name, the checksum of the bytes so far, and the stored checksum.
     private var replaced = (name: Data(), checksum: UInt32(0), end: Data())
 
-    /// Takes bytes from the beginning of `rest`.
+    /// Removes bytes from the beginning of `rest`.
     ///
-    /// - Parameter limit: The maximum number of bytes of a piece that is longer than a chunk's header.
-    /// - Returns: The next bytes for libpng; nil when nothing is left.
+    /// - Parameters:
+    ///   - rest: The bytes that have not been read.
+    ///   - limits: The limits on metadata and chunks.
+    ///   - limit: The maximum size of a piece that is longer than a chunk header.
+    /// - Returns: The next bytes for libpng; nil when none are left.
     mutating func next(_ rest: inout Data, limits: DecodingLimits, atMost limit: Int = .max) -> Data? {
         while !rest.isEmpty, !isPastEnd || left > 0 {
             if left > 0 {
@@ -119,7 +128,7 @@ private struct PNGChunkFilter {
         return nil
     }
 
-    /// Takes the next bytes of the chunk; nil when libpng is to get nothing in their place.
+    /// Removes the next bytes of the chunk and returns them, or nil when libpng gets nothing in their place.
     private mutating func pass(_ rest: inout Data, atMost limit: Int) -> Data? {
         let isBody = treatment == .replace && left > 4
         let piece = take(min(isBody ? left - 4 : left, limit), from: &rest)
@@ -148,7 +157,7 @@ private struct PNGChunkFilter {
         isPastEnd = name == PNGChunk.Name.iend
         let isAncillary = fields[4] & 0x20 != 0
         let isNamed = fields[4...].allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
-        // libpng reports what is wrong, here by the header alone.
+        // libpng reports the errors that the chunk header shows.
         let isReportedByHeader = !isNamed || length > PNGChunk.maximumByteCount || name == PNGChunk.Name.ihdr
         if isReportedByHeader || name == PNGChunk.Name.idat || !isAncillary && length <= Self.maximumGatheredByteCount {
             treatment = .pass

@@ -2,18 +2,21 @@ import AlcedoCore
 import CPNGShim
 import FoundationEssentials
 
-/// Owns one libpng decoder. The bytes it reads must outlive it.
+/// Owns one libpng decoder. The bytes that it reads must outlive it.
 final class PNGReader {
     private let shim: OpaquePointer
     private let segments: UnsafeMutableBufferPointer<alcedo_png_segment>
     let header: PNGHeader
     let colorProfile: Data?
-    /// The first text, unpacked, when that was the purpose.
+    /// The first text, decompressed, if `purpose` requested it.
     let text: Data?
 
-    /// Reads the header.
+    /// Creates a decoder and reads the header.
     ///
-    /// - Parameter parts: The file, one part after the other.
+    /// - Parameters:
+    ///   - parts: The consecutive parts of the file.
+    ///   - chunkLimit: The maximum number of bytes in a profile or a text, decompressed. A larger one is dropped.
+    ///   - purpose: Whether checksums of critical chunks are verified, and whether the first text is read.
     init(
         _ parts: [PNGBytes], chunkLimit: Int, purpose: alcedo_png_purpose = ALCEDO_PNG_FILE
     ) throws(ImageDecodingError) {
@@ -45,20 +48,20 @@ final class PNGReader {
         segments.deallocate()
     }
 
-    /// Chooses the samples, to be called once after the header.
+    /// Selects the pixel format. Call this method once, after the header was read.
     func start(_ format: PixelFormat, premultiplies: Bool) throws(ImageDecodingError) {
         if let error = Self.error(alcedo_png_start(shim, format.shimFormat, premultiplies ? 1 : 0), shim) {
             throw error
         }
     }
 
-    /// Reads the next rows of an image that is not interlaced. Returns what went wrong.
+    /// Reads the next rows of an image that is not interlaced. Returns the error, or nil.
     func readRows(_ count: Int, into memory: UnsafeMutableRawBufferPointer, stride: Int) -> ImageDecodingError? {
         guard let out = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
         return Self.error(alcedo_png_read_rows(shim, out, stride, count, memory.count), shim)
     }
 
-    /// Reads the picture and the rest of the file. Returns what went wrong.
+    /// Reads the pixels and the rest of the file. Returns the error, or nil.
     func readAll(into memory: UnsafeMutableRawBufferPointer, stride: Int) -> ImageDecodingError? {
         guard header.isInterlaced else {
             return readRows(header.size.height, into: memory, stride: stride) ?? finish()
@@ -67,7 +70,7 @@ final class PNGReader {
         return Self.error(alcedo_png_read_interlaced(shim, out, stride, memory.count), shim) ?? finish()
     }
 
-    /// Reads what follows the pixels. Returns what went wrong.
+    /// Reads the chunks after the pixels. Returns the error, or nil.
     func finish() -> ImageDecodingError? { Self.error(alcedo_png_finish(shim), shim) }
 
     static func error(_ status: alcedo_png_status, _ shim: OpaquePointer) -> ImageDecodingError? {
@@ -82,7 +85,7 @@ final class PNGReader {
 }
 
 extension PixelFormat {
-    /// The shim's name of it.
+    /// The corresponding pixel format of the shim.
     var shimFormat: alcedo_png_format {
         switch self {
         case .gray8: ALCEDO_PNG_GRAY8

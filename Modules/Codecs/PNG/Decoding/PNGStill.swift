@@ -2,12 +2,14 @@ import AlcedoCore
 private import CPNGShim
 import FoundationEssentials
 
-/// Decodes one picture: a still image, or the one that an animation shows to programs that know no animations.
+/// Decodes a still image, or the still image of an animation, which is shown by programs without APNG support.
 struct PNGStill {
     let file: PNGFile
     let reader: PNGReader
     let plan: PNGPlan
 
+    /// Creates a decoder.
+    ///
     /// - Throws: `exceedsLimit`.
     init(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) {
         self.file = file
@@ -16,7 +18,7 @@ struct PNGStill {
         try plan.check()
     }
 
-    /// Decodes the picture, or the part there is when that is allowed.
+    /// Returns the image, or a partial image if the options allow it.
     static func decode(_ file: PNGFile, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         let still = try PNGStill(file, options)
         do throws(ImageDecodingError) {
@@ -27,7 +29,7 @@ struct PNGStill {
         return try still.decodedPartially()
     }
 
-    /// Hands the stored rows, reduced, to `consumer`, for a picture that is not interlaced and need not be turned.
+    /// Sends the stored rows, reduced, to `consumer`. The image must not be interlaced and must not require rotation.
     func sendRows(to consumer: any PixelRowConsumer) throws {
         let reducer = BoxReducer(plan.reduction, next: consumer)
         let (sent, problem) = try PNGRowStream(reader: reader, plan: plan).send(to: reducer)
@@ -38,8 +40,8 @@ struct PNGStill {
         try reducer.finish()
     }
 
-    /// Decodes the file again from the beginning by the reader whose word on damage is final. Nothing is allocated for
-    /// pixels before it is known that there will be an image, and in which format.
+    /// Decodes the file again from the beginning with ``PNGPushReader``, whose verdict on damage is final. Allocates no
+    /// memory for pixels before it is known that there will be an image, and in which format.
     private func decodedPartially() throws(ImageDecodingError) -> DecodedImage {
         let reader = try PNGPushReader.validate(file, limits: plan.options.limits)
         let problem = reader.problem
@@ -53,7 +55,7 @@ struct PNGStill {
         return try part(shown, isWhole: isWhole, problem)
     }
 
-    /// The reduced picture, with transparent rows in the place of those that are missing.
+    /// Returns the reduced image, with transparent rows in place of missing ones.
     private func part(
         _ plan: PNGPlan, isWhole: Bool, _ problem: ImageDecodingError?
     ) throws(ImageDecodingError) -> DecodedImage {
@@ -76,7 +78,7 @@ struct PNGStill {
         }
     }
 
-    /// The picture of the rows that `body` sends, their end not included.
+    /// Returns the image of the rows that `body` sends. `body` must not finish the consumer.
     private func collected(
         by reduction: BoxReduction, _ body: (BoxReducer) throws -> Void
     ) throws(ImageDecodingError) -> PixelBuffer {
@@ -107,16 +109,16 @@ struct PNGStill {
     }
 }
 
-/// Reads a picture that is not interlaced row by row. Memory: a few rows.
+/// Reads a non-interlaced image row by row. Memory: a few rows.
 private struct PNGRowStream {
     let reader: PNGReader
     let plan: PNGPlan
 
-    /// Hands the stored rows to `consumer`, its beginning included, its end not. To be called once.
+    /// Begins `consumer` and sends it the stored rows, without finishing it. Call this method once.
     ///
-    /// - Returns: The number of rows that were handed over, and what was found wrong, which is not the final word:
-    ///   ``PNGPushReader`` accepts a little more.
-    /// - Throws: ``ImageDecodingError``, or what the consumer throws.
+    /// - Returns: The number of rows sent, and the error that was found. The error is not final, because
+    ///   ``PNGPushReader`` accepts slightly more.
+    /// - Throws: ``ImageDecodingError``, or the error that the consumer throws.
     func send(to consumer: any PixelRowConsumer) throws -> (rows: Int, ImageDecodingError?) {
         let header = plan.rowHeader
         let rowBytes = header.bytesPerRow
@@ -142,16 +144,16 @@ private struct PNGRowStream {
     }
 }
 
-/// Reads a damaged picture that is not interlaced row by row. Memory: ``PNGPlan/pushedByteCount``.
+/// Reads a damaged, non-interlaced image row by row. Memory: ``PNGPlan/pushedByteCount``.
 private struct PNGPushedRows {
     let file: PNGFile
     let plan: PNGPlan
 
-    /// Hands the stored rows from `first` on, as far as they reach, to a consumer that has begun and that does not end
-    /// here.
+    /// Sends the stored rows from `first` on, as far as they exist, to a consumer that has begun. Does not finish the
+    /// consumer.
     ///
-    /// - Returns: The number of rows of the file, those before `first` included, and what is wrong with it.
-    /// - Throws: `outOfMemory`, or what the consumer throws.
+    /// - Returns: The number of rows in the file, including those before `first`, and the error in the file.
+    /// - Throws: `outOfMemory`, or the error that the consumer throws.
     func send(from first: Int = 0, to consumer: any PixelRowConsumer) throws -> (rows: Int, ImageDecodingError?) {
         let reader = try PNGPushReader(plan.format, limits: plan.options.limits)
         let rowBytes = plan.rowHeader.bytesPerRow

@@ -2,7 +2,7 @@ import AlcedoCore
 private import CPNGShim
 import FoundationEssentials
 
-/// Decodes files all of whose bytes are there.
+/// Decodes complete files.
 enum PNGWholeImage {
     static func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
@@ -19,16 +19,16 @@ enum PNGWholeImage {
     }
 }
 
-/// Decodes a file that says it is animated.
+/// Decodes a file that declares an animation.
 private struct PNGAnimation {
     private let file: PNGFile
     private let data: Data
     private let options: DecodingOptions
     private let parser: PNGAnimationParser
 
-    /// Looks at all chunks.
+    /// Parses all chunks.
     ///
-    /// - Throws: `exceedsLimit`; and what is wrong with the frames, unless parts are allowed.
+    /// - Throws: `exceedsLimit`; also the first error in the frames, unless the options allow partial images.
     init(
         _ file: PNGFile, _ data: Data, _ control: PNGAnimationControl, _ options: DecodingOptions
     ) throws(ImageDecodingError) {
@@ -72,7 +72,7 @@ private struct PNGAnimation {
             orientation: file.info.orientation, options: options)
     }
 
-    /// The part there is of the first picture, when not one frame is whole.
+    /// Returns the available part of the still image, for a file without a complete frame.
     private func decodePart(_ problem: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
         var image = try PNGStill.decode(file, options)
         image.partialError = problem ?? parser.problem
@@ -80,7 +80,7 @@ private struct PNGAnimation {
     }
 }
 
-/// Decodes frames of an animated PNG, each from the file's own bytes.
+/// Decodes frames of an animated PNG from the bytes of the file, without copying them.
 private struct PNGFrameDecoder: FrameDecoding {
     let data: Data
     let header: PNGHeader
