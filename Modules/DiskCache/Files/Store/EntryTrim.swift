@@ -21,6 +21,7 @@ struct EntryTrim: Sendable {
 
     /// The maximum number of bytes after the trim.
     let size: Int
+    /// The maximum number of entries after the trim.
     let count: Int
     /// The maximum size of a single remaining entry that the trim keeps although it exceeds `size` or `count`.
     let sizeOfLast: Int
