@@ -138,8 +138,8 @@ public final class FileDiskCache: MaintainableDataCache {
 
     /// Stores `entry` under `key`.
     ///
-    /// Reads find the entry as soon as this call begins, before it is on disk. If the disk is full, the cache removes
-    /// entries until it holds half of its size, and tries once more.
+    /// Reads find the entry as soon as this call begins, before it is on disk. If the disk is full, the cache halves
+    /// its size by removing the least recently used entries, and tries once more.
     ///
     /// - Throws: ``DataCacheError``, or `CancellationError` if the task is cancelled before the write begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
