@@ -52,7 +52,7 @@ package struct DiskEntryChunks: AsyncSequence, Sendable {
         /// Returns the next chunk, or nil at the end of the data.
         ///
         /// - Throws: `DataCacheError` if another process has truncated the file since it was verified, or if the system
-        ///   cannot read it; `CancellationError` if the task is cancelled.
+        ///   cannot read it; `CancellationError` if the task is canceled.
         package mutating func next() async throws -> Data? {
             guard offset < count else { return nil }
             let start = offset

@@ -62,7 +62,7 @@ public final class FileDiskCache: MaintainableDataCache {
     ///     no extension.
     ///   - durability: The data that survives a power failure. The default is ``Durability/none``.
     ///   - sweepInterval: The time between two removals of expired entries while the cache is in use. With zero or
-    ///     less, the cache never removes them on its own. The default is ten minutes.
+    ///     less, the cache does not remove them periodically. The default is ten minutes.
     ///   - lockTimeout: The maximum time that a change waits for another process to release the index. After it, the
     ///     change fails. The default is ten seconds.
     ///   - clock: The clock that dates the uses of entries. The default is the system clock.
@@ -141,7 +141,7 @@ public final class FileDiskCache: MaintainableDataCache {
     /// Reads find the entry as soon as this call begins, before it is on disk. If the disk is full, the cache halves
     /// its size by removing the least recently used entries, and tries once more.
     ///
-    /// - Throws: ``DataCacheError``, or `CancellationError` if the task is cancelled before the write begins.
+    /// - Throws: ``DataCacheError``, or `CancellationError` if the task is canceled before the write begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         guard let engine else { throw noDirectory }
         try await engine.store(entry, for: key)
@@ -230,8 +230,6 @@ public final class FileDiskCache: MaintainableDataCache {
 
     /// Removes expired entries, then the least recently used ones until the rest occupies at most `size` bytes and has
     /// at most `count` entries. Returns a report of the removed entries.
-    /// Removes expired entries and applies the limits. Returns a report of the removed entries.
-    /// Reads every entry and removes the damaged ones. Returns a report of what it found.
     @discardableResult
     public func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await engine?.trim(
@@ -239,11 +237,13 @@ public final class FileDiskCache: MaintainableDataCache {
             ?? DataCacheTrimReport(refusal: noDirectory)
     }
 
+    /// Removes expired entries and applies the limits. Returns a report of the removed entries.
     @discardableResult
     public func clean() async -> DataCacheTrimReport {
         await engine?.clean() ?? DataCacheTrimReport(refusal: noDirectory)
     }
 
+    /// Reads every entry and removes the damaged ones. Returns a report of what it found.
     @discardableResult
     package func verify() async -> DataCacheVerification {
         await engine?.verify() ?? DataCacheVerification(refusal: noDirectory)

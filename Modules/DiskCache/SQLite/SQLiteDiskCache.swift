@@ -97,7 +97,7 @@ public final class SQLiteDiskCache: MaintainableDataCache {
     /// the least recently used entries, and tries once more.
     ///
     /// - Throws: `DataCacheError`: `tooLarge` if the entry exceeds the limits, and then nothing changes; `notWritable`,
-    ///   `noSpace` or `failed` if it cannot be written. `CancellationError` if the task is cancelled before the write
+    ///   `noSpace` or `failed` if it cannot be written. `CancellationError` if the task is canceled before the write
     ///   begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         try await storage.store(entry, for: key)
@@ -162,12 +162,12 @@ extension SQLiteDiskCache {
 
     /// Removes expired entries, then the least recently used ones until the rest occupies at most `size` bytes and has
     /// at most `count` entries. Returns a report of the removed entries.
-    /// Removes expired entries and applies the limits. Returns a report of the removed entries.
     @discardableResult
     public func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await storage.trim(toSize: size, count: count)
     }
 
+    /// Removes expired entries and applies the limits. Returns a report of the removed entries.
     @discardableResult
     public func clean() async -> DataCacheTrimReport { await storage.clean() }
 

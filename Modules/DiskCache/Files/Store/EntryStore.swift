@@ -301,7 +301,8 @@ final class EntryStore: Sendable {
         return true
     }
 
-    /// Removes an entry's file. Returns whether the file is gone. A file that cannot be removed still counts.
+    /// Removes an entry's file. Returns whether the file is gone. An entry whose file cannot be removed still counts
+    /// toward the limits.
     private func removeFile(_ name: EntryName, in directory: borrowing Descriptor) -> Bool {
         files.remove(name, in: directory) || !files.contains(name)
     }
@@ -366,8 +367,9 @@ final class EntryStore: Sendable {
     /// entries.
     var limitTrim: EntryTrim {
         let isOver = isOverLimits()
-        // Entries that are stored during the scan belong to the trim that their stores request. Counting them here
-        // would remove more than the goal requires.
+        // Within the limits, this trim has no size goal. Entries that are stored during its scan could otherwise make
+        // it trim to the limits themselves, which leaves more than a trim should. Their stores request a trim of their
+        // own.
         return EntryTrim(
             toSize: isOver ? limits.sizeAfterTrim : .max, count: isOver ? limits.countAfterTrim : .max,
             sizeOfLast: limits.maximumCount > 0 ? limits.maximumSize : 0, reason: .sizeLimit)

@@ -42,7 +42,7 @@ final class DatabasePool<Queries>: Sendable {
 
     /// Runs `work` on a connection. Returns nil if there is no file and `makesFile` is false.
     ///
-    /// - Throws: The errors of `work`, ``SQLiteFailure``, or `CancellationError` if the task is cancelled before the
+    /// - Throws: The errors of `work`, ``SQLiteFailure``, or `CancellationError` if the task is canceled before the
     ///   work begins.
     func run<Value: Sendable>(
         makesFile: Bool = false, priority: LoadPriority = .normal, _ work: @escaping @Sendable (Queries) throws -> Value
