@@ -8,12 +8,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Headers that are older than the kernel have none of them.
+// Headers that are older than the kernel lack these definitions.
 #define BENEATH_OPENAT2 437
 #define BENEATH_RESOLVE_NO_SYMLINKS 0x04
 #define BENEATH_RESOLVE_BENEATH 0x08
 
-// One part of a path. A link is ELOOP, also where the kernel says ENOTDIR for it because a folder is asked for.
+// Opens one component of a path. A symbolic link fails with ELOOP, also where the kernel reports ENOTDIR because
+// O_DIRECTORY was requested.
 static int open_part(int folder, const char *name, int flags, unsigned mode) {
     int file = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
     if (file >= 0 || errno != ENOTDIR) return file;
@@ -57,7 +58,7 @@ int alcedo_open_beneath(int directory, const char *path, int flags, unsigned mod
     } how = {
         (uint64_t)(flags | O_CLOEXEC), flags & O_CREAT ? mode : 0, BENEATH_RESOLVE_NO_SYMLINKS | BENEATH_RESOLVE_BENEATH};
     int file = (int)syscall(BENEATH_OPENAT2, directory, path, &how, sizeof how);
-    // Kernels before 5.6 have no such call, and some sandboxes do not let it through.
+    // Kernels before 5.6 lack the call, and some sandboxes block it with EPERM.
     if (file >= 0 || (errno != ENOSYS && errno != EPERM)) return file;
     return alcedo_open_stepwise(directory, path, flags, mode);
 }

@@ -2,26 +2,27 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Runs an ``EntryStore`` on threads of its own, with what is on its way to it.
+/// Runs an ``EntryStore`` on dedicated threads, and keeps the changes that are in progress.
 final class DiskCacheEngine: Sendable {
     private struct State: Sendable {
         var changes = InFlightChanges()
         var staged = StagedEntries()
         var trim: Task<Void, Never>?
-        /// Whether a trim was asked for while one was under way, which may have looked before.
+        /// Whether a trim was requested while another one was running. The running trim may have scanned the entries
+        /// before the request.
         var isTrimDue = false
         var isWritingUses = false
-        /// The last removal of what a reader found expired, behind those before it.
+        /// The last task that removes an expired entry. It waits for the earlier ones.
         var removal: Task<Void, Never>?
 
-        /// Returns the number of a store that begins.
+        /// Begins a store. Returns its number.
         mutating func stage(_ entry: CachedData, for key: ImageKey) -> Int {
             let id = changes.begin()
             staged.add(entry, id, for: key)
             return id
         }
 
-        /// Whether the trim goes on.
+        /// Returns whether the trim task continues. If not, the task is released.
         mutating func takeTrim() -> Bool {
             defer { isTrimDue = false }
             if !isTrimDue { trim = nil }
@@ -45,7 +46,7 @@ final class DiskCacheEngine: Sendable {
         self.trims = trims
     }
 
-    /// Ends what runs by itself. What was asked for goes on.
+    /// Stops the periodic work. Changes that have begun continue.
     func close() {
         sweeping.stop()
         Task { await perform { $0.writeUses() } }
@@ -74,7 +75,7 @@ final class DiskCacheEngine: Sendable {
         return await resolve(found.reading, key).map { DiskEntryChunks($0, chunkSize: size) }
     }
 
-    /// Counts what was found, and looks again at what is not right.
+    /// Counts a lookup. An expired entry is removed, and an unconfirmed one is checked again on the writer's thread.
     private func resolve(_ reading: EntryStore.Reading, _ key: ImageKey) async -> CachedData? {
         var found: CachedData?
         switch reading {
@@ -85,7 +86,7 @@ final class DiskCacheEngine: Sendable {
         case .expired: removeExpiredSoon(key)
         case .unconfirmed:
             found = await perform { $0.confirm(key) } ?? nil
-            // It may have been stored meanwhile, and not be there yet.
+            // The entry may have been staged meanwhile and not be on disk yet.
             if found == nil { found = staged(key) }
         }
         store.countLookup(isHit: found != nil)
@@ -104,7 +105,7 @@ final class DiskCacheEngine: Sendable {
         return entry
     }
 
-    /// On the caller's thread.
+    /// Returns an entry. Blocks the caller's thread.
     func entryBlocking(for key: ImageKey) -> CachedData? {
         if let staged = staged(key) { return staged }
         let (reading, isDue) = store.read(key, isMapped: false)
@@ -122,7 +123,7 @@ final class DiskCacheEngine: Sendable {
         return found
     }
 
-    /// On the caller's thread.
+    /// Stores an entry. Blocks the caller's thread.
     func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
         let id = state.withLock { $0.stage(entry, for: key) }
         defer { end(id, storing: key) }
@@ -151,7 +152,7 @@ final class DiskCacheEngine: Sendable {
         if try await writer.run({ try self.write(entry, for: key, id) }) { trimSoon() }
     }
 
-    /// Returns whether a trim is due.
+    /// Writes an entry, unless a later change of its key is done. Returns whether a trim is due.
     private func write(_ entry: CachedData, for key: ImageKey, _ id: Int) throws(DataCacheError) -> Bool {
         let order = StoreOrder {
             self.state.withLock { $0.staged.mayWrite(id, for: key) }
@@ -162,7 +163,7 @@ final class DiskCacheEngine: Sendable {
         let isFirst = store.sweepOnce()
         defer { report(store.takeReport()) }
         try store.store(entry, for: key, in: order)
-        // Who stores faster than the background removes has to help.
+        // If stores are faster than the trims in the background, the storing thread has to trim.
         if store.isOverLimits(by: 0.1) { trimNow() }
         return isFirst || store.isOverLimits()
     }
@@ -204,7 +205,8 @@ final class DiskCacheEngine: Sendable {
         while let trim = state.withLock({ $0.trim }) { await trim.value }
     }
 
-    /// What has begun may not be in the writer's queue yet, and on a thread of the caller's own it never is.
+    /// Waits for the changes that have begun. Enqueuing work on the writer would not be enough: a change may not be in
+    /// its queue yet, and a blocking store never is.
     private func waitForChanges() async {
         await withCheckedContinuation { waiter in
             let hasNone = state.withLock { state in
@@ -215,7 +217,7 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Notes that a change has ended, well or not.
+    /// Records the end of a change, whether it succeeded or failed, and resumes its waiters.
     private func end(_ id: Int, storing key: ImageKey? = nil) {
         let waiters = state.withLock { state in
             if let key { state.staged.end(id, for: key) }
@@ -297,14 +299,14 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// On the writer's thread.
+    /// Trims on the writer's thread.
     private func trimNow() {
         var trim = store.limitTrim
         while !store.advance(&trim) {}
         report(trim.report)
     }
 
-    /// From a thread that has other things to do.
+    /// Reports a trim from a task of its own, so that the calling thread does not wait for the observers.
     private func report(_ report: DataCacheTrimReport) {
         guard !report.removals.isEmpty else { return }
         Task { trims.tell(report) }
@@ -322,10 +324,10 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Whether the cache looks for expired entries by itself.
+    /// Whether the cache periodically removes expired entries.
     var isSweeping: Bool { sweeping.hasBegun }
 
-    /// Looks for what has expired, now and then, for as long as the cache is there.
+    /// Starts the periodic removal of expired entries, which ends with the cache.
     private func startSweeping() {
         sweeping.start { [weak self] in
             guard let self else { return false }
@@ -335,8 +337,8 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Runs work that has no way to say that it was not done on the writer's thread: in a task of its own, which nobody
-    /// cancels.
+    /// Runs work on the writer's thread, in a task of its own that is never canceled: the work cannot report that it
+    /// was not done.
     @discardableResult
     private func perform<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryStore) -> Value
@@ -349,21 +351,21 @@ final class DiskCacheEngine: Sendable {
         }.value
     }
 
-    /// The same on a reader's thread.
+    /// Runs work on a reader's thread, in a task of its own that is never canceled.
     private func performRead<Value: Sendable>(_ work: @escaping @Sendable (EntryStore) -> Value) async -> Value? {
         await Task { [readers, store] in try? await readers.run { work(store) } }.value
     }
 }
 
-/// A trim that goes from task to thread and back without being copied.
+/// A trim that tasks and threads share, so that it is not copied between them.
 private final class TrimRun: Sendable {
-    /// Held while files are removed: nobody else asks for it then.
+    /// The trim. The lock is held while files are removed, but no other task uses it then.
     private let trim: Locked<EntryTrim>
 
     init(_ trim: EntryTrim) { self.trim = Locked(trim) }
 
     var report: DataCacheTrimReport { trim.withLock { $0.report } }
 
-    /// Does a step. Returns whether that was the last.
+    /// Performs a step of the trim. Returns whether it was the last one.
     func advance(in store: EntryStore) -> Bool { trim.withLock { store.advance(&$0) } }
 }

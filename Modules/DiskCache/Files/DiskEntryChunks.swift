@@ -2,9 +2,10 @@ import AlcedoCore
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// The data of an entry in chunks. Holds one at a time, and can be gone through again.
+/// The data of an entry as a sequence of chunks. It holds one chunk in memory at a time, and each iterator starts at
+/// the beginning.
 ///
-/// What was found stays readable while the entry is replaced or removed.
+/// The data stays readable if the entry is replaced or removed.
 package struct DiskEntryChunks: AsyncSequence, Sendable {
     package typealias Element = Data
 
@@ -14,11 +15,11 @@ package struct DiskEntryChunks: AsyncSequence, Sendable {
     }
 
     private let source: Source
-    /// Bytes of the data.
+    /// The number of bytes in the data.
     package let count: Int
-    /// The notes that were stored with the data.
+    /// The metadata that was stored with the data.
     package let metadata: Data
-    /// When the entry ends; nil when it has no expiry of its own.
+    /// The expiration date of the entry, or nil if it has none of its own.
     package let expiry: Date?
 
     init(_ entry: CachedData, chunkSize: Int) {
@@ -37,7 +38,7 @@ package struct DiskEntryChunks: AsyncSequence, Sendable {
 
     package func makeAsyncIterator() -> Iterator { Iterator(source: source, count: count) }
 
-    /// Reads the chunks in order.
+    /// An iterator that reads the chunks in order.
     package struct Iterator: AsyncIteratorProtocol {
         fileprivate let source: Source
         fileprivate let count: Int
@@ -48,8 +49,10 @@ package struct DiskEntryChunks: AsyncSequence, Sendable {
             self.count = count
         }
 
-        /// - Throws: `DataCacheError` when somebody has cut the file short since it was verified, or the system cannot read
-        ///   it now; `CancellationError`.
+        /// Returns the next chunk, or nil at the end of the data.
+        ///
+        /// - Throws: `DataCacheError` if another process has truncated the file since it was verified, or if the system
+        ///   cannot read it; `CancellationError` if the task is canceled.
         package mutating func next() async throws -> Data? {
             guard offset < count else { return nil }
             let start = offset

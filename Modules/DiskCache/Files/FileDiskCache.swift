@@ -1,52 +1,74 @@
 public import AlcedoCore
 public import FoundationEssentials
 
-/// Keeps bytes in files: one file an entry, written beside its place, then renamed into it, and verified by a checksum
-/// each time it is read.
+/// A data cache that stores each entry in a file of its own.
 ///
-/// A torn, truncated, bit-flipped or foreign file is a miss that removes itself. An index, kept in memory and in a file,
-/// tells sizes, expiries and the order of use, which survives restarts; it is made anew from the entries when it is
-/// missing or damaged. Beyond the limits the least recently used entries go, in the background. A directory that vanishes
-/// is made again.
+/// A store writes a temporary file and renames it to its final name. Every read verifies a checksum. A torn, truncated,
+/// bit-flipped or foreign file is a cache miss, and the cache removes it. If the directory disappears, the next store
+/// creates it again.
 ///
-/// Any number of processes may share a directory: each knows what the others did before it changes anything, and a lock is
-/// held for a change only, which the system frees if its owner dies.
+/// ```swift
+/// import AlcedoCore
+/// import AlcedoDiskCache
+/// import FoundationEssentials
 ///
-/// Sizes are the blocks that the file system has allocated for the entries' files, so that the limit of size holds for the
-/// disk. On top of it come the index, up to 176 bytes an entry and 0.7 MB, and 256 folders, 1 MiB on most file systems.
+/// func cacheThumbnail(_ png: Data, in directory: URL) async throws {
+///     let cache = FileDiskCache(
+///         directory: directory, limits: DataCacheLimits(maximumSize: 512 << 20), pathExtension: "png")
+///     let key = ImageKey(ResourceKey("https://images.example.org/cat.png"), variant: "200x200")
+///     try await cache.store(CachedData(png), for: key)
+///     print(await cache.entry(for: key)?.data.count ?? 0)
+/// }
+/// ```
 ///
-/// Reads run on two threads of their own and writes on one, so that a hit never waits for the file of an entry to
-/// be written, nor for a trim. Finding what the index has takes no system call; `contains` and a miss take one.
+/// An index, kept in memory and in a file, holds the sizes, the expiration dates and the order of use. The order
+/// survives restarts. A missing or damaged index is rebuilt from the entries. When the cache exceeds a limit, it
+/// removes the least recently used entries in the background.
 ///
-/// - Complexity: In memory about 120 bytes an entry. Opening reads 88 bytes an entry, and no entry's file. The first change,
-///   count or listing after the machine has started lists all names; after damage to the index it also asks for the size
-///   and date of each file, and after the loss of it, reads the end of each. Reads do not wait for that.
+/// Any number of processes can share a directory. A process reads the changes of the others before it makes its own. It
+/// holds a file lock only for the duration of a change, and the system releases the lock if the process ends.
+///
+/// Sizes are the blocks that the file system has allocated for the entries' files, so the size limit bounds the real
+/// disk usage. The limit does not include the index (up to 176 bytes an entry plus 0.7 MB) and 256 directories (1 MiB
+/// on most file systems).
+///
+/// Reads run on two threads and writes on one, so a hit never waits for a write or a trim. A lookup of an entry that
+/// the index has makes no system call; `contains` and a miss make one.
+///
+/// - Complexity: The cache uses about 120 bytes of memory an entry. Opening reads 88 bytes an entry and none of the
+///   entries' files. The first change, count or listing after a boot lists the names of all files. If the index is
+///   damaged, it also reads the size and date of each file; if the index is lost, it reads the end of each file. Reads
+///   do not wait for this.
 public final class FileDiskCache: MaintainableDataCache {
-    /// Where the files are.
+    /// The directory that contains the files.
     package let directory: URL
-    /// What it keeps at most.
+    /// The limits of the cache.
     package let limits: DataCacheLimits
 
     private let trims: TrimObservers
 
-    /// nil when the URL is no path; nothing can then be stored.
+    /// The engine, or nil if the directory is not a file URL with a usable path. Without it, every store fails.
     let engine: DiskCacheEngine?
 
-    /// Makes a cache. Touches no file: the directory is made by the first store and read by the first use.
+    /// Creates a cache, without accessing the file system.
+    ///
+    /// The first use reads the directory, and the first store creates it.
     ///
     /// - Parameters:
-    ///   - directory: A directory that belongs to the cache alone, on a local file system.
-    ///   - limits: Default: 256 MiB, and seven days since the last use.
-    ///   - pathExtension: What the files' names end with, without a dot: letters and digits, at most 16; anything else is
-    ///     none. An entry's data stands at the beginning of its file, so that image viewers can open it. Default: none.
-    ///   - durability: What survives a power cut. Default: ``Durability/none``.
-    ///   - sweepInterval: How often a cache that is in use looks for what has expired. Nought or less: never by itself.
-    ///     Default: ten minutes.
-    ///   - lockTimeout: How long a change waits for another process that keeps the index, before it fails. Default: ten
-    ///     seconds.
-    ///   - clock: Dates the uses of entries.
-    ///   - onTrim: Called after limits, a full disk or ``trim(toSize:count:)`` have removed entries, outside any lock, on a
-    ///     thread of the cooperative pool; not for one that a read found expired.
+    ///   - directory: A directory that contains nothing but the cache, on a local file system.
+    ///   - limits: The limits of the cache. The default is 256 MiB, and seven days since the last use.
+    ///   - pathExtension: The extension of the files' names, without a dot: 1 to 16 letters and digits. Any other value
+    ///     counts as no extension. An entry's file begins with its data, so image viewers can open it. The default is
+    ///     no extension.
+    ///   - durability: The data that survives a power failure. The default is ``Durability/none``.
+    ///   - sweepInterval: The time between two removals of expired entries while the cache is in use. With zero or
+    ///     less, the cache does not remove them periodically. The default is ten minutes.
+    ///   - lockTimeout: The maximum time that a change waits for another process to release the index. After it, the
+    ///     change fails. The default is ten seconds.
+    ///   - clock: The clock that dates the uses of entries. The default is the system clock.
+    ///   - onTrim: A closure that receives a report after the limits, a full disk or ``trim(toSize:count:)`` have
+    ///     removed entries. The cache calls it outside its locks, on a thread of the cooperative pool. It does not
+    ///     report an entry that a read found expired.
     public init(
         directory: URL,
         limits: DataCacheLimits = DataCacheLimits(),
@@ -69,7 +91,12 @@ public final class FileDiskCache: MaintainableDataCache {
         }
     }
 
-    /// Makes a cache with no limit but that of its size and the usual age.
+    /// Creates a cache with a size limit and the default age limit.
+    ///
+    /// - Parameters:
+    ///   - directory: A directory that contains nothing but the cache, on a local file system.
+    ///   - sizeLimit: The maximum number of bytes that the entries occupy.
+    ///   - clock: The clock that dates the uses of entries. The default is the system clock.
     public convenience init(directory: URL, sizeLimit: Int, clock: any TimeSource = SystemClock()) {
         self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit), clock: clock)
     }
@@ -78,63 +105,78 @@ public final class FileDiskCache: MaintainableDataCache {
 
     // MARK: Reading
 
+    /// Returns the entry that was stored under `key`, or nil if it is absent, expired or damaged.
     public func entry(for key: ImageKey) async -> CachedData? { await engine?.entry(for: key, isMapped: false) }
 
-    /// Finds an entry as ``entry(for:)`` does, with its data mapped into memory rather than copied. Worth it from about a
-    /// megabyte on. The checksum is verified, which reads all of it once.
+    /// Returns an entry with its data mapped into memory instead of copied.
     ///
-    /// Only for a directory that no stranger writes to: a file that somebody cuts short while it is mapped ends the
-    /// process (SIGBUS). The cache itself never changes a file, so another one with the same directory does no harm.
+    /// The result is the same as that of ``entry(for:)``. Mapping is faster from about one megabyte on. The call
+    /// verifies the checksum, which reads the whole file once.
+    ///
+    /// Use it only for a directory that no untrusted process can write to: if another process truncates a mapped file,
+    /// this process ends with SIGBUS. The caches themselves never modify a file, so several caches can share a
+    /// directory.
     public func mappedEntry(for key: ImageKey) async -> CachedData? { await engine?.entry(for: key, isMapped: true) }
 
-    /// The data of an entry, in chunks, so that it need not be in memory at once. Counts as a use. The checksum is verified
-    /// before the first chunk comes, so the file is read twice. nil as for ``entry(for:)``.
+    /// Returns the data of an entry in chunks, so that the whole data need not be in memory.
+    ///
+    /// The call counts as a use. It verifies the checksum before it returns, so the file is read twice. It returns nil
+    /// in the same cases as ``entry(for:)``.
     ///
     /// - Parameters:
-    ///   - key: What the entry was stored under.
-    ///   - chunkSize: Most bytes of a chunk; at least 4096. Default: 64 KiB.
+    ///   - key: The key that the entry was stored under.
+    ///   - chunkSize: The maximum number of bytes in a chunk; at least 4096. The default is 64 KiB.
     package func chunks(for key: ImageKey, chunkSize: Int = 64 << 10) async -> DiskEntryChunks? {
         await engine?.chunks(for: key, chunkSize: chunkSize)
     }
 
+    /// Returns whether the cache has an entry for `key` that has not expired. The call does not read the data and does
+    /// not count as a use.
     public func contains(_ key: ImageKey) async -> Bool { await engine?.contains(key) ?? false }
 
     // MARK: Changing
 
-    /// Stores `entry` under `key`. Readers find it from the call on, before it is on disk.
+    /// Stores `entry` under `key`.
     ///
-    /// A full disk makes the cache give up half of what it holds, and try once more.
+    /// Reads find the entry as soon as this call begins, before it is on disk. If the disk is full, the cache halves
+    /// its size by removing the least recently used entries, and tries once more.
     ///
-    /// - Throws: ``DataCacheError``, or `CancellationError` when the task is cancelled before the writing begins.
+    /// - Throws: ``DataCacheError``, or `CancellationError` if the task is canceled before the write begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         guard let engine else { throw noDirectory }
         try await engine.store(entry, for: key)
     }
 
+    /// Removes the entry of `key`. Returns whether the cache had one.
     @discardableResult
     public func remove(_ key: ImageKey) async -> Bool { await engine?.remove(key) ?? false }
 
-    /// Removes the original and every variant of a resource. Looks through the index in memory, O(number of entries), and
-    /// touches the files that go.
+    /// Removes the original and every variant of a resource. Returns the number of removed entries.
+    ///
+    /// - Complexity: O(*n*) for *n* entries in the index, in memory, and one file operation for each removed entry.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int { await engine?.removeAll(of: resource) ?? 0 }
 
+    /// Removes all entries.
     public func removeAll() async { await engine?.removeAll() }
 
-    /// Returns when all stores and trims so far are done, and other processes may know of all uses.
+    /// Waits until all stores, removals and trims that have begun are done, and the uses of entries are written to the
+    /// index file, where other processes find them.
     public func flush() async { await engine?.flush() }
 
-    // MARK: On a thread of one's own
+    // MARK: Blocking calls
 
-    /// Finds an entry as ``entry(for:)`` does, on the caller's thread, which it blocks. For threads that are there to block:
-    /// what a task saves by ``entry(for:)`` is the pool's thread, what it pays is a way to another thread and back.
+    /// Returns an entry as ``entry(for:)`` does, but blocks the caller's thread.
+    ///
+    /// Use it on threads that may block: it avoids the switch to another thread and back.
     @available(*, noasync, message: "blocks the thread; a task has entry(for:)")
     package func entryBlocking(for key: ImageKey) -> CachedData? { engine?.entryBlocking(for: key) }
 
-    /// Stores as ``store(_:for:)`` does, on the caller's thread, which it blocks; a trim that is due goes on behind it.
+    /// Stores an entry as ``store(_:for:)`` does, but blocks the caller's thread. A trim that becomes necessary runs in
+    /// the background.
     ///
-    /// Stores and removals of one key take effect in the order in which they were called, whatever the threads: of two
-    /// stores in progress at once, the entry of the later call stays.
+    /// Stores and removals of one key take effect in the order of their calls, on any threads: if two stores are in
+    /// progress, the entry of the later call remains.
     ///
     /// - Throws: ``DataCacheError``.
     @available(*, noasync, message: "blocks the thread; a task has store(_:for:)")
@@ -143,26 +185,34 @@ public final class FileDiskCache: MaintainableDataCache {
         try engine.storeBlocking(entry, for: key)
     }
 
-    // MARK: Telling
+    // MARK: Inspecting
 
+    /// The number of bytes that the entries occupy.
     public var totalSize: Int { get async { await engine?.totals.size ?? 0 } }
 
+    /// The number of entries.
     public var count: Int { get async { await engine?.totals.count ?? 0 } }
 
+    /// The hits, misses, stores and removals since the cache was created.
     public var statistics: DataCacheStatistics { engine?.store.statistics ?? DataCacheStatistics() }
 
+    /// Returns all entries that have not expired, the least recently used first. The call does not count as a use.
     public func items() async -> [DataCacheItem] { await engine?.items() ?? [] }
 
+    /// Returns the key of the entry with a name that ``items()`` or a trim report has given, or nil if the entry is
+    /// absent or damaged.
     public func key(named name: String) async -> ImageKey? { await engine?.key(named: name) }
 
-    /// Where the file of an entry is, or would be: tells nothing of its being there. nil when the cache's directory is no
-    /// path.
+    /// Returns the location of an entry's file, whether or not the file exists. Returns nil if the cache's directory is
+    /// not a file URL with a usable path.
     public func path(for key: ImageKey) -> URL? {
         engine.map { URL(filePath: $0.store.files.paths.file(EntryName(key))) }
     }
 
-    /// Why ``count``, ``totalSize`` and ``items()`` may tell of less than there is: the directory cannot be looked into, or
-    /// there is no index and no room for one. nil when all is known, and when there is nothing in the directory's place.
+    /// Returns the reason why ``count``, ``totalSize`` and ``items()`` may not include all entries, or nil if they do.
+    ///
+    /// The directory may be unreadable, or the index missing with no space on disk for a new one. A directory that does
+    /// not exist is no error.
     package func listingError() async -> DataCacheError? {
         if let engine { await engine.listingError() } else { noDirectory }
     }
@@ -173,10 +223,13 @@ public final class FileDiskCache: MaintainableDataCache {
 
     // MARK: Maintaining
 
+    /// Calls `handler` after each trim that has removed entries, until the returned token is released.
     public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
         trims.add(handler)
     }
 
+    /// Removes expired entries, then the least recently used ones until the rest occupies at most `size` bytes and has
+    /// at most `count` entries. Returns a report of the removed entries.
     @discardableResult
     public func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await engine?.trim(
@@ -184,20 +237,25 @@ public final class FileDiskCache: MaintainableDataCache {
             ?? DataCacheTrimReport(refusal: noDirectory)
     }
 
+    /// Removes expired entries and applies the limits. Returns a report of the removed entries.
     @discardableResult
     public func clean() async -> DataCacheTrimReport {
         await engine?.clean() ?? DataCacheTrimReport(refusal: noDirectory)
     }
 
+    /// Reads every entry and removes the damaged ones. Returns a report of what it found.
     @discardableResult
     package func verify() async -> DataCacheVerification {
         await engine?.verify() ?? DataCacheVerification(refusal: noDirectory)
     }
 
-    /// Moves all entries of another cache's directory into this one. What is there already stays as it is, and its like in
-    /// the other directory goes. The other directory must not be in use.
+    /// Moves the entries of another cache's directory into this one.
     ///
-    /// - Returns: How many entries came.
+    /// An entry that this cache has already stays unchanged, and the other directory's entry of the same key is
+    /// removed. So are damaged and expired entries of the other directory. An entry that cannot be stored now stays
+    /// there. No other cache may use the other directory meanwhile.
+    ///
+    /// - Returns: The number of moved entries.
     @discardableResult
     public func adoptEntries(of other: URL) async -> Int { await engine?.adoptEntries(of: other) ?? 0 }
 }

@@ -3,15 +3,15 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryStorage {
-    /// What a reader made of an entry.
+    /// The result of a read.
     private enum Reading: Sendable {
         case entry(CachedData)
         case absent
-        /// Over, damaged, or changing: the writer knows.
+        /// The entry is expired, damaged or changing. The writer decides.
         case unconfirmed
     }
 
-    /// Returns an entry, and notes its use. One that is damaged or over goes.
+    /// Returns an entry, and records its use. Removes a damaged or expired entry.
     func entry(for key: ImageKey) async -> CachedData? {
         let found = await find(key)
         counts.change { counts in
@@ -20,7 +20,7 @@ extension EntryStorage {
         return found
     }
 
-    /// Whether there is an entry. Looks at its row only.
+    /// Returns whether there is an entry that has not expired. Reads only its row.
     func contains(_ key: ImageKey) async -> Bool {
         switch pending.withLock({ $0.lookUp(for: key) }) {
         case .entry: return true
@@ -57,7 +57,8 @@ extension EntryStorage {
 
     private func read(_ key: ImageKey, from queries: EntryQueries) throws(SQLiteFailure) -> Reading {
         let name = key.fileName
-        // Twice: a store may replace a value between the look at its row and the one at its file.
+        // A store may replace the value after its row was read and before its file is read. So a second attempt
+        // follows.
         for _ in 0..<2 {
             guard let row = try queries.row(named: name) else { return .absent }
             let now = now
@@ -68,7 +69,7 @@ extension EntryStorage {
         return .unconfirmed
     }
 
-    /// Returns the entry, if it is whole and not over; else removes it.
+    /// Returns the entry if it is intact and has not expired. Otherwise, removes it.
     private func resolve(_ key: ImageKey, in changes: EntryChanges) throws(SQLiteFailure) -> CachedData? {
         var found: CachedData?
         var isDamaged = false

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoRuntime
 
 extension EntryStorage {
-    /// What the background does.
+    /// Performs the background work.
     func perform(_ needs: MaintenanceQueue.Needs) async {
         await writeUses(priority: .low)
         var trimmed = DataCacheTrimReport()
@@ -12,7 +12,7 @@ extension EntryStorage {
         report()
     }
 
-    /// Removes what has expired, and keeps the limits. Returns what went.
+    /// Removes expired entries and applies the limits. Returns a report of the removed entries.
     func clean() async -> DataCacheTrimReport {
         await Self.uncancelled { [self] in
             await writeUses()
@@ -24,13 +24,13 @@ extension EntryStorage {
         }
     }
 
-    /// Removes what has expired, then the least recently used. Returns what went.
+    /// Removes expired entries, then the least recently used ones. Returns a report of the removed entries.
     func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await Self.uncancelled { [self] in
             await writeUses()
             var trimmed = DataCacheTrimReport()
             await removeExpired(into: &trimmed)
-            // What has to go anyway goes for that reason.
+            // Entries that exceed the limits are reported with the limits as the reason.
             var strictLimits = limits
             strictLimits.trimTarget = 1
             await trim(into: &trimmed) { [strictLimits] in TrimGoal($0, exceeding: strictLimits) }
@@ -42,7 +42,7 @@ extension EntryStorage {
         }
     }
 
-    /// Tells of what was trimmed, outside any lock.
+    /// Reports the trimmed entries to the observers, outside any lock.
     func report() {
         let removals = unreported.withLock { unreported in
             defer { unreported = [] }
@@ -56,12 +56,12 @@ extension EntryStorage {
         do {
             _ = try await change(priority: priority) { [self] in writeUses(in: $0) }
         } catch {
-            // In a place that cannot be written to they would only become more.
+            // In a directory that cannot be written to, the uses would accumulate without end.
             if (error as? SQLiteFailure)?.kind == .notWritable { _ = uses.takeAll() }
         }
     }
 
-    /// Uses that cannot be written are forgotten: only the order suffers.
+    /// Writes the unwritten uses. Uses that cannot be written are dropped, which affects only the order of removal.
     func writeUses(in changes: EntryChanges) { try? changes.write(uses.takeAll()) }
 
     @discardableResult
@@ -71,7 +71,8 @@ extension EntryStorage {
         return slice
     }
 
-    /// The report of a trim, without a refusal where nothing was to be removed anyway: in a place that cannot be written to.
+    /// Returns the report of a trim. Drops its error if nothing had to be removed, as in a directory that cannot be
+    /// written to.
     private func resolved(
         _ trimmed: DataCacheTrimReport, goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
     ) async -> DataCacheTrimReport {
@@ -98,8 +99,8 @@ extension EntryStorage {
         await shortenFile(priority: priority)
     }
 
-    /// Gives free pages of the database back as long as all files together are larger than the limit: what is stored next
-    /// may be files, which take none of them.
+    /// Returns free pages of the database to the file system while all files together exceed the size limit. The next
+    /// entries may be stored in files, which do not use free pages.
     private func shortenFile(priority: LoadPriority) async {
         let limit = limits.maximumSize
         var isShorter = true
@@ -114,7 +115,7 @@ extension EntryStorage {
         }
     }
 
-    /// Trims in slices, so that others come between. The goal is set by the first.
+    /// Trims in slices, so that other work runs in between. The totals before the first slice determine the goal.
     private func trim(
         into report: inout DataCacheTrimReport, priority: LoadPriority = .normal,
         goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
@@ -123,7 +124,7 @@ extension EntryStorage {
         guard let totals, let goal = makeGoal(totals) else { return }
         while true {
             let slice = await change(recording: &report.refusal, priority: priority) { [self] changes in
-                // Else what was read just now would be taken for the oldest.
+                // Otherwise, an entry that was just read would count as the least recently used one.
                 writeUses(in: changes)
                 return record(try changes.trim(to: goal))
             }

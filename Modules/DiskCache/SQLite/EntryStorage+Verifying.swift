@@ -1,10 +1,10 @@
 import AlcedoCore
 
 extension EntryStorage {
-    /// Entries that one turn looks at, so that others come between.
+    /// The number of entries that one step verifies. Other work runs between the steps.
     private static let pageCount = 16
 
-    /// Reads every entry, removes those that are damaged, and what belongs to none.
+    /// Reads every entry, and removes damaged ones and rows and files without an entry.
     func verify() async -> DataCacheVerification {
         await Self.uncancelled { [self] in
             var verification = DataCacheVerification()
@@ -37,9 +37,9 @@ extension EntryStorage {
         }
     }
 
-    /// Removes what a crash may have left of large values.
+    /// Removes the files of large values that a crash may have left.
     func removeLeftovers() async {
-        // A folder a turn.
+        // Each directory is a step of its own, so that other work runs in between.
         for shard in (try? await change(priority: .low) { [values] _ in try values.shards() }) ?? [] {
             _ = try? await change(priority: .low) { try $0.removeLeftovers(in: shard) }
         }
@@ -49,9 +49,9 @@ extension EntryStorage {
         var count = 0
         var byteCount = 0
         var damaged: [(id: Int64, name: String)] = []
-        /// Why one could not be read.
+        /// The reason why an entry could not be read.
         var error: DataCacheError?
-        /// Of the last entry; nil when there was none.
+        /// The number of the last entry, or nil if there was none.
         var last: Int64?
     }
 
@@ -59,7 +59,7 @@ extension EntryStorage {
         var page = Page()
         for id in try queries.ids(after: id, count: Self.pageCount) {
             page.last = id
-            // Removed meanwhile.
+            // The entry was removed meanwhile.
             guard let found = try queries.unverifiedEntry(id) else { continue }
             page.count += 1
             do throws(SQLiteFailure) {
@@ -69,7 +69,7 @@ extension EntryStorage {
                     page.damaged.append((id, found.row.name))
                 }
             } catch {
-                // Its file is not to be had now: neither whole nor damaged.
+                // The entry's file cannot be read now, which says nothing about its bytes.
                 if error.kind == .damaged { throw error }
                 page.error = page.error ?? error.cacheError
             }
@@ -81,11 +81,11 @@ extension EntryStorage {
         await change(recording: &error) { try $0.removeDamaged(id) } ?? false
     }
 
-    /// A file whose structure is damaged is made anew. What it still says to have had is lost.
+    /// Replaces a database whose structure is damaged. All entries that it still lists count as damaged.
     private func verifyStructure(_ verification: inout DataCacheVerification) async {
         let isSound = await read(recording: &verification.refusal, priority: .low) { try $0.isSound() }
         guard isSound == false else { return }
-        // A damaged tree may lead to a row twice.
+        // A damaged B-tree may list a row twice.
         let names = Set(await read(priority: .low) { try $0.items { _ in false } }?.map(\.name) ?? []).sorted()
         _ = try? await change { changes in
             guard try !changes.queries.isSound() else { return }
@@ -93,7 +93,7 @@ extension EntryStorage {
         }
         verification.checkedCount += names.count
         verification.damagedNames += names
-        // One is counted for the file.
+        // Replacing the file has already counted one damaged entry.
         counts.change { $0.damagedEntries += max(0, names.count - 1) }
     }
 }

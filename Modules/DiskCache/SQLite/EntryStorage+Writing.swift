@@ -27,20 +27,20 @@ extension EntryStorage {
         report()
     }
 
-    /// Does a write that only removes. Returns how many entries that were.
+    /// Performs a write that only removes entries. Returns the number of removed entries.
     @discardableResult
     func remove(_ write: WriteQueue.Write) async -> Int {
         await Self.uncancelled { [self] in (try? await self.write(write)) ?? 0 }
     }
 
-    /// Does the writes that were asked for until then.
+    /// Performs the writes up to a ticket.
     func finishWrites(upTo ticket: Int) async {
         let stores = pending.withLock { $0.hasStores(upTo: ticket) }
         _ = try? await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
     }
 
     private func checkSize(of entry: CachedData, for key: ImageKey) throws(DataCacheError) {
-        // What the file of a large value occupies is known once it is written.
+        // The space that the file of a large value occupies is known only after it is written.
         let fileSize = entry.data.count > EntryChanges.maximumInlineByteCount ? entry.data.count : 0
         let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
         guard size <= limits.maximumSize, limits.maximumCount > 0 else {
@@ -49,29 +49,29 @@ extension EntryStorage {
         }
     }
 
-    /// Returns how many entries a write removed.
+    /// Enqueues a write, and waits until it is done. Returns the number of removed entries.
     private func write(_ write: WriteQueue.Write) async throws -> Int {
         let (ticket, stores) = pending.withLock { $0.add(write) }
         do {
             _ = try await change(makesFile: stores) { [self] in try perform(upTo: ticket, in: $0) }
         } catch {
-            // Another's turn may have done it meanwhile.
+            // Another writer may have performed the write meanwhile.
             guard let outcome = pending.withLock({ $0.take(ticket) }) else { throw error }
             return try outcome.get()
         }
         return try pending.withLock { $0.take(ticket) }?.get() ?? 0
     }
 
-    // What follows runs where entries are changed.
+    // The following methods run on the writer's thread.
 
-    /// Does the writes in the order in which they were asked for, which is not always the one of the turns.
+    /// Performs the writes in the order of their requests, which may differ from the order in which the tasks run.
     private func perform(upTo ticket: Int, in changes: EntryChanges) throws(SQLiteFailure) {
         while let next = pending.withLock({ $0.next(upTo: ticket) }) {
             do throws(SQLiteFailure) {
                 let removedCount = try perform(next.write, in: changes)
                 pending.withLock { $0.finish(next.ticket, .success(removedCount)) }
             } catch {
-                // The file is made anew, and this is done again.
+                // The database is replaced, and this method runs again.
                 if error.needsNewFile { throw error }
                 pending.withLock { $0.finish(next.ticket, .failure(error)) }
             }
@@ -111,7 +111,7 @@ extension EntryStorage {
         startSweeping()
     }
 
-    /// Trims at once, when the background is too far behind.
+    /// Trims at once if the entries exceed a limit by 10 percent, because the background work is too slow.
     private func makeRoom(in changes: EntryChanges) throws(SQLiteFailure) {
         let totals = try changes.queries.totals()
         let size = totals.occupiedSize
@@ -123,7 +123,8 @@ extension EntryStorage {
         while !isDone { isDone = try record(changes.trim(to: goal)).isDone }
     }
 
-    /// For a disk that is full. Removing needs room too, in the log, and what is in the log needs room in the file.
+    /// Removes half of the bytes because the disk is full. Removing entries needs space in the log, and writing the log
+    /// back needs space in the database.
     private func evictHalf(in changes: EntryChanges, orThrow reason: SQLiteFailure) throws(SQLiteFailure) {
         guard try changes.queries.totals().count > 0 else { throw reason }
         let goal = TrimGoal(size: try changes.queries.totals().occupiedSize / 2, count: .max, reason: .noSpace)
@@ -132,14 +133,14 @@ extension EntryStorage {
         } catch {
             guard error.kind == .noSpace else { throw error }
         }
-        // Files go without a log. Their rows are the first that follow.
+        // Removing files needs no log. Their rows are the first ones that the next attempt removes.
         try changes.removeOldestFiles(beyond: goal)
         do throws(SQLiteFailure) {
             return try evict(to: goal, in: changes)
         } catch {
             guard error.kind == .noSpace else { throw error }
         }
-        // Then the file goes, as a damaged one does.
+        // The last resort is to replace the database, like a damaged one.
         try record(changes.removeAllFiles(because: .noSpace))
         throw SQLiteFailure(.abandoned, "there is no room even to remove entries")
     }
@@ -152,7 +153,7 @@ extension EntryStorage {
             isDone = try record(changes.trim(to: goal)).isDone
             try changes.truncateLog()
         }
-        // A little at a time, so that the log stays short.
+        // The database shrinks in small steps, which keeps the log short.
         while try changes.shrink() { try changes.truncateLog() }
         try changes.truncateLog()
     }

@@ -2,11 +2,12 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A cache's database and files, with the threads they are used on. Lives on behind a cache that is let go of, until
-/// what was begun is done.
+/// The database and the files of a cache, with the threads that use them. It outlives a released cache until all
+/// changes that have begun are done.
 ///
-/// Reads have connections of their own, beside the one that writes: they never wait for a store or a trim, and no reader
-/// changes anything. What a reader finds wanting the writer looks at again, alone, before it removes it.
+/// Reads have connections of their own beside the one that writes: they never wait for a store or a trim, and change
+/// nothing. If a reader finds a damaged or expired entry, the writer checks it again, under its lock, before it removes
+/// it.
 final class EntryStorage: Sendable {
     let limits: DataCacheLimits
     let values: ValueDirectory
@@ -55,9 +56,9 @@ final class EntryStorage: Sendable {
 
     var now: Timestamp { Timestamp(clock.now) }
 
-    /// Runs `work` where entries are changed; returns nil when there is no file and `makesFile` is false.
+    /// Runs `work` on the writer's thread. Returns nil if there is no database and `makesFile` is false.
     ///
-    /// - Throws: What `work` throws, ``SQLiteFailure``, or `CancellationError`.
+    /// - Throws: The errors of `work`, ``SQLiteFailure``, or `CancellationError`.
     func change<Value: Sendable>(
         makesFile: Bool = false, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryChanges) throws -> Value
@@ -71,7 +72,8 @@ final class EntryStorage: Sendable {
         }
     }
 
-    /// The same, but a failure is noted, unless one was before; returns nil then, too.
+    /// Runs `work` on the writer's thread. Returns nil if there is no database or if it fails, and sets `refusal` to
+    /// the first failure.
     func change<Value: Sendable>(
         recording refusal: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryChanges) throws -> Value
@@ -84,8 +86,8 @@ final class EntryStorage: Sendable {
         }
     }
 
-    /// Runs `work` beside everything else, in a task that nobody cancels; returns nil when there is no file, or when it
-    /// fails. Makes a damaged file anew.
+    /// Runs `work` on a reader's thread, in a task that is never canceled. Returns nil if there is no database or if it
+    /// fails. If the database is damaged, replaces it and runs `work` on the writer's thread.
     func read<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryQueries) throws -> Value
     ) async -> Value? {
@@ -93,7 +95,7 @@ final class EntryStorage: Sendable {
         return await read(recording: &refusal, priority: priority, work)
     }
 
-    /// The same, but a failure is noted, unless one was before.
+    /// Runs `work` on a reader's thread as the other method does, and sets `refusal` to the first failure.
     func read<Value: Sendable>(
         recording refusal: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryQueries) throws -> Value
@@ -112,7 +114,7 @@ final class EntryStorage: Sendable {
         return found
     }
 
-    /// Runs `work` beside everything else. Throws ``SQLiteFailure``, or `CancellationError`.
+    /// Runs `work` on a reader's thread. Throws ``SQLiteFailure``, or `CancellationError`.
     func readNow<Value: Sendable>(_ work: @escaping @Sendable (EntryQueries) throws -> Value) async throws -> Value? {
         try await readers.run(work)
     }
@@ -121,7 +123,7 @@ final class EntryStorage: Sendable {
         background.schedule(needs) { [self] in await perform($0) }
     }
 
-    /// Looks for what has expired, now and then, for as long as the cache is there.
+    /// Starts the periodic removal of expired entries, which ends with the cache.
     func startSweeping() {
         sweeping.start { [weak self] in
             guard let self else { return false }
@@ -139,45 +141,45 @@ final class EntryStorage: Sendable {
         }
     }
 
-    /// Ends what runs by itself. What was asked for goes on.
+    /// Stops the periodic work. Changes that have begun continue.
     func stop() { sweeping.stop() }
 
-    /// Writes the uses, and closes the files.
+    /// Writes the unwritten uses, and closes the files.
     func close() async {
         await writeUses()
         await forget()
     }
 
-    /// Closes the files, so that what is read next is what the disk has, not what the connections remember.
+    /// Closes the files, so that the next read sees the bytes on disk instead of the caches of the connections.
     func forget() async {
         await writer.close()
         await readers.close()
     }
 
-    /// In a task of its own: for work that has no way to say that it was not done.
+    /// Runs `work` in a task of its own that is never canceled, because the work cannot report that it was not done.
     static func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
         await Task { await work() }.value
     }
 }
 
-/// Work that nobody waits for, one batch at a time.
+/// A queue of background work, which runs one batch at a time.
 final class MaintenanceQueue: Sendable {
     struct Needs: OptionSet, Sendable {
         let rawValue: Int
 
-        /// Uses that were gathered are to be written.
+        /// The unwritten uses have to be written.
         static let uses = Needs(rawValue: 1)
-        /// The limits of size and count are to be kept.
+        /// The limits of size and count have to be applied.
         static let limits = Needs(rawValue: 2)
-        /// What has expired is to be removed.
+        /// Expired entries have to be removed.
         static let expired = Needs(rawValue: 4)
-        /// What a crash may have left is to be removed.
+        /// The files that a crash may have left have to be removed.
         static let leftovers = Needs(rawValue: 8)
     }
 
     private struct State: Sendable {
         var requested: Needs = []
-        /// How many batches have been asked for and done; several requests may make one.
+        /// The number of requested and finished batches. One batch may serve several requests.
         var requestCount = 0
         var doneCount = 0
         var running: Task<Void, Never>?
@@ -185,7 +187,7 @@ final class MaintenanceQueue: Sendable {
 
     private let state = Locked(State())
 
-    /// Has `perform` do what is needed, soon.
+    /// Schedules a batch of work that `perform` runs soon.
     func schedule(_ needs: Needs, perform: @escaping @Sendable (Needs) async -> Void) {
         state.withLock { state in
             guard !state.requested.isSuperset(of: needs) else { return }
@@ -195,7 +197,7 @@ final class MaintenanceQueue: Sendable {
         }
     }
 
-    /// Returns when everything that was scheduled before is done.
+    /// Waits until everything that was scheduled before is done.
     func finish() async {
         let requested = state.withLock { $0.requestCount }
         while let task = state.withLock({ $0.doneCount < requested ? $0.running : nil }) { await task.value }
@@ -215,7 +217,7 @@ final class MaintenanceQueue: Sendable {
     }
 }
 
-/// What a cache has counted, for all of its threads.
+/// The statistics of a cache, shared by its threads.
 final class Counts: Sendable {
     private let counts = Locked(DataCacheStatistics())
 

@@ -1,42 +1,60 @@
 public import AlcedoCore
 public import FoundationEssentials
 
-/// A data cache in a SQLite database, with files of their own for large values beside it.
+/// A data cache that stores its entries in a SQLite database, and large values in files beside it.
 ///
-/// Several caches, in several processes too, may use one directory. What is reported stored survives the end of the
-/// process at any instant; a power cut may take the last stores, never the file. A checksum finds bytes that changed on
-/// the disk; a file that is not a usable database is replaced by a new one, and so is a link or a folder with all that is
-/// in it. A directory that cannot be written to can be read.
+/// ```swift
+/// import AlcedoCore
+/// import AlcedoSQLiteCache
+/// import FoundationEssentials
 ///
-/// The limit of size bounds the database's pages and the blocks of the large values' files together. An entry counts for its
-/// share of them. On top come the log, up to 4 MiB, and 64 KiB of pages.
+/// func cacheThumbnail(_ png: Data, in directory: URL) async throws {
+///     let cache = SQLiteDiskCache(directory: directory, limits: DataCacheLimits(maximumSize: 512 << 20))
+///     let key = ImageKey(ResourceKey("https://images.example.org/cat.png"), variant: "200x200")
+///     try await cache.store(CachedData(png), for: key)
+///     print(await cache.entry(for: key)?.data.count ?? 0)
+/// }
+/// ```
 ///
-/// Only for a directory that no stranger writes to: SQLite maps the file `alcedo.sqlite-shm` into memory, and whoever cuts
-/// that short ends the processes that have it open (SIGBUS).
+/// Several caches, in any number of processes, can share a directory. A store that has returned survives the end of the
+/// process at any time. A power failure may lose the last stores, but does not damage the database. Every read verifies
+/// a checksum. A file that is not a usable database is replaced by a new one, as is a symbolic link or a directory with
+/// its content. The cache can read a directory that it cannot write to.
 ///
-/// What is stored can be read at once, by its time's end or until the limits take it: beyond them, the least recently
-/// used entries go, in the background and in small steps. Reads have two threads and connections of their own, and wait
-/// for no write. That an entry was used is written later, with the uses of others: a process that is killed may forget
-/// the order of its last reads.
+/// The size limit bounds the sum of the database's pages and of the blocks of the large values' files. An entry counts
+/// for its share of them. The limit does not include the write-ahead log (up to 4 MiB) and 64 KiB of pages.
+///
+/// Use the cache only for a directory that no untrusted process can write to: SQLite maps the file `alcedo.sqlite-shm`
+/// into memory, and a process that truncates it ends all processes that have it open with SIGBUS.
+///
+/// When the cache exceeds a limit, it removes the least recently used entries in the background, in small steps. Reads
+/// have two threads and connections of their own, and do not wait for writes. The cache writes the uses of entries
+/// later and in groups, so a process that is killed may lose the order of its last reads.
 public final class SQLiteDiskCache: MaintainableDataCache {
-    /// Where the database `alcedo.sqlite` and the folder `values` are.
+    /// The directory that contains the database `alcedo.sqlite` and the directory `values`.
     package let directory: URL
-    /// What it keeps at most.
+    /// The limits of the cache.
     package let limits: DataCacheLimits
 
     let storage: EntryStorage
 
-    /// Does not touch the disk yet: the first use opens the database, the first store makes it and its directory.
+    /// Creates a cache, without accessing the file system.
+    ///
+    /// The first use opens the database, and the first store creates it and its directory.
     ///
     /// - Parameters:
-    ///   - directory: A directory that belongs to the cache alone, on a local file system.
-    ///   - limits: Default: 256 MiB, for seven days.
-    ///   - durability: What survives a power cut. Default: `Durability.none`, which leaves the file whole, without the last
-    ///     stores. Others wait for the disk with each store: for the log, and for the file of a large value.
-    ///   - sweepInterval: How often a cache that is in use looks for what has expired. Default: ten minutes.
-    ///   - lockTimeout: How long a change waits for another process that writes, before it fails. Default: ten seconds.
-    ///   - clock: Dates the uses of entries.
-    ///   - onTrim: Told what went when the limits, a full disk or a call trimmed the cache. Called from any thread.
+    ///   - directory: A directory that contains nothing but the cache, on a local file system.
+    ///   - limits: The limits of the cache. The default is 256 MiB, and seven days since the last use.
+    ///   - durability: The data that survives a power failure. The default is `Durability.none`: the database stays
+    ///     valid, but the last stores may be lost. With the other values, each store waits until the log, and the file
+    ///     of a large value, are on the storage medium.
+    ///   - sweepInterval: The time between two removals of expired entries while the cache is in use. With zero or
+    ///     less, the cache does not remove them periodically. The default is ten minutes.
+    ///   - lockTimeout: The maximum time that a change waits for another process that writes. After it, the change
+    ///     fails. The default is ten seconds.
+    ///   - clock: The clock that dates the uses of entries. The default is the system clock.
+    ///   - onTrim: A closure that receives a report after the limits, a full disk or a call have trimmed the cache. It
+    ///     is called on any thread.
     public init(
         directory: URL, limits: DataCacheLimits = DataCacheLimits(), durability: Durability = .none,
         sweepInterval: Duration = .seconds(600), lockTimeout: Duration = .seconds(10),
@@ -49,61 +67,79 @@ public final class SQLiteDiskCache: MaintainableDataCache {
             lockTimeout: lockTimeout, clock: clock, trims: TrimObservers(onTrim))
     }
 
+    /// Creates a cache with a size limit and the default age limit.
+    ///
     /// - Parameters:
-    ///   - directory: Belongs to the cache alone; made when it is first written to.
-    ///   - sizeLimit: Most bytes that the entries occupy. Other limits are the default ones.
+    ///   - directory: A directory that contains nothing but the cache. The first store creates it.
+    ///   - sizeLimit: The maximum number of bytes that the entries occupy.
     public convenience init(directory: URL, sizeLimit: Int) {
         self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit))
     }
 
     deinit {
-        // The last close folds the log into the file, which is no work for the thread that lets go of the cache.
+        // The last close writes the log into the database, which must not delay the thread that releases the cache.
         let storage = storage
         storage.stop()
         Task { await storage.close() }
     }
 
+    /// Returns the entry that was stored under `key`, or nil if it is absent, expired or damaged.
     public func entry(for key: ImageKey) async -> CachedData? { await storage.entry(for: key) }
 
+    /// Returns whether the cache has an entry for `key` that has not expired. The call does not read the data and does
+    /// not count as a use.
     public func contains(_ key: ImageKey) async -> Bool { await storage.contains(key) }
 
-    /// Stores `entry` under `key`, replacing what is there. When it returns, the entry can be read, and the end of the
-    /// process does not undo it; others read it from when this is called.
+    /// Stores `entry` under `key`, replacing an existing entry.
     ///
-    /// A full disk makes the cache give up half of what it holds, and try once more.
+    /// Reads of this cache find the entry as soon as this call begins. After it returns, all processes find the entry,
+    /// and the end of this process does not undo the store. If the disk is full, the cache halves its size by removing
+    /// the least recently used entries, and tries once more.
     ///
-    /// - Throws: `DataCacheError`: `tooLarge` when the entry exceeds the limits, and then nothing changes;
-    ///   `notWritable`, `noSpace` or `failed` when it cannot be written. `CancellationError` when the task is cancelled
-    ///   before the writing begins.
+    /// - Throws: `DataCacheError`: `tooLarge` if the entry exceeds the limits, and then nothing changes; `notWritable`,
+    ///   `noSpace` or `failed` if it cannot be written. `CancellationError` if the task is canceled before the write
+    ///   begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         try await storage.store(entry, for: key)
     }
 
+    /// Removes the entry of `key`. Returns whether the cache had one.
     @discardableResult
     public func remove(_ key: ImageKey) async -> Bool { await storage.remove(.remove(key)) > 0 }
 
-    /// O(*n*) in the variants of the resource.
+    /// Removes the original and every variant of a resource. Returns the number of removed entries.
+    ///
+    /// - Complexity: O(*n*) for *n* variants of the resource.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int { await storage.remove(.removeResource(resource)) }
 
+    /// Removes all entries.
     public func removeAll() async { await storage.remove(.removeAll) }
 
+    /// Waits until all writes that have begun are done, the uses of entries are in the database, and the limits are
+    /// applied.
     public func flush() async { await storage.flush() }
 
-    /// O(1).
+    /// The number of bytes that the entries occupy.
+    ///
+    /// - Complexity: O(1).
     public var totalSize: Int {
         get async { await storage.read { try $0.totals().size } ?? 0 }
     }
 
-    /// O(1).
+    /// The number of entries.
+    ///
+    /// - Complexity: O(1).
     public var count: Int {
         get async { await storage.read { try $0.totals().count } ?? 0 }
     }
 }
 
 extension SQLiteDiskCache {
+    /// The hits, misses, stores and removals since the cache was created.
     public var statistics: DataCacheStatistics { storage.counts.statistics }
 
+    /// Returns all entries that have not expired, the least recently used first. The call does not count as a use.
     public func items() async -> [DataCacheItem] {
         await storage.writeUses()
         return await storage.read { [storage] queries in
@@ -112,6 +148,8 @@ extension SQLiteDiskCache {
         } ?? []
     }
 
+    /// Returns the key of the entry with a name that ``items()`` or a trim report has given, or nil if the entry is
+    /// absent, expired or damaged.
     public func key(named name: String) async -> ImageKey? {
         let key = await storage.read { [storage] queries -> ImageKey? in
             guard let times = try queries.times(named: name, uses: storage.uses),
@@ -122,20 +160,24 @@ extension SQLiteDiskCache {
         return key.flatMap { $0 }
     }
 
+    /// Removes expired entries, then the least recently used ones until the rest occupies at most `size` bytes and has
+    /// at most `count` entries. Returns a report of the removed entries.
     @discardableResult
     public func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await storage.trim(toSize: size, count: count)
     }
 
+    /// Removes expired entries and applies the limits. Returns a report of the removed entries.
     @discardableResult
     public func clean() async -> DataCacheTrimReport { await storage.clean() }
 
+    /// Calls `handler` after each trim that has removed entries, until the returned token is released.
     public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
         storage.trims.add(handler)
     }
 
-    /// Reads every entry, and removes those that are damaged, and files that belong to none. A database whose own
-    /// structure is damaged is replaced by an empty one.
+    /// Reads every entry, and removes damaged ones and files without an entry. Replaces a database with a damaged
+    /// structure by an empty one. Returns a report of what it found.
     @discardableResult
     package func verify() async -> DataCacheVerification { await storage.verify() }
 }

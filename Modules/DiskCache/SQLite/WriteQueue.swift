@@ -1,8 +1,9 @@
 import AlcedoCore
 
-/// Writes that were asked for and are not done, in the order they were asked for. Decides only.
+/// The requested writes that are not done, in the order of their requests. It performs no I/O.
 ///
-/// What they leave can be read at once, though it is not in the database yet. There are as many as callers wait for.
+/// Reads find the result of these writes before it is in the database. The callers wait for their writes, which bounds
+/// the length of the queue.
 struct WriteQueue: Sendable {
     enum Write: Sendable {
         case store(CachedData, ImageKey)
@@ -11,14 +12,14 @@ struct WriteQueue: Sendable {
         case removeAll
     }
 
-    /// How many entries a write removed, or why it failed.
+    /// The number of entries that a write removed, or the reason why it failed.
     typealias Outcome = Result<Int, any Error>
 
-    /// What these writes say about a key.
+    /// The state of a key after the queued writes.
     enum Lookup: Sendable {
         case entry(CachedData)
         case absent
-        /// Nothing: ask the database.
+        /// The queue has no write that concerns the key. The database decides.
         case unknown
     }
 
@@ -29,23 +30,23 @@ struct WriteQueue: Sendable {
 
     private struct Latest: Sendable {
         var ticket: Int
-        /// nil when the write removes it.
+        /// The stored entry, or nil if the write removes it.
         var entry: CachedData?
     }
 
     private var lastTicket = 0
     private var queue: [QueuedWrite] = []
-    /// Of writes that somebody else's turn has done, until who asked for them takes them.
+    /// The outcomes of writes that another caller's turn has performed, until the requesting callers take them.
     private var outcomes: [Int: Outcome] = [:]
     private var keys: [ImageKey: Latest] = [:]
     private var resources: [ResourceKey: Int] = [:]
-    /// The last removal of everything; nought when none waits.
+    /// The ticket of the last queued removal of all entries, or zero if there is none.
     private var lastRemoveAll = 0
 
-    /// The last write that was asked for; all before it are done when it is.
+    /// The ticket of the last requested write. All earlier ones are done before it.
     var latestTicket: Int { lastTicket }
 
-    /// Adds a write. Returns its ticket, and whether it or one before it stores something.
+    /// Adds a write. Returns its ticket, and whether the queue up to it contains a store.
     mutating func add(_ write: Write) -> (ticket: Int, stores: Bool) {
         lastTicket += 1
         queue.append(QueuedWrite(ticket: lastTicket, write: write))
@@ -65,19 +66,19 @@ struct WriteQueue: Sendable {
         }
     }
 
-    /// The next write to do, none after `ticket`.
+    /// Returns the next write, or nil if it comes after `ticket`.
     func next(upTo ticket: Int) -> (ticket: Int, write: Write)? {
         guard let first = queue.first, first.ticket <= ticket else { return nil }
         return (first.ticket, first.write)
     }
 
-    /// Notes that a write is done.
+    /// Records the outcome of a write, and removes it from the queue.
     mutating func finish(_ ticket: Int, _ outcome: Outcome) {
-        // One that was taken back has nobody who would take its outcome.
+        // No caller takes the outcome of a withdrawn write.
         if remove(ticket) { outcomes[ticket] = outcome }
     }
 
-    /// Returns the outcome of a write, or takes it back when it has none.
+    /// Returns the outcome of a write. If it has none, withdraws the write and returns nil.
     mutating func take(_ ticket: Int) -> Outcome? {
         if let outcome = outcomes.removeValue(forKey: ticket) { return outcome }
         remove(ticket)

@@ -4,10 +4,11 @@ private import CBeneath
 import AlcedoRuntime
 import FoundationEssentials
 
-/// An open file, closed when the value goes.
+/// A file descriptor, which is closed with the value.
 struct Descriptor: ~Copyable {
     private let number: Int32
-    /// Opens a folder only to look up what is in it. Of Linux on the machines that Swift runs on.
+    /// The flags that open a directory only to look up names. The value is that of Linux on the architectures that
+    /// Swift supports.
     static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY
 
     init(opening path: UnsafePointer<CChar>, _ flags: Int32) throws(SystemError) {
@@ -16,9 +17,12 @@ struct Descriptor: ~Copyable {
         number = opened
     }
 
-    /// Follows no link, wherever in the path it is: that is refused with `ELOOP`.
+    /// Opens a file below a directory. A symbolic link anywhere in the path fails with `ELOOP`.
     ///
-    /// - Parameter path: From `directory` on, and not out of it.
+    /// - Parameters:
+    ///   - path: A path relative to `directory` that does not leave it.
+    ///   - directory: The directory to start from.
+    ///   - flags: The flags of `open`.
     init(
         opening path: UnsafePointer<CChar>, beneath directory: borrowing Descriptor, _ flags: Int32
     ) throws(SystemError) {
@@ -29,19 +33,19 @@ struct Descriptor: ~Copyable {
 
     deinit { close(number) }
 
-    /// nil when the system does not say.
+    /// The status of the file, or nil if the system reports an error.
     var status: stat? {
         var status = stat()
         return fstat(number, &status) == 0 ? status : nil
     }
 
-    /// nil for anything but a regular file.
+    /// Returns the size of a regular file, or nil for any other kind of file.
     func regularFileSize() throws(SystemError) -> FileSize? {
         guard let status else { throw SystemError(number: errno) }
         return status.st_mode & S_IFMT == S_IFREG ? FileSize(status) : nil
     }
 
-    /// Reads at most `memory.count` bytes from `offset`: fewer only at the file's end.
+    /// Reads at most `memory.count` bytes from `offset`. Reads fewer only at the end of the file.
     func read(into memory: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError) -> Int {
         var done = 0
         while done < memory.count, let base = memory.baseAddress {
@@ -54,22 +58,22 @@ struct Descriptor: ~Copyable {
         return done
     }
 
-    /// `count` bytes from `offset` on, or nil when there are fewer.
+    /// Returns `count` bytes from `offset`, or nil if the file has fewer.
     func read(_ count: Int, at offset: Int = 0) throws(SystemError) -> FileBytes? {
         let bytes = try FileBytes(count: count)
         guard try read(into: bytes.room, at: offset) == count else { return nil }
         return bytes
     }
 
-    /// All bytes of a file that has `count`, or nil when it has another number.
+    /// Returns all bytes of a file of `count` bytes, or nil if it has another length.
     func readAll(_ count: Int) throws(SystemError) -> FileBytes? {
-        // Room for one more, which must stay empty.
+        // Reading one more byte shows whether the file is longer.
         let bytes = try FileBytes(count: count, spare: 1)
         guard try read(into: bytes.room, at: 0) == count else { return nil }
         return bytes
     }
 
-    /// Writes both pieces one behind the other; false when the system refuses, and `errno` says why.
+    /// Writes both parts in sequence. Returns false if the system refuses, with the reason in `errno`.
     func write(_ first: RawSpan, _ second: RawSpan) -> Bool {
         first.withUnsafeBytes { first in
             second.withUnsafeBytes { second in
@@ -90,7 +94,7 @@ struct Descriptor: ~Copyable {
         }
     }
 
-    /// Writes all of `bytes` at `offset`; false when the system refuses, and `errno` says why.
+    /// Writes all of `bytes` at `offset`. Returns false if the system refuses, with the reason in `errno`.
     func write(_ bytes: [UInt8], at offset: Int) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var done = 0
@@ -106,15 +110,17 @@ struct Descriptor: ~Copyable {
 
     func truncate(to size: Int) { ftruncate(number, off_t(size)) }
 
-    /// Waits until the bytes are on the medium. False when the system refuses, and `errno` says why.
+    /// Waits until the bytes are on the storage medium. Returns false if the system refuses, with the reason in
+    /// `errno`.
     func synchronize() -> Bool { fdatasync(number) == 0 }
 
-    /// Keeps the file for this value until it is closed, or its process dies. False when somebody else has it.
+    /// Locks the file until the descriptor is closed or the process ends. Returns false if another descriptor has the
+    /// lock.
     func lock() -> Bool { flock(number, LOCK_EX | LOCK_NB) == 0 }
 
     func unlock() { flock(number, LOCK_UN) }
 
-    /// The file's bytes, mapped into memory.
+    /// Maps the file into memory.
     func map(_ count: Int) throws(SystemError) -> UnsafeMutableRawPointer {
         guard let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, number, 0), memory != MAP_FAILED else {
             throw SystemError(number: errno)
@@ -122,49 +128,50 @@ struct Descriptor: ~Copyable {
         return memory
     }
 
-    // MARK: What is in a folder
+    // MARK: Directories
 
-    /// Nought, or why not all names are to be had.
+    /// Calls `body` with each name in a directory. Returns zero, or the error number if not all names can be listed.
     func forEachName(in directory: String = ".", _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Int32 {
         DirectoryListing.forEachName(in: directory, of: number, body)
     }
 
-    /// nil when nothing has the name. Tells of a link itself.
+    /// Returns the kind of the file with a name, or nil if there is none. Does not follow a symbolic link.
     func kind(of name: UnsafePointer<CChar>) -> mode_t? { status(of: name).map { $0.st_mode & S_IFMT } }
 
-    /// What the system knows of a name in the folder, a link itself; nil with `errno` when there is nothing to be known.
+    /// Returns the status of a name in the directory, without following a symbolic link. Returns nil on an error, with
+    /// the reason in `errno`.
     func status(of name: UnsafePointer<CChar>) -> stat? {
         var status = stat()
         return fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
-    /// Makes a folder, unless something has the name.
+    /// Creates a directory, unless a file has the name.
     func makeDirectory(_ name: UnsafePointer<CChar>) throws(SystemError) {
         guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemError(number: errno) }
     }
 
-    /// Removes what is no folder; nought, or why not.
+    /// Removes a file that is not a directory. Returns zero, or the error number.
     func unlink(_ name: UnsafePointer<CChar>) -> Int32 { unlinkat(number, name, 0) == 0 ? 0 : errno }
 
-    /// Removes what has the name, a folder with everything in it too.
+    /// Removes a file, or a directory with its content.
     func clear(_ name: UnsafePointer<CChar>) { DirectoryRemoval.remove(name, in: number) }
 
-    /// Gives a file another name, replacing what has it already; nought, or why not.
+    /// Renames a file, replacing an existing one. Returns zero, or the error number.
     func rename(
         _ name: UnsafePointer<CChar>, to directory: borrowing Descriptor, _ newName: UnsafePointer<CChar>
     ) -> Int32 {
         renameat(number, name, directory.number, newName) == 0 ? 0 : errno
     }
 
-    /// The same with a path.
+    /// Renames a file to a path, replacing an existing one. Returns zero, or the error number.
     func rename(_ name: UnsafePointer<CChar>, toPath path: UnsafePointer<CChar>) -> Int32 {
         renameat(number, name, AT_FDCWD, path) == 0 ? 0 : errno
     }
 
-    /// Gives a file another name; where that is taken, the file goes. Returns whether it has the name now.
+    /// Renames a file, or removes it if the new name is taken. Returns whether the file has the new name.
     func renameOrRemove(_ name: UnsafePointer<CChar>, _ newName: UnsafePointer<CChar>) -> Bool {
         let isMoved = linkat(number, name, number, newName, 0) == 0
-        // Where there are no second names, it keeps its first.
+        // On a file system without hard links, the file keeps its name.
         if isMoved || errno == EEXIST { unlinkat(number, name, 0) }
         return isMoved
     }
@@ -178,14 +185,14 @@ extension iovec {
     }
 }
 
-/// The bytes of a file in memory of their own, freed when the value goes.
+/// The bytes of a file in allocated memory, which is freed with the value.
 struct FileBytes: ~Copyable {
     private let memory: UnsafeMutableRawPointer
     private let count: Int
-    /// What it can hold, to be filled.
+    /// The memory to fill, including the spare bytes.
     let room: UnsafeMutableRawBufferPointer
 
-    /// Allocates room for `count` bytes, and for `spare` more.
+    /// Allocates memory for `count` bytes, and for `spare` more.
     init(count: Int, spare: Int = 0) throws(SystemError) {
         guard let memory = malloc(max(1, count + spare)) else { throw SystemError(number: ENOMEM) }
         self.memory = memory
@@ -199,7 +206,7 @@ struct FileBytes: ~Copyable {
         body(UnsafeRawBufferPointer(start: memory, count: count).bytes)
     }
 
-    /// Gives the memory away as its first `length` bytes, without copying.
+    /// Returns the first `length` bytes as data that owns the memory, without copying.
     consuming func prefix(_ length: Int) -> Data {
         let memory = memory
         discard self
@@ -209,9 +216,9 @@ struct FileBytes: ~Copyable {
 
 /// The size of an entry's file.
 struct FileSize: Equatable, Sendable {
-    /// The number of its bytes.
+    /// The length of the file in bytes.
     var length: Int
-    /// The bytes that it occupies on the disk, which is what limits, listings and reports count.
+    /// The number of bytes that the file occupies on disk. Limits, listings and reports use this number.
     var occupied: Int
 
     init(length: Int, occupied: Int) {
@@ -227,7 +234,11 @@ struct FileSize: Equatable, Sendable {
 }
 
 extension SystemError {
-    /// - Parameter directory: The path; empty where it is not known.
+    /// Returns the error that the cache throws for this system error.
+    ///
+    /// - Parameters:
+    ///   - action: The operation that failed, as a verb phrase.
+    ///   - directory: The path of the directory; empty if it is unknown.
     func cacheError(_ action: String, _ directory: String = "") -> DataCacheError {
         let code: DataCacheError.Code =
             switch number {
@@ -241,6 +252,6 @@ extension SystemError {
         )
     }
 
-    /// Whether it says something of one file, rather than of the process or the machine at this time.
+    /// Whether the error concerns one file, rather than the present state of the process or the machine.
     var isOfOneFile: Bool { [EACCES, EPERM, EIO, ESTALE].contains(number) }
 }

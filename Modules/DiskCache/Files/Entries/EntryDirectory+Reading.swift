@@ -4,7 +4,7 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryDirectory {
-    /// Opens the file of an entry, and tells its size.
+    /// Opens the file of an entry, and returns its size.
     func open(_ name: EntryName, suffix: [UInt8]? = nil) -> Opening {
         do throws(SystemError) {
             let descriptor = try openFile(name, suffix, in: openDirectory())
@@ -13,7 +13,7 @@ extension EntryDirectory {
         } catch {
             return switch error.number {
             case ENOENT, ENOTDIR: .absent
-            // A link or a socket in the place of the file, or a link in that of its folder.
+            // A symbolic link or a socket is in place of the file, or a symbolic link in place of its directory.
             case ELOOP, ENXIO, ENODEV: .damaged
             default: .unavailable(error)
             }
@@ -24,10 +24,10 @@ extension EntryDirectory {
         case open(Descriptor, size: FileSize)
         case absent
         case damaged
-        /// The file may be whole, but is not to be had now: the process has no descriptors left, for one.
+        /// The file may be whole, but cannot be read now, for example because the process has no descriptors left.
         case unavailable(SystemError)
 
-        /// nil when there is none, or none of an entry.
+        /// Returns the open file, or nil if it is absent or damaged.
         consuming func file() throws(SystemError) -> OpenFile? {
             switch consume self {
             case .open(let descriptor, let size): return OpenFile(descriptor: descriptor, size: size)
@@ -45,7 +45,10 @@ extension EntryDirectory {
 
     /// Reads and verifies an entry.
     ///
-    /// - Parameter isMapped: Whether the data is the file itself, mapped into memory, rather than a copy.
+    /// - Parameters:
+    ///   - name: The name of the entry.
+    ///   - key: The key of the entry.
+    ///   - isMapped: Whether the data is mapped into memory instead of copied.
     func read(_ name: EntryName, key: ImageKey, isMapped: Bool) -> Reading {
         switch open(name) {
         case .absent: .absent
@@ -56,9 +59,14 @@ extension EntryDirectory {
         }
     }
 
-    /// Reads and verifies an entry in a directory that is open, and nothing but the whole of it.
+    /// Reads and verifies an entry of a known size in an open directory. Reads the whole file at once, without checking
+    /// the trailer first.
     ///
-    /// - Parameter size: Of the file.
+    /// - Parameters:
+    ///   - name: The name of the entry.
+    ///   - key: The key of the entry.
+    ///   - size: The size of the file.
+    ///   - directory: The cache's directory.
     func read(_ name: EntryName, key: ImageKey, size: FileSize, in directory: borrowing Descriptor) -> Reading {
         do throws(SystemError) {
             return try Self.copy(openFile(name, in: directory), size, key)
@@ -78,8 +86,8 @@ extension EntryDirectory {
         }
     }
 
-    /// Whether a file ends as an entry of its size does. Asked before there has to be memory for all of it: a file may claim
-    /// to be of any size.
+    /// Returns whether a file ends with a valid trailer for its size. The check comes before memory for the whole file
+    /// is allocated, because a file may have any size.
     private static func hasTrailer(_ descriptor: borrowing Descriptor, _ size: Int) throws(SystemError) -> Bool {
         let end = try descriptor.read(EntryTrailer.size, at: size - EntryTrailer.size)
         return end?.withBytes { EntryTrailer($0, fileSize: size) } != nil
@@ -119,10 +127,13 @@ extension EntryDirectory {
         return (trailer, EntryFile.metadata(attributes, of: trailer))
     }
 
-    /// An entry that is verified and has the right name, with its key; nil for any other.
+    /// Returns an entry, with its key, if the file is whole and has the name that belongs to its key; otherwise,
+    /// returns nil.
     ///
-    /// - Parameter suffix: What the file's name ends with, if not with what the cache would give it.
-    /// - Throws: Why the file is not to be had now.
+    /// - Parameters:
+    ///   - name: The name of the entry.
+    ///   - suffix: The path extension of the file if it differs from the cache's.
+    /// - Throws: The reason why the file cannot be read now.
     func verifiedEntry(
         _ name: EntryName, suffix: [UInt8]? = nil
     ) throws(SystemError) -> VerifiedEntry? {
@@ -143,9 +154,10 @@ extension EntryDirectory {
         return VerifiedEntry(key: key, entry: entry, storedAt: trailer.storedAt, size: size)
     }
 
-    /// What the file of an entry says of itself; nil for what is no entry. Reads its end only.
+    /// Returns the facts in the trailer of an entry's file, or nil if the file is not an entry. Reads only the trailer
+    /// and the resource's name.
     ///
-    /// - Throws: Why the file is not to be had now.
+    /// - Throws: The reason why the file cannot be read now.
     func summary(_ name: EntryName) throws(SystemError) -> Summary? {
         guard let file = try open(name).file() else { return nil }
         let size = file.size
@@ -156,20 +168,20 @@ extension EntryDirectory {
         return Summary(trailer: trailer, size: size, resourceHash: hash)
     }
 
-    /// The length of an entry's file, and when it was written, in seconds since 1970; nil when there is none, or that is not
-    /// to be told.
+    /// Returns the length of an entry's file and its modification date in seconds since 1970. Returns nil if there is
+    /// no regular file, or if the system reports an error.
     func lengthAndDate(of name: EntryName) -> (length: Int, written: Double)? {
         guard let directory = try? openDirectory(), let shard = try? openShard(of: name, in: directory) else {
             return nil
         }
         let found: stat? = paths.withFileName(name) { shard.status(of: $0) }
         guard let status = found, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        // No sum of integers: the date of a file may be any.
+        // Integers could overflow, because a file may have any date.
         return (Int(status.st_size), Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9)
     }
 
-    /// Whether something has the entry's name, or that is not to be told. A link counts, and so does one in the place of
-    /// its folder.
+    /// Returns whether a file has the entry's name. Also returns true if this cannot be determined. A symbolic link
+    /// counts, as does one in place of the entry's directory.
     func contains(_ name: EntryName) -> Bool {
         do throws(SystemError) {
             let shard = try openShard(of: name, in: openDirectory())
@@ -180,7 +192,7 @@ extension EntryDirectory {
     }
 }
 
-/// The open file of an entry that has been verified. It can be read though the entry is replaced or removed.
+/// The open file of a verified entry. The file stays readable if the entry is replaced or removed.
 final class EntryReader: Sendable {
     let metadata: Data
     let storedAt: Timestamp
@@ -189,7 +201,8 @@ final class EntryReader: Sendable {
     let chunkSize: Int
     private let descriptor: Descriptor
 
-    /// Reads all of the file once, a piece at a time; nil when it is no whole entry of `key`.
+    /// Reads the whole file once, one chunk at a time, to verify it. Returns nil if the file is not a whole entry of
+    /// `key`.
     init?(
         _ descriptor: consuming Descriptor, size: Int, key: ImageKey, expiry: Timestamp?, chunkSize: Int
     ) throws(SystemError) {
@@ -216,7 +229,7 @@ final class EntryReader: Sendable {
         self.descriptor = descriptor
     }
 
-    /// The piece that begins at `offset`; nil when the file has been cut short.
+    /// Returns the chunk at `offset`, or nil if the file has been truncated.
     func chunk(at offset: Int) throws(SystemError) -> Data? {
         let count = min(chunkSize, dataCount - offset)
         return try descriptor.read(count, at: offset)?.prefix(count)

@@ -4,7 +4,7 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryDirectory {
-    /// Writes an entry beside its place, and tells the size of its file. Makes folders that are missing.
+    /// Writes an entry to a temporary file, and returns the size of the file. Creates missing directories.
     func write(
         _ encoded: EntryFile.EncodedEntry, durability: Durability
     ) throws(DataCacheError) -> (file: UnfinishedFile, size: FileSize) {
@@ -38,10 +38,15 @@ extension EntryDirectory {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
-    /// Moves a written file into its entry's place. A folder there, or a link in the place of the entry's folder, makes way.
+    /// Moves a written file to its entry's place. A directory in its place, or a symbolic link in place of the entry's
+    /// directory, is removed.
     ///
-    /// - Parameter directory: The cache's.
-    /// - Returns: Whether something made way that was damage.
+    /// - Parameters:
+    ///   - file: The written file.
+    ///   - name: The name of the entry.
+    ///   - directory: The cache's directory.
+    ///   - durability: The data that survives a power failure.
+    /// - Returns: Whether a directory or a symbolic link was removed, which counts as damage.
     func publish(
         _ file: UnfinishedFile, as name: EntryName, in directory: borrowing Descriptor, durability: Durability
     ) throws(DataCacheError) -> Bool {
@@ -55,14 +60,14 @@ extension EntryDirectory {
                 number = paths.withFileName(name) { file.move(to: shard, $0) }
             }
             guard number == 0 else {
-                // The folder that is held may be that of a directory that had this path before.
+                // The open directory may belong to a cache directory that had this path before.
                 unfinished.forget()
                 throw SystemError(number: number)
             }
             if durability == .directory {
-                // The shard is only looked up in.
+                // The shard was opened only for lookups, which does not permit `fdatasync`.
                 let shardDirectory = try Descriptor(opening: ".", beneath: shard, O_RDONLY | O_DIRECTORY)
-                // That folder may be new. If it is not, this costs next to nothing.
+                // The shard may be new in its parent. If it is not, this costs almost nothing.
                 let parent = try Descriptor(opening: ".", beneath: directory, O_RDONLY | O_DIRECTORY)
                 guard shardDirectory.synchronize(), parent.synchronize() else { throw lastError }
             }
@@ -72,7 +77,7 @@ extension EntryDirectory {
         }
     }
 
-    /// The folder of an entry, made where there is none.
+    /// Opens the directory of an entry, and creates it if necessary.
     private func makeShard(
         of name: EntryName, in directory: borrowing Descriptor, _ hasRemovedDamage: inout Bool
     ) throws(SystemError) -> Descriptor {
@@ -89,12 +94,13 @@ extension EntryDirectory {
         return try openShard(of: name, in: directory)
     }
 
-    /// Removes an entry, or what stands in its place, or a link in the place of its folder.
+    /// Removes an entry's file, anything else in its place, or a symbolic link in place of its directory.
     ///
     /// - Parameters:
-    ///   - suffix: What the file's name ends with, if not with what the cache would give it.
-    ///   - directory: The cache's.
-    /// - Returns: Whether a file is gone that was there.
+    ///   - name: The name of the entry.
+    ///   - suffix: The path extension of the file if it differs from the cache's.
+    ///   - directory: The cache's directory.
+    /// - Returns: Whether a file was removed.
     @discardableResult
     func remove(_ name: EntryName, suffix: [UInt8]? = nil, in directory: borrowing Descriptor) -> Bool {
         do throws(SystemError) {
@@ -110,15 +116,15 @@ extension EntryDirectory {
         }
     }
 
-    /// The same where the directory is.
+    /// Removes an entry's file as the other method does, in the directory that is at the cache's path.
     @discardableResult
     func remove(_ name: EntryName, suffix: [UInt8]? = nil) -> Bool {
         guard let directory = try? openDirectory() else { return false }
         return remove(name, suffix: suffix, in: directory)
     }
 
-    /// Gives a file that has another extension the one that the cache gives; where that name is taken, it goes. Returns
-    /// whether it has the name now.
+    /// Renames a file with another extension to the cache's. If that name is taken, the file is removed. Returns
+    /// whether the file has the new name.
     func rename(_ name: EntryName, from suffix: [UInt8]) -> Bool {
         guard let directory = try? openDirectory(), let shard = try? openShard(of: name, in: directory) else {
             return false

@@ -5,19 +5,19 @@ import FoundationEssentials
 
 /// The files of a disk cache. Every call blocks.
 ///
-/// Nothing but regular files is read. No link is followed for anything, whether in the place of an entry or of its folder;
-/// only the cache's directory itself may be one.
+/// Only regular files are read. No symbolic link is followed in place of an entry or of its directory. Only the cache's
+/// own directory may be a symbolic link.
 struct EntryDirectory: Sendable {
     enum Reading {
         case valid(CachedData, storedAt: Timestamp, size: FileSize)
         case absent
-        /// What stands in the entry's place is not a whole entry.
+        /// The file in the entry's place is not a whole entry.
         case damaged
-        /// It may be whole, but is not to be had now, or not in this way.
+        /// The entry may be whole, but cannot be read now or in this way.
         case unavailable
     }
 
-    /// What a file says of itself, unverified.
+    /// The trailer of a file and related facts, which are not verified by the checksum.
     struct Summary {
         var trailer: EntryTrailer
         var size: FileSize
@@ -39,12 +39,13 @@ struct EntryDirectory: Sendable {
         unfinished = UnfinishedDirectory(paths.unfinished)
     }
 
-    /// Opens the cache's directory, only to look up what is in it: by its path, since it may have been made anew.
+    /// Opens the cache's directory to look up names. The path is looked up each time, because the directory may have
+    /// been replaced.
     func openDirectory() throws(SystemError) -> Descriptor {
         try Descriptor(opening: paths.directory, Descriptor.onlyPath)
     }
 
-    /// Opens the folder of an entry, only to look up what is in it.
+    /// Opens the directory of an entry to look up names.
     func openShard(
         of name: EntryName, in directory: borrowing Descriptor
     ) throws(SystemError) -> Descriptor {
@@ -64,7 +65,7 @@ struct EntryDirectory: Sendable {
 }
 
 extension EntryDirectory {
-    /// Whether both are one directory, or that is not to be told.
+    /// Returns whether both are the same directory. Also returns true if this cannot be determined.
     func isSame(as other: EntryDirectory) -> Bool {
         var (status, otherStatus) = (stat(), stat())
         guard stat(paths.directory, &status) == 0 else { return true }
@@ -72,14 +73,14 @@ extension EntryDirectory {
         return status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino
     }
 
-    /// Calls `body` with the name of every file that an entry could have, and with its extension where that is another one
-    /// than the cache gives. Reads no file.
+    /// Calls `body` with the name of every file that an entry could have, and with its extension if that differs from
+    /// the cache's. Reads no file.
     ///
-    /// - Throws: Why a folder cannot be looked into. What is in it then may be there all the same.
+    /// - Throws: The reason why a directory cannot be listed. It may contain entries nevertheless.
     func forEachName(_ body: (EntryName, _ otherSuffix: [UInt8]?) -> Void) throws(SystemError) {
         let suffix = paths.suffixBytes
         guard let directory = try openIfThere() else { return }
-        // Nothing but what has an entry's name is ours: somebody may have named the wrong directory.
+        // Files without an entry's name are not the cache's: the user may have passed the wrong directory.
         var shards: [String] = []
         var number = directory.forEachName { name in
             if name.count == 2 { shards.append(String(decoding: name, as: UTF8.self)) }
@@ -96,7 +97,7 @@ extension EntryDirectory {
         if number != 0 { throw SystemError(number: number) }
     }
 
-    /// nil when there is no directory.
+    /// Returns the opened directory, or nil if it does not exist.
     private func openIfThere() throws(SystemError) -> Descriptor? {
         do throws(SystemError) {
             return try openDirectory()
@@ -106,8 +107,8 @@ extension EntryDirectory {
         }
     }
 
-    /// Removes links that stand in the places of entries' folders. Returns the first digits of the entries that should be
-    /// there.
+    /// Removes symbolic links in place of the entries' directories. Returns the names of those directories, which are
+    /// the first two digits of the lost entries.
     func removeLinkedShards() -> Set<String> {
         guard let directory = try? openDirectory() else { return [] }
         var links: Set<String> = []
@@ -119,7 +120,7 @@ extension EntryDirectory {
         return links.filter { directory.unlink($0) == 0 }
     }
 
-    /// Removes unfinished files that nobody writes any more. False when they are not to be had now.
+    /// Removes temporary files that no process is writing. Returns false if they cannot be listed now.
     @discardableResult
     func removeAbandonedFiles() -> Bool {
         do throws(SystemError) {
@@ -132,7 +133,8 @@ extension EntryDirectory {
                     continue
                 }
                 if file.lock() { _ = directory.unlink(name) }
-                // Locked until it has no name: whoever has made it and not locked it yet then takes another.
+                // The file stays locked until it is removed. A cache that has created it and not locked it yet then
+                // takes another name.
                 extendLifetime(file)
             }
             return true
@@ -141,6 +143,6 @@ extension EntryDirectory {
         }
     }
 
-    /// Makes way where something stands that is no file of ours.
+    /// Removes a file or directory that does not belong to the cache and has a name that the cache needs.
     func clear(_ path: String) { DirectoryRemoval.remove(path) }
 }

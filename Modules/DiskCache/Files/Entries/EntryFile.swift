@@ -2,13 +2,13 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The layout of an entry's file: the data, the resource's and the variant's names (UTF-8), the metadata, and an
+/// The layout of an entry's file: the data, the names of the resource and the variant in UTF-8, the metadata, and an
 /// ``EntryTrailer``.
 ///
-/// The data comes first so that it begins at the memory's own beginning when a file is read or mapped whole, and so that
-/// other programs can open the file of an image.
+/// The data comes first. So it begins at the start of the memory when the file is read or mapped as a whole, and other
+/// programs can open the file of an image.
 enum EntryFile {
-    /// A file's content in two pieces, so that the data is not copied.
+    /// The content of a file in two parts, so that the data is not copied.
     struct EncodedEntry: Sendable {
         var data: Data
         var tail: [UInt8]
@@ -16,11 +16,11 @@ enum EntryFile {
 
         var size: Int { data.count + tail.count }
 
-        /// The size of its file, as far as it is known before that is written.
+        /// The size of the file as estimated before it is written.
         var estimatedSize: FileSize { FileSize(length: size, occupied: size) }
     }
 
-    /// nil when something is too long for the layout.
+    /// Encodes an entry. Returns nil if a part is too long for the layout.
     static func encode(_ entry: CachedData, key: ImageKey, storedAt: Timestamp) -> EncodedEntry? {
         let (resource, variant) = (key.resource.description.utf8, key.variant.utf8)
         let trailer = EntryTrailer(
@@ -40,7 +40,7 @@ enum EntryFile {
         return EncodedEntry(data: entry.data, tail: tail, trailer: trailer)
     }
 
-    /// The trailer of a whole file; nil when the bytes are no whole entry.
+    /// Verifies a whole file. Returns its trailer, or nil if the bytes are not a whole entry.
     static func verify(_ file: RawSpan) -> EntryTrailer? {
         guard file.byteCount >= EntryTrailer.size else { return nil }
         let end = file.extracting(last: EntryTrailer.size)
@@ -50,17 +50,17 @@ enum EntryFile {
         return checksum(end, attributes: attributes, dataHash: XXH64.hash(data, seed: seed(end))) ? trailer : nil
     }
 
-    /// What the hash of the data begins with.
+    /// Returns the seed of the hash of the data, which covers the trailer.
     static func seed(_ end: RawSpan) -> UInt64 {
         XXH64.hash(end.extracting(first: EntryTrailer.checksumOffset))
     }
 
-    /// Whether the checksum in the trailer's bytes is right.
+    /// Returns whether the checksum in the trailer is valid.
     static func checksum(_ end: RawSpan, attributes: RawSpan, dataHash: UInt64) -> Bool {
         XXH64.hash(attributes, seed: dataHash) == end.number(at: EntryTrailer.checksumOffset, as: UInt64.self)
     }
 
-    /// Whether the notes, which come behind the data, are those of an entry of `key`.
+    /// Returns whether the attributes, which follow the data, belong to an entry of `key`.
     static func attributes(_ attributes: RawSpan, of trailer: EntryTrailer, belongTo key: ImageKey) -> Bool {
         let (resource, variant) = (key.resource.description, key.variant)
         guard trailer.resourceCount == resource.utf8.count, trailer.variantCount == variant.utf8.count else {
@@ -78,7 +78,7 @@ enum EntryFile {
         return attributes.extracting(last: trailer.metadataCount).withUnsafeBytes { Data($0) }
     }
 
-    /// The key that the notes tell; nil when the names are no text.
+    /// Returns the key in the attributes, or nil if the names are not valid UTF-8.
     static func key(_ attributes: RawSpan, of trailer: EntryTrailer) -> ImageKey? {
         func text(_ range: Range<Int>) -> String? {
             attributes.extracting(range).withUnsafeBytes { String(validating: $0, as: UTF8.self) }
@@ -91,16 +91,16 @@ enum EntryFile {
     }
 }
 
-/// The last 56 bytes of an entry's file, in little-endian order:
+/// The trailer of an entry's file, in its last 56 bytes, in little-endian order:
 ///
-///     0   8  magic, with the version of the layout
-///     8   4  bytes of the resource's name
-///     12  4  bytes of the variant's name
-///     16  4  bytes of the metadata
-///     20  4  nought
-///     24  8  bytes of the data
-///     32  8  when it was stored, in milliseconds since 1970
-///     40  8  its expiry, the same way; the least number for none
+///     0   8  magic number, with the version of the layout
+///     8   4  length of the resource's name in bytes
+///     12  4  length of the variant's name in bytes
+///     16  4  length of the metadata in bytes
+///     20  4  zero
+///     24  8  length of the data in bytes
+///     32  8  date of storing, in milliseconds since 1970
+///     40  8  expiration date, in milliseconds since 1970; the minimum value for none
 ///     48  8  XXH64 of the resource, variant and metadata, seeded by that of the data, seeded by that of bytes 0 to 47
 struct EntryTrailer: Sendable {
     static let size = 56
@@ -114,10 +114,10 @@ struct EntryTrailer: Sendable {
     var storedAt: Timestamp
     var expiry: Timestamp?
 
-    /// What comes behind the data, without the trailer.
+    /// The number of bytes between the data and the trailer.
     var attributesCount: Int { resourceCount + variantCount + metadataCount }
 
-    /// nil when a count does not fit its field.
+    /// Creates a trailer. Returns nil if a length does not fit its field.
     init?(
         resourceCount: Int, variantCount: Int, metadataCount: Int, dataCount: Int, storedAt: Timestamp,
         expiry: Timestamp?
@@ -131,7 +131,8 @@ struct EntryTrailer: Sendable {
         self.expiry = expiry
     }
 
-    /// nil unless the bytes are a trailer, of a file of that size.
+    /// Decodes the trailer of a file of `fileSize` bytes. Returns nil if the bytes are not a valid trailer of such a
+    /// file.
     init?(_ bytes: RawSpan, fileSize: Int) {
         guard bytes.byteCount == Self.size, bytes.number(at: 0, as: UInt64.self) == Self.magic else { return nil }
         resourceCount = Int(bytes.number(at: 8, as: UInt32.self))
@@ -144,7 +145,7 @@ struct EntryTrailer: Sendable {
         self.expiry = expiry == .min ? nil : Timestamp(milliseconds: expiry)
     }
 
-    /// The bytes before the checksum.
+    /// The encoded trailer without the checksum.
     var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.size)
@@ -158,7 +159,7 @@ struct EntryTrailer: Sendable {
 }
 
 extension RawSpan {
-    /// The number in little-endian order at `offset`, which the caller knows to be within.
+    /// Returns the little-endian number at `offset`, which must be within the span.
     func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number {
         Number(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: type))
     }

@@ -1,23 +1,26 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Where the files of a cache are: entries in 256 folders by the first two digits of their names, unfinished files in a
-/// folder of their own, and the index beside them.
+/// The paths of a cache's files: the entries in 256 directories, named by the first two digits of the entries' names,
+/// the temporary files in a directory of their own, and the index.
 struct EntryPaths: Sendable {
     let directory: String
-    /// With its dot; empty for none.
+    /// The path extension of the entries' files with its dot, or empty for none.
     let suffix: String
 
     private let prefixBytes: [UInt8]
     let suffixBytes: [UInt8]
 
-    /// nil when `directory` is not a path that the system understands.
+    /// Creates the paths below a directory. Returns nil if `directory` is not a file URL with a usable path.
     ///
-    /// - Parameter pathExtension: Letters and digits, at most 16 of them; anything else counts as none.
+    /// - Parameters:
+    ///   - directory: The cache's directory.
+    ///   - pathExtension: The path extension of the entries' files: 1 to 16 letters and digits. Any other value counts
+    ///     as none.
     init?(_ directory: URL, pathExtension: String?) {
         let path = directory.path(percentEncoded: false)
         guard directory.isFileURL, !path.isEmpty, !path.utf8.contains(0) else { return nil }
-        // A name looked up from the root, each time: nothing else finds a directory that was made anew.
+        // The path is looked up for each access, so that a directory that was replaced is found.
         self.directory = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         let isUsable =
             pathExtension.map { text in
@@ -31,23 +34,26 @@ struct EntryPaths: Sendable {
 
     var unfinished: String { directory + "/unfinished" }
 
-    /// The folder of an entry, from the directory on.
+    /// Returns the path of an entry's directory, relative to the cache's.
     func shard(of name: EntryName) -> String { String(decoding: [name.digit(0), name.digit(1)], as: UTF8.self) }
 
     func file(_ name: EntryName) -> String {
         withFile(name, behind: prefixBytes, suffixBytes) { String(cString: $0) }
     }
 
-    /// Calls `body` with the path of an entry's file from the directory on, which is made in no memory but the stack's.
+    /// Calls `body` with the path of an entry's file, relative to the cache's directory. The path is on the stack.
     ///
-    /// - Parameter suffix: With its dot. Default: that of the cache.
+    /// - Parameters:
+    ///   - name: The name of the entry.
+    ///   - suffix: The path extension with its dot. The default is that of the cache.
+    ///   - body: A closure that uses the path. It must not keep the pointer.
     func withFile<Result: ~Copyable>(
         _ name: EntryName, _ suffix: [UInt8]? = nil, _ body: (UnsafePointer<CChar>) -> Result
     ) -> Result {
         withFile(name, behind: [], suffix ?? suffixBytes, body)
     }
 
-    /// The same from the entry's folder on.
+    /// Calls `body` with the name of an entry's file in the entry's directory.
     func withFileName<Result: ~Copyable>(
         _ name: EntryName, _ suffix: [UInt8]? = nil, _ body: (UnsafePointer<CChar>) -> Result
     ) -> Result {
@@ -82,7 +88,7 @@ struct EntryPaths: Sendable {
     }
 }
 
-/// What an entry's file is called: the SHA-256 of its key, in four words.
+/// The name of an entry's file without its extension: the SHA-256 of its key, in four words.
 struct EntryName: Hashable, Sendable {
     private(set) var words: SIMD4<UInt64>
 
@@ -94,7 +100,7 @@ struct EntryName: Hashable, Sendable {
         for index in 0..<4 { words[index] = UInt64(digest[2 * index]) << 32 | UInt64(digest[2 * index + 1]) }
     }
 
-    /// nil unless there are 64 lowercase hexadecimal digits.
+    /// Parses a name. Returns nil unless there are exactly 64 lowercase hexadecimal digits.
     init?(digits: some Sequence<UInt8>) {
         words = SIMD4()
         var count = 0
@@ -116,18 +122,18 @@ struct EntryName: Hashable, Sendable {
         }
     }
 
-    /// As good as random.
+    /// The first word of the digest, which serves as a hash.
     var hash: UInt64 { words[0] }
 
-    // A digest needs no hashing.
+    // The digest is distributed evenly, so one of its words is enough.
     func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
 
-    /// The digit at a place from 0 to 63.
+    /// Returns the hexadecimal digit at a position from 0 to 63.
     func digit(_ index: Int) -> UInt8 {
         let value = UInt8(truncatingIfNeeded: words[index / 16] >> UInt64(60 - 4 * (index % 16))) & 15
         return value < 10 ? 0x30 + value : 0x61 - 10 + value
     }
 
-    /// ``ImageKey/fileName`` of the key.
+    /// The name as text, which is the ``ImageKey/fileName`` of the key.
     var text: String { String(decoding: (0..<64).map(digit), as: UTF8.self) }
 }

@@ -3,11 +3,13 @@ import AlcedoLibc
 import AlcedoRuntime
 import Synchronization
 
-/// A file that is being written where nobody looks for entries. Goes with the value, unless it was moved into its place.
+/// A temporary file outside the entries' directories. It is removed with the value unless it was moved to its final
+/// place.
 ///
-/// It is locked while it is open, so that others can tell it from what a dead process left.
+/// The file is locked while it is open, so that other processes can distinguish it from one that an ended process left.
 final class UnfinishedFile {
-    // Process numbers come again, in containers at every start; what is left of a dead one must be in nobody's way.
+    // Process identifiers are reused, in containers at every start. A random one avoids the names of files that an
+    // ended process left.
     private static let process = String(UInt64.random(in: .min ... .max), radix: 36)
     private static let serial = Atomic<Int>(0)
     static let prefix = "entry-"
@@ -17,17 +19,17 @@ final class UnfinishedFile {
     let descriptor: Descriptor
     private var isInPlace = false
 
-    /// What ``init(in:)`` is refused with when it has to be tried again.
+    /// The error number of ``init(in:)`` after which the caller should try again.
     static let removedBySweep = EBUSY
 
-    /// Makes an empty file in a folder.
+    /// Creates an empty file in a directory.
     init(in directory: OpenDirectory) throws(SystemError) {
         let serial = Self.serial.add(1, ordering: .relaxed).newValue
         name = "\(Self.prefix)\(Self.process)-\(serial)"
         self.directory = directory
         descriptor = try Descriptor(opening: name, beneath: directory.descriptor, O_RDWR | O_CREAT | O_EXCL)
-        // Before it is locked, whoever sweeps takes it for what a dead process left. Where the file system has no locks, sweeps
-        // find none either, and leave it.
+        // Before the file is locked, another process that sweeps takes it for an abandoned one. On a file system
+        // without locks, a sweep cannot lock the file either, and leaves it.
         guard descriptor.lock() || errno != EWOULDBLOCK, descriptor.status?.st_nlink != 0 else {
             throw SystemError(number: Self.removedBySweep)
         }
@@ -35,14 +37,14 @@ final class UnfinishedFile {
 
     deinit { if !isInPlace { _ = directory.descriptor.unlink(name) } }
 
-    /// Gives the file a place, replacing what is there; nought, or why it has none.
+    /// Moves the file to its final place, replacing an existing file. Returns zero, or the error number.
     func move(to target: borrowing Descriptor, _ newName: UnsafePointer<CChar>) -> Int32 {
         let number = directory.descriptor.rename(name, to: target, newName)
         isInPlace = number == 0
         return number
     }
 
-    /// The same with a path.
+    /// Moves the file to a path, replacing an existing file.
     func move(to path: String) throws(SystemError) {
         let number = directory.descriptor.rename(name, toPath: path)
         guard number == 0 else { throw SystemError(number: number) }
@@ -50,21 +52,21 @@ final class UnfinishedFile {
     }
 }
 
-/// The folder that entries are written in, held open from one to the next: opening it costs as much as a twentieth of a
-/// store of a few KB.
+/// The directory of temporary files, which stays open between stores. Opening it takes a twentieth of the time of a
+/// store of a few kilobytes.
 final class UnfinishedDirectory: Sendable {
     private let path: String
     private let opened = Locked<OpenDirectory?>(nil)
 
     init(_ path: String) { self.path = path }
 
-    /// Makes an empty file.
+    /// Creates an empty file.
     func makeFile() throws(SystemError) -> UnfinishedFile {
         if let opened = opened.withLock({ $0 }) {
             do throws(SystemError) {
                 return try UnfinishedFile(in: opened)
             } catch {
-                // Somebody has removed the folder; another one may have its name.
+                // The directory was removed. Another one may have its name.
                 guard error.number == ENOENT else { throw error }
             }
         }
@@ -74,15 +76,15 @@ final class UnfinishedDirectory: Sendable {
         return try UnfinishedFile(in: directory)
     }
 
-    /// Opens it anew for the next file: it may be another one now.
+    /// Closes the directory. The next file opens it again, because another directory may have its name.
     func forget() { opened.withLock { $0 = nil } }
 }
 
-/// An open folder that several files share.
+/// An open directory that several files share.
 final class OpenDirectory: Sendable {
     let descriptor: Descriptor
 
-    /// - Parameter path: Of a folder, not of a link to one: that is refused with `ENOTDIR`.
+    /// Opens a directory. A symbolic link fails with `ENOTDIR`.
     init(_ path: String) throws(SystemError) {
         descriptor = try Descriptor(opening: path, Descriptor.onlyPath | O_NOFOLLOW)
     }

@@ -2,21 +2,21 @@ import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
 
-/// What a directory holds, in memory and in an index file that all caches on the directory share.
+/// The index of a directory, in memory and in an index file that all caches of the directory share.
 ///
-/// A change is written to the file before the entry's own file takes its place, and after it is gone: the index tells of
-/// every file, and of some that are not there any more, whoever dies when. Changes are made one at a time, by whoever has
-/// the file's lock, which is held for the change only.
+/// A new entry is written to the index before its own file is published, and a removed entry after its file is gone. So
+/// the index lists every file, and possibly some that no longer exist, whenever a process ends. One change runs at a
+/// time, under the lock of the index file, which is held only for the change.
 final class DiskIndex: Sendable {
-    /// Entries that are looked at under the lock at once: some tens of microseconds.
+    /// The maximum number of entries that are read under the lock at once, which takes some tens of microseconds.
     static let sliceCount = 1024
 
     private let files: EntryDirectory
-    /// Longest wait for another process. One that died keeps nobody; one that was stopped does.
+    /// The maximum time to wait for another process. A process that ended holds no lock, but a stopped one does.
     private let lockTimeout: Duration
     private let state: Locked<IndexState>
-    /// Keeps this process's own threads apart, which the file's lock does not. Held while files are changed: for threads
-    /// that may block.
+    /// Serializes the changes of this process, which the file's lock does not. It is held during file operations, so
+    /// only threads that may block take it.
     private let changeLock = Locked(())
 
     init(_ files: EntryDirectory, lockTimeout: Duration, bootHash: UInt64) {
@@ -26,14 +26,14 @@ final class DiskIndex: Sendable {
             IndexState(suffixHash: XXH64.hash(files.paths.suffix.utf8Span.span.bytes), bootHash: bootHash))
     }
 
-    /// Of the directory.
+    /// The path of the directory.
     private var path: String { files.paths.directory }
 
     private var filePath: String { "\(path)/\(IndexFile.name)" }
 
-    // MARK: For everybody
+    // MARK: Reading
 
-    /// Looks for an entry, and notes a use of what is present. Returns whether many uses are unwritten, too.
+    /// Looks up an entry, and records a use if it is present. Also returns the number of unwritten uses.
     func use(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> (IndexState.Lookup, uses: Int) {
         state.withLock { ($0.use(name, at: now, limits: limits, in: path), $0.unwrittenUses.count) }
     }
@@ -45,18 +45,18 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Looks at the table as it is, without the file.
+    /// Reads the table in its present state, without reading the file.
     func read<Result>(_ body: (IndexTable) -> Result) -> Result { state.withLock { body($0.table) } }
 
-    /// Whether there is nothing, not even a directory.
+    /// Whether the cache's directory does not exist.
     var isMissing: Bool {
         state.withLock { $0.file == nil } && access(path, F_OK) != 0
     }
 
-    /// Reads what there is, from the files' names where the index does not tell. In a place that cannot be written to, what
-    /// is known has to do.
+    /// Reads the whole index, and lists the directory if the index is incomplete. In a directory that cannot be written
+    /// to, the index stays incomplete.
     ///
-    /// - Returns: Why there may be more than is known; nil when there is not.
+    /// - Returns: The reason why the index may lack entries, or nil if it is complete.
     @discardableResult
     func load() -> DataCacheError? {
         let isComplete = state.withLock { state in
@@ -72,17 +72,18 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Bytes and number of the entries.
+    /// The number of bytes and of entries.
     var totals: (size: Int, count: Int) {
         load()
         return read { ($0.totalSize, $0.count) }
     }
 
-    /// Copies what is known of the entries at some places below `end`, so few that no reader waits long.
+    /// Copies entries at some positions below `end`, so few that no reader waits long.
     ///
-    /// A walk over all goes downwards: then it meets an entry twice when another is removed, but misses none.
+    /// An iteration over all entries goes downward. It may then meet an entry twice if another entry is removed
+    /// meanwhile, but does not miss one.
     ///
-    /// - Returns: The entries, and the place of the first.
+    /// - Returns: The entries, and the position of the first one.
     func slice(below end: Int) -> (entries: [IndexEntry], start: Int) {
         read { table in
             let end = min(end, table.count)
@@ -91,8 +92,8 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Looks at all entries, without keeping readers waiting. One may come twice; of those that are stored meanwhile, none
-    /// need come.
+    /// Calls `body` with all entries, in slices, without blocking readers. An entry may occur twice. Entries that are
+    /// stored meanwhile may be missing.
     func forEachSlice(_ body: ([IndexEntry]) -> Void) {
         var end = Int.max
         while end > 0 {
@@ -102,7 +103,7 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// The table, copied without keeping readers waiting.
+    /// Returns a copy of the table, made without blocking readers.
     func copy() -> IndexTable {
         var copy = IndexTable()
         copy.reserve(read(\.count))
@@ -112,19 +113,19 @@ final class DiskIndex: Sendable {
 
     var hasUnwrittenUses: Bool { state.withLock { !$0.unwrittenUses.isEmpty } }
 
-    // MARK: For one at a time
+    // MARK: Changing
 
-    /// What the lock's owner may do, for as long as it is the owner.
+    /// The operations that only the owner of the lock may perform. Valid until the lock is released.
     struct Change {
         fileprivate let index: DiskIndex
-        /// The index's, in the directory that it tells of.
+        /// The index file.
         let file: IndexFile
 
         func read<Result>(_ body: (IndexTable) -> Result) -> Result { index.read(body) }
 
         func takeUseNumber() -> Int64 { index.state.withLock { $0.takeUseNumber() } }
 
-        /// Notes changes, in memory and in the file.
+        /// Adds records to the memory and to the file.
         func append(_ records: [IndexRecord]) throws(DataCacheError) {
             let failure = index.state.withLock { state in
                 state.append(records) ? nil : SystemError(number: errno)
@@ -132,8 +133,8 @@ final class DiskIndex: Sendable {
             if let failure { throw failure.cacheError("write to", index.path) }
         }
 
-        /// Notes what has happened to files already. Where the file cannot be written to, the index tells of files that are
-        /// not there, which does no harm.
+        /// Records removals that have already happened. If the file cannot be written to, the index file lists files
+        /// that no longer exist, which does no harm.
         func recordRemovals(_ names: [EntryName]) {
             let records = names.map { IndexRecord.removed($0) }
             index.state.withLock { state in
@@ -142,7 +143,7 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Runs `body` alone among all processes, knowing all that they have done. Blocks.
+    /// Runs `body` under the lock, after reading all changes of other processes. Blocks.
     func change<Result>(
         _ body: (Change) throws(DataCacheError) -> Result
     ) throws(DataCacheError) -> Result {
@@ -158,7 +159,7 @@ final class DiskIndex: Sendable {
                 throw DataCacheError(.failed, "another process keeps the index of \(path)")
             }
             defer { file.descriptor.unlock() }
-            // Somebody may have put another file in its place meanwhile.
+            // Another process may have replaced the file meanwhile.
             guard file.isAt(filePath) else {
                 state.withLock { $0.refresh(path) }
                 continue
@@ -173,18 +174,18 @@ final class DiskIndex: Sendable {
                 continue
             }
             let result = try body(Change(index: self, file: file))
-            // Without room for a new file the old one stays.
+            // Compaction may fail, for example on a full disk. Then the old file stays in use.
             if state.withLock({ $0.isWasteful }) { try? compact() }
             return result
         }
     }
 
-    /// Makes the index tell what is there, whatever it tells now. Looks at all names.
+    /// Reconciles the index with the files even if the index is complete. Lists all names.
     func reconcileNow() throws(DataCacheError) {
         try change { _ throws(DataCacheError) in try reconcile(trustsTable: true) }
     }
 
-    /// The index file that is at the path now, made if there is none.
+    /// Returns the index file that is at the path now. Creates it if there is none.
     private func open() throws(DataCacheError) -> IndexFile {
         var failure = SystemError(number: ENOENT)
         for _ in 0..<3 {
@@ -198,7 +199,7 @@ final class DiskIndex: Sendable {
             }
             switch failure.number {
             case ENOENT: try files.makeDirectory(path)
-            // A link, a folder or a pipe in its place.
+            // A symbolic link, a directory or a pipe has the name of the index file.
             case ELOOP, EISDIR, ENXIO: files.clear(filePath)
             default: throw failure.cacheError("write to", path)
             }
@@ -206,10 +207,10 @@ final class DiskIndex: Sendable {
         throw failure.cacheError("write to", path)
     }
 
-    /// Makes the index tell what is there. Looks at all names, and into the files that the index does not know.
+    /// Reconciles the index with the files. Lists all names, and reads the files that the index does not know.
     ///
-    /// - Parameter trustsTable: Whether what the table tells of an entry is right if its file is there. A damaged index has
-    ///   lost some changes: then what its whole records tell is right of files that have not been written since.
+    /// - Parameter trustsTable: Whether an entry of the table is valid if its file exists. A damaged index has lost
+    ///   some changes. Its whole records are then valid only for files that have not been written since.
     private func reconcile(trustsTable: Bool) throws(DataCacheError) {
         files.removeAbandonedFiles()
         let bootHashes = state.withLock { $0.bootHashes }
@@ -239,14 +240,16 @@ final class DiskIndex: Sendable {
         try makeRoom(for: table, bootHashes)
     }
 
-    /// Whether a file is as long as it was, and as old, as far as its dates can tell.
+    /// Returns whether a file has the length and, as far as its modification date shows, the age that the index says.
     private func isUnchanged(_ entry: IndexEntry) -> Bool {
         guard let (length, written) = files.lengthAndDate(of: entry.name) else { return false }
         return length == entry.file.length && abs(written - Double(entry.storedAt.milliseconds) / 1000) < 2
     }
 
-    /// Writes the index of a directory that had none. On a full disk entries make room for it, an eighth of them at a time:
-    /// without an index nothing could be removed.
+    /// Writes a new index file.
+    ///
+    /// If the disk is full, the least recently used entries are removed, an eighth at a time, to make space for it:
+    /// without an index, no limit could be applied.
     private func makeRoom(for table: IndexTable, _ bootHashes: [UInt64]) throws(DataCacheError) {
         var table = table
         defer { state.withLock { $0.abandon() } }
@@ -270,7 +273,7 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Writes what is known to a new file, without what no longer matters.
+    /// Replaces the index file with one that has no outdated records.
     private func compact() throws(DataCacheError) {
         let header = state.withLock { state in
             IndexHeader(
@@ -280,13 +283,14 @@ final class DiskIndex: Sendable {
         try write(header)
     }
 
-    /// What a file tells of itself; a file that is no entry goes.
+    /// Returns the index entry that a file's own trailer describes. Removes a file that is not an entry, and then
+    /// returns nil.
     private func adopted(_ name: EntryName) throws(DataCacheError) -> IndexEntry? {
         let summary: EntryDirectory.Summary?
         do throws(SystemError) {
             summary = try files.summary(name)
         } catch {
-            // A file that nobody can read is not to be had; another one may be.
+            // The file cannot be read, but others may be.
             if error.isOfOneFile { return nil }
             throw error.cacheError("look into", path)
         }
@@ -299,7 +303,7 @@ final class DiskIndex: Sendable {
             lastUse: summary.trailer.storedAt, expiry: summary.trailer.expiry, useNumber: IndexEntry.neverUsed)
     }
 
-    /// Puts a new index file in the place of the old one. Nobody changes the table meanwhile, but its uses.
+    /// Writes a new index file, and replaces the old one with it. Only uses may change the table meanwhile.
     private func write(_ header: IndexHeader) throws(DataCacheError) {
         let file = try files.makeUnfinishedFile()
         var end = 0

@@ -1,24 +1,24 @@
 import AlcedoCore
 
-/// What the index knows of an entry.
+/// An entry in the index.
 struct IndexEntry: Sendable, Equatable {
-    /// A use that was before every other.
+    /// The number of a use before all others.
     static let neverUsed: Int64 = 0
 
     var name: EntryName
-    /// XXH64 of the resource's name, which all variants of an image share.
+    /// The XXH64 of the resource's name, which all variants of an image share.
     var resourceHash: UInt64
     var file: FileSize
     var storedAt: Timestamp
     var lastUse: Timestamp
     var expiry: Timestamp?
-    /// Grows with each use of any entry, whatever the clock does.
+    /// The number of the last use. It increases with each use of any entry, independently of the clock.
     var useNumber: Int64
 
-    /// The bytes that the entry counts for.
+    /// The number of bytes that the entry counts for in the limits.
     var size: Int { file.occupied }
 
-    /// The order of use. Where it is not known, that of the dates.
+    /// Returns whether this entry was used before another one. The dates decide if the numbers of the uses are equal.
     func isUsedBefore(_ other: IndexEntry) -> Bool { (useNumber, lastUse) < (other.useNumber, other.lastUse) }
 }
 
@@ -28,12 +28,14 @@ extension IndexEntry {
     }
 }
 
-/// Picks the least recently used of many entries that it is shown one after another. In memory it has twice as many as it
-/// picks at most; O(*n* + *k* log *k*) for *k* of *n* in no particular order.
+/// A selection of the least recently used entries of a sequence.
+///
+/// It holds at most twice as many candidates as it selects. Selecting *k* of *n* entries in random order takes O(*n* +
+/// *k* log *k*).
 struct OldestEntries: Sendable {
     struct Candidate: Sendable {
         let name: EntryName
-        /// Number of the last use.
+        /// The number of the last use.
         let use: Int64
         let lastUse: Timestamp
 
@@ -44,10 +46,12 @@ struct OldestEntries: Sendable {
 
     private let count: Int
     private var candidates: [Candidate] = []
-    /// The last of those that were picked so far: what was used later is none of the oldest.
+    /// The most recently used candidate of the selection so far. An entry that was used later is not selected.
     private var latest: Candidate?
 
-    /// - Parameter count: How many to pick; at least one.
+    /// Creates an empty selection.
+    ///
+    /// - Parameter count: The number of entries to select; at least one.
     init(count: Int) { self.count = max(1, count) }
 
     mutating func add(_ entry: IndexEntry) {
@@ -57,7 +61,8 @@ struct OldestEntries: Sendable {
         if candidates.count >= 2 * count { pick() }
     }
 
-    /// Those that are picked, the oldest last. An entry that was shown twice may be there twice.
+    /// Returns the selected candidates and clears the selection. The least recently used candidate is last. An entry
+    /// that was added twice may occur twice.
     mutating func takeAll() -> [Candidate] {
         pick()
         defer { (candidates, latest) = ([], nil) }

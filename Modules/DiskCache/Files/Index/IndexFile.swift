@@ -3,23 +3,25 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// An open index file: a header, and records one behind the other. The last one that tells of an entry is right.
+/// An open index file: a header, followed by records. The last record of an entry is the valid one.
 final class IndexFile: Sendable {
     static let name = "index"
 
     let descriptor: Descriptor
-    /// Where the file was found. Only to look files up in.
+    /// The directory that contains the file, opened only to look up names.
     let directory: Descriptor
     let isWritable: Bool
-    /// nil when there is none, or a damaged one: then only the file's lock is of use.
+    /// The header, or nil if it is missing or damaged. Without a header, only the file's lock is usable.
     let header: IndexHeader?
     private let device: dev_t
     private let node: ino_t
 
+    /// Opens the index file of a directory, without following symbolic links below the directory.
+    ///
     /// - Parameters:
-    ///   - path: Of a directory.
-    ///   - makesFile: Whether an empty file is made where there is none, and a file that cannot be written to is
-    ///     of no use.
+    ///   - path: The path of the directory.
+    ///   - makesFile: Whether to create an empty file if there is none. If true, a file that cannot be written to is an
+    ///     error.
     init(in path: String, makesFile: Bool) throws(SystemError) {
         let flags = O_NONBLOCK
         directory = try Descriptor(opening: path, O_RDONLY | O_DIRECTORY)
@@ -37,26 +39,27 @@ final class IndexFile: Sendable {
         }
         device = status.st_dev
         node = status.st_ino
-        // One that cannot be read is of no more use than a damaged one: the entries tell.
+        // An unreadable header counts as a damaged one: the index is then rebuilt from the entries.
         header = (try? descriptor.read(IndexHeader.size))?.withBytes { IndexHeader($0) }
     }
 
-    /// Bytes of the file, and whether it has been replaced or removed. nil when the system does not say.
+    /// The size of the file in bytes, and whether the file has been replaced or removed. It is nil if the system
+    /// reports an error.
     var status: (size: Int, isGone: Bool)? { descriptor.status.map { (Int($0.st_size), $0.st_nlink == 0) } }
 
-    /// Whether the name still leads to this file.
+    /// Returns whether the path still leads to this file.
     func isAt(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == node
     }
 
-    /// Waits for the file, at most `timeout`. False when somebody else keeps it. Where the file system has no locks, nobody
-    /// does.
+    /// Locks the file. Waits at most `timeout` for another process to release it, and then returns false. On a file
+    /// system without locks, returns true at once.
     func lock(timeout: Duration) -> Bool {
         guard !descriptor.lock(), errno == EWOULDBLOCK || errno == EINTR else { return true }
         var waited = 0
         var pause = 50
-        // The kernel can wait for a lock, but not for at most so long. The thread is the cache's own.
+        // `flock` has no timeout, so the lock is polled. The thread belongs to the cache.
         while Duration.microseconds(waited) < timeout {
             usleep(UInt32(pause))
             if descriptor.lock() { return true }
@@ -67,25 +70,25 @@ final class IndexFile: Sendable {
     }
 }
 
-/// The first 352 bytes of an index file, in little-endian order:
+/// The header of an index file, in its first 352 bytes, in little-endian order:
 ///
-///     0   8  magic, with the version of the layout
-///     8   8  generation: a number of the file's own
-///     16  8  generation of the file that it replaced, zero for none
-///     24  8  bytes of that file which it holds
+///     0   8  magic number, with the version of the layout
+///     8   8  generation: a random number that identifies the file
+///     16  8  generation of the file that this one replaced; zero for none
+///     24  8  number of bytes of the replaced file that this one covers
 ///     32  8  hash of the entries' path extension
-///     40  8  number of records that it began with, each of another entry
-///     48  8  number of records that have been written, at least; the only part that changes, in one piece
-///     56 288 hashes of the boots that know the index to be complete, the latest first, zero for none
-///     344 8  XXH64 of all before it, with zero in the place of the part that changes
+///     40  8  number of initial records, each of another entry
+///     48  8  minimum number of written records; the only field that changes, in one write
+///     56 288 hashes of the boots in which the index is known to be complete, the latest first; zero for none
+///     344 8  XXH64 of all preceding bytes, with zero in place of the changing field
 ///
-/// A file with fewer records than that was cut short. A number below that of the records does no harm, so it needs no
-/// checksum.
+/// A file with fewer records than the field at offset 48 says was truncated. A value that is too small does no harm, so
+/// the field needs no checksum.
 struct IndexHeader: Sendable {
     static let size = 352
     static let writtenCountOffset = 48
-    /// Containers and machines that share a directory and report boots of their own. With more of them, each change of one
-    /// that has been forgotten lists the directory again.
+    /// The maximum number of boots in a header. Containers and machines that share a directory report different boots.
+    /// With more of them, each change by a boot that is not in the header lists the directory again.
     static let maximumBootCount = 36
     private static let bootsOffset = 56
     private static let checksumOffset = bootsOffset + maximumBootCount * 8
@@ -93,14 +96,21 @@ struct IndexHeader: Sendable {
 
     var generation: UInt64
     var replaced: (generation: UInt64, size: Int)
-    /// The hash of each boot in which a cache has listed the directory, and since which every change has been written. At
-    /// most ``maximumBootCount``.
+    /// The hashes of the boots in which a cache has listed the directory and since which every change has been written.
+    /// There are at most ``maximumBootCount``.
     var bootHashes: [UInt64]
     var suffixHash: UInt64
     var entryCount: Int
     var writtenCount: Int
 
-    /// - Parameter bootHashes: The latest first; those beyond ``maximumBootCount`` are left out.
+    /// Creates the header of a new index file, with a random generation.
+    ///
+    /// - Parameters:
+    ///   - entryCount: The number of initial records.
+    ///   - replaced: The generation of the replaced file, and the number of its bytes that the new file covers. The
+    ///     default is none.
+    ///   - suffix: The path extension of the entries' files, with its dot.
+    ///   - bootHashes: The hashes of the boots, the latest first. Hashes beyond ``maximumBootCount`` are dropped.
     init(
         entryCount: Int, replacing replaced: (generation: UInt64, size: Int) = (0, 0), suffix: String,
         bootHashes: [UInt64]
@@ -113,12 +123,13 @@ struct IndexHeader: Sendable {
         suffixHash = XXH64.hash(suffix.utf8Span.span.bytes)
     }
 
+    /// Decodes a header. Returns nil if the bytes are not a valid header.
     init?(_ bytes: RawSpan) {
         guard bytes.byteCount == Self.size, bytes.number(at: 0, as: UInt64.self) == Self.magic,
             let size = Int(exactly: bytes.number(at: 24, as: UInt64.self)),
             let entryCount = Int(exactly: bytes.number(at: 40, as: UInt64.self))
         else { return nil }
-        // A number that no file has counts as none.
+        // A number that exceeds `Int` counts as the largest one, so the file counts as truncated.
         writtenCount = Int(exactly: bytes.number(at: Self.writtenCountOffset, as: UInt64.self)) ?? .max
         generation = bytes.number(at: 8, as: UInt64.self)
         replaced = (bytes.number(at: 16, as: UInt64.self), size)
@@ -156,29 +167,32 @@ struct IndexHeader: Sendable {
         return bytes
     }
 
-    /// The hash of this boot. Since the machine came up, what was written is what is read, whatever happened to processes.
-    /// Before that, a power cut may have taken the end of the index and left files that it told of; after it, the boot is
-    /// another one. Containers on one machine, and machines that share a disk, may each have a boot of their own.
+    /// The hash of the current boot's identifier.
+    ///
+    /// During one boot, all written bytes are read back, even if processes end. A power failure may have lost the end
+    /// of the index but not the entries' files; after it, the boot has another identifier. Containers on one machine,
+    /// and machines that share a disk, may each have their own identifier.
     static let bootHash: UInt64 = {
         let id = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id") ?? Data()
         return XXH64.hash(id.bytes)
     }()
 }
 
-/// A record of an index file: 88 bytes, in little-endian order, the name in its own.
+/// A record of an index file: 88 bytes, in little-endian order, except the name:
 ///
-///     0   32 name
+///     0   32 name, in big-endian order
 ///     32  8  hash of the resource
-///     40  8  length of the file, in bytes
-///     48  8  when it was stored, in milliseconds since 1970
-///     56  8  when it was last used, the same way
-///     64  8  its expiry, the same way; the least number for none
+///     40  8  length of the file in bytes
+///     48  8  date of storing, in milliseconds since 1970
+///     56  8  date of the last use, in milliseconds since 1970
+///     64  8  expiration date, in milliseconds since 1970; the minimum value for none
 ///     72  8  number of the last use
-///     80  1  what the record says
-///     81  3  blocks of 512 bytes that the file occupies, beyond those that its length fills
-///     84  4  the low half of the XXH64 of what stands before it, seeded by the file's generation
+///     80  1  kind of the record
+///     81  3  number of 512-byte blocks that the file occupies beyond those that its length fills
+///     84  4  low half of the XXH64 of the preceding bytes, seeded with the generation of the file
 enum IndexRecord {
-    /// An entry is, or will be, as the record says. Nobody finds more than what the entry's file proves.
+    /// An entry exists, or is about to be published. A read always verifies the entry's file, so a record without a
+    /// file does no harm.
     case entry(IndexEntry)
     case removed(EntryName)
     case removedAll
@@ -203,7 +217,7 @@ enum IndexRecord {
         bytes.append(number: UInt32(truncatingIfNeeded: checksum))
     }
 
-    /// nil unless the bytes are a whole record.
+    /// Decodes a record. Returns nil if the bytes are not a whole record.
     init?(_ bytes: RawSpan, generation: UInt64) {
         let checksum = XXH64.hash(bytes.extracting(first: 84), seed: generation)
         guard bytes.number(at: 84, as: UInt32.self) == UInt32(truncatingIfNeeded: checksum),
@@ -219,7 +233,7 @@ enum IndexRecord {
         case .entry:
             let expiry = bytes.number(at: 64, as: Int64.self)
             let length = bytes.number(at: 40, as: Int64.self)
-            // No file has 4 TiB; that no sum overflows is the table's to see to.
+            // Larger files than 4 TiB do not occur. ``IndexTable/put(_:)`` checks that sums do not overflow.
             guard 0..<1 << 42 ~= length else { return nil }
             let size = FileSize(
                 length: Int(length), occupied: (Self.blocks(of: Int(length)) + furtherBlocks) * Self.blockSize)
@@ -233,7 +247,7 @@ enum IndexRecord {
         }
     }
 
-    /// The hash of the name in a record, which need not be whole.
+    /// Returns the hash of the name in a record, which may be damaged.
     static func hash(_ bytes: UnsafeRawBufferPointer, at start: Int) -> UInt64 {
         UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
     }
@@ -258,6 +272,6 @@ enum IndexRecord {
         bytes.append(number: kind.rawValue | UInt32(min(max(0, further), maximumFurtherBlocks)) << 8)
     }
 
-    /// Blocks that so many bytes fill, the last one perhaps in part.
+    /// Returns the number of blocks that `length` bytes fill, including a partly filled one.
     private static func blocks(of length: Int) -> Int { length / blockSize + (length % blockSize == 0 ? 0 : 1) }
 }

@@ -1,37 +1,38 @@
 import AlcedoCore
 import AlcedoLibc
 
-/// The index in memory, and how far the file has been read. Reads of the file are short, but do block.
+/// The index in memory, and the position up to which its file has been read. Reads of the file are short, but block.
 struct IndexState: Sendable {
     enum Lookup {
-        /// - Parameter indexFile: Where to look for the file.
+        /// The entry exists. Its file is in the directory of `indexFile`.
         case present(IndexEntry, indexFile: IndexFile)
         case expired
         case absent
-        /// The index cannot tell; the entry's file can.
+        /// The index is incomplete. Only the entry's file can decide.
         case unknown
     }
 
-    /// Most uses that are told to others, and kept for the next start, later than they happen.
+    /// The number of unwritten uses from which on they should be written, for other processes and the next start.
     static let maximumUnwrittenUseCount = 512
 
     private(set) var table = IndexTable()
-    /// Whether the table has all of the file. Else there is none, or a damaged one, or somebody just writes.
+    /// Whether the table has all records of the file. If not, the file is missing or damaged, or another process is
+    /// writing to it.
     private(set) var isIntact = false
-    /// Hash of the entries' path extension.
+    /// The hash of the entries' path extension.
     private let suffixHash: UInt64
     private let bootHash: UInt64
     private(set) var file: IndexFile?
-    /// Bytes of the file that the table has.
+    /// The number of bytes of the file that the table covers.
     private(set) var end = 0
     private(set) var recordCount = 0
     private var nextUse: Int64 = 1
-    /// Whether the table is right and no file tells it yet: then no file is read.
+    /// Whether the table is valid and has not been written to a file yet. Meanwhile, no file is read.
     private var isReplacing = false
-    /// Entries that were used since the file was written to.
+    /// The entries that were used since the last write to the file.
     private(set) var unwrittenUses: Set<EntryName> = []
 
-    /// Whether the file is so long for what it tells that a new one is worth its writing.
+    /// Whether the file has so many outdated records that it should be replaced.
     var isWasteful: Bool { recordCount > 2 * table.count + 8192 }
 
     init(suffixHash: UInt64, bootHash: UInt64 = IndexHeader.bootHash) {
@@ -39,25 +40,25 @@ struct IndexState: Sendable {
         self.bootHash = bootHash
     }
 
-    /// Whether the table tells of every entry there is: the file does, unless the machine went down since, or the files had
-    /// other names then.
+    /// Whether the table contains every entry of the directory. The file is complete unless the machine was restarted
+    /// since, or the entries' files had another extension then.
     var isComplete: Bool {
         guard isIntact, let header = file?.header else { return false }
         return header.suffixHash == suffixHash && header.bootHashes.contains(bootHash)
     }
 
-    /// The boots that may rely on a file which is written now: this one, and those that rely on the present file, because
-    /// the new one tells no less.
+    /// The boots that may rely on a new file: the current one, and those that rely on the present file, because the new
+    /// one contains the same entries.
     var bootHashes: [UInt64] { [bootHash] + (file?.header?.bootHashes ?? []).filter { $0 != bootHash } }
 
     // MARK: Looking up
 
-    /// Notes a use of what is present.
+    /// Looks up an entry, and records a use if it is present.
     mutating func use(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits, in path: String) -> Lookup {
         var lookup = find(name, at: now, limits: limits)
         if case .present = lookup {
         } else {
-            // Somebody else may have stored it, or used it.
+            // Another process may have stored or used the entry.
             refresh(path)
             lookup = find(name, at: now, limits: limits)
         }
@@ -86,9 +87,9 @@ struct IndexState: Sendable {
 
     // MARK: Reading
 
-    /// Reads what others have written since.
+    /// Reads the records that other processes have written.
     ///
-    /// - Parameter path: Of the directory.
+    /// - Parameter path: The path of the directory.
     mutating func refresh(_ path: String) {
         guard !isReplacing else { return }
         if let file {
@@ -104,12 +105,12 @@ struct IndexState: Sendable {
         install(opened)
     }
 
-    /// Knows what a file says that has been opened.
+    /// Continues with a file that has been opened, and reads its records.
     mutating func install(_ opened: IndexFile) {
         if let old = file, let header = opened.header, isIntact, header.entryCount == table.count,
             header.replaced.generation == old.header?.generation, header.replaced.size == end
         {
-            // It begins with what we know.
+            // The file replaces the present one, and its initial records are the table.
             begin(opened, table.count)
         } else {
             forget()
@@ -118,23 +119,23 @@ struct IndexState: Sendable {
         if let size = opened.status?.size { readOn(to: size) }
     }
 
-    /// Knows nothing but what `table` tells, until it goes on with the file that is written of it, or is told to abandon it:
-    /// whoever looks meanwhile must not read the old file again.
+    /// Replaces the content with `table`, until ``follow(_:generation:)`` or ``abandon()`` is called. Meanwhile,
+    /// lookups must not read the old file again.
     mutating func replace(_ table: IndexTable) {
         forget()
         self.table = table
         isReplacing = true
     }
 
-    /// Gives up a table that cannot be written. The next look reads what file there is.
+    /// Discards a table that could not be written. The next lookup reads the file that exists.
     mutating func abandon() {
         guard isReplacing else { return }
         isReplacing = false
         forget()
     }
 
-    /// Records of the entries at `positions`, for a file that is to replace this one; nil when there are not `count` entries any
-    /// more.
+    /// Returns the records of the entries at `positions`, for a file that replaces this one. Returns nil if the table
+    /// no longer has `count` entries.
     func snapshot(_ positions: Range<Int>, of count: Int, generation: UInt64) -> [UInt8]? {
         guard table.count == count else { return nil }
         var bytes: [UInt8] = []
@@ -143,7 +144,7 @@ struct IndexState: Sendable {
         return bytes
     }
 
-    /// Goes on with a file that holds the whole of the table.
+    /// Continues with a file that contains the whole table.
     mutating func follow(_ path: String, generation: UInt64) {
         isReplacing = false
         guard let opened = try? IndexFile(in: path, makesFile: false), let header = opened.header,
@@ -169,17 +170,18 @@ struct IndexState: Sendable {
 
     private mutating func readOn(to size: Int) {
         readRecords(to: size)
-        // What is left is damage, or somebody is just writing it: the lock's owner knows. What is missing is damage.
+        // Unread bytes are damage, or another process is writing. The owner of the lock can tell the two apart. Missing
+        // bytes are damage.
         isIntact = file?.header.map { recordCount >= max($0.entryCount, $0.writtenCount) && end == size } ?? false
     }
 
-    /// The table with all that whole records tell, those behind damaged ones too. Only for the lock's owner: for others,
-    /// somebody may just be writing.
+    /// Returns the table with all whole records, including those that follow damaged ones. Only the owner of the lock
+    /// may call this: for any other caller, another process may be writing.
     consuming func salvaged() -> IndexTable {
         guard file?.header != nil, let size = file?.status?.size else { return table }
         while end < size {
             readRecords(to: size)
-            // Past the damaged one.
+            // Skip the damaged record.
             end += IndexRecord.size
         }
         return table
@@ -187,7 +189,7 @@ struct IndexState: Sendable {
 
     private mutating func readRecords(to size: Int) {
         guard size > end, let file, let generation = file.header?.generation else { return }
-        // A file may claim to be of any size.
+        // The size in a damaged file may be arbitrarily large.
         if recordCount == 0 { table.reserve(min(1 << 20, (size - end) / IndexRecord.size)) }
         let room = min(size - end, 1024 * IndexRecord.size)
         withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { room in
@@ -200,7 +202,7 @@ struct IndexState: Sendable {
         }
     }
 
-    /// Applies the whole records of a piece of the file; false when one is damaged.
+    /// Applies the whole records in a part of the file. Returns false if one is damaged.
     private mutating func apply(_ piece: UnsafeRawBufferPointer, generation: UInt64) -> Bool {
         let starts = stride(from: 0, through: piece.count - IndexRecord.size, by: IndexRecord.size)
         var positions: Int32 = 0
@@ -212,7 +214,8 @@ struct IndexState: Sendable {
             end += IndexRecord.size
             recordCount += 1
         }
-        // Used, so that the looks are not left out: places are 31 bits, or -1.
+        // The result is used so that the compiler keeps the reads. It is always true: positions have 31 bits, or are
+        // -1.
         return positions >= -1
     }
 
@@ -232,8 +235,10 @@ struct IndexState: Sendable {
         }
     }
 
-    /// Writes the records, and the uses that are unwritten, and applies them. False when the system refuses, and `errno`
-    /// says why; then nothing has changed. Only for the lock's owner.
+    /// Writes the records and the unwritten uses, and then applies the records. Only the owner of the lock may call
+    /// this.
+    ///
+    /// - Returns: False if the system refuses the write, with the reason in `errno`. Then nothing has changed.
     mutating func append(_ records: [IndexRecord]) -> Bool {
         guard let file, let generation = file.header?.generation else { return false }
         var bytes: [UInt8] = []
@@ -252,7 +257,8 @@ struct IndexState: Sendable {
         unwrittenUses = []
         end += bytes.count
         recordCount += bytes.count / IndexRecord.size
-        // Without it, a file that is cut short at the end of a record would look whole: no more than that is lost.
+        // Without this number, a file that was truncated at the end of a record would look whole. If this write fails,
+        // only that check is lost.
         var count: [UInt8] = []
         count.append(number: UInt64(recordCount))
         _ = file.descriptor.write(count, at: IndexHeader.writtenCountOffset)

@@ -1,10 +1,11 @@
 import AlcedoCore
 
-/// What an index knows, in memory: entries in an array, found by an open-addressing table of their places.
+/// The entries of an index in memory: an array, and an open-addressing hash table of positions in the array.
 ///
-/// 96 bytes an entry, and 16 to 32 for finding it. Names are digests, so their bits need no hashing.
+/// An entry takes 96 bytes, plus 16 to 32 bytes in the hash table. Names are digests, so their bits serve as hashes.
 struct IndexTable: Sendable {
-    /// The place of an entry and a part of its name, which tells most others from it without looking at them.
+    /// The position of an entry, and a part of its name as a tag. Comparing the tags avoids reading almost all other
+    /// entries.
     private struct Slot: Sendable {
         static let free = Slot(position: -1, tag: 0)
 
@@ -22,12 +23,12 @@ struct IndexTable: Sendable {
 
     private(set) var entries: [IndexEntry] = []
     private(set) var totalSize = 0
-    /// By the last bits of the names' first words, or the next free slot behind.
+    /// The slots. An entry is in the slot of the low bits of its name's first word, or in one of those that follow.
     private var slots: [Slot] = Array(repeating: .free, count: 16)
 
     var count: Int { entries.count }
 
-    /// The place of an entry, until the next removal.
+    /// Returns the position of an entry, which is valid until the next removal.
     func position(of name: EntryName) -> Int? { slot(of: name).map { Int(slots[$0].position) } }
 
     subscript(position: Int) -> IndexEntry { entries[position] }
@@ -39,13 +40,13 @@ struct IndexTable: Sendable {
         if size > slots.count { rebuild(size) }
     }
 
-    /// Looks where an entry of that hash would be found, and no further: looks that do not wait for one another bring the
-    /// memory near that many of ``put(_:)`` will need.
+    /// Reads the first slot of a hash. Independent reads of several slots load the memory that ``put(_:)`` is about to
+    /// need.
     func prefetch(_ hash: UInt64) -> Int32 { slots[home(hash)].position }
 
-    /// Adds an entry, or replaces what is known of it.
+    /// Adds or replaces an entry.
     mutating func put(_ entry: IndexEntry) {
-        // More than anybody's disk has inodes, or bytes, for; a table that is damaged in this way is of no use.
+        // No disk has that many inodes or bytes, so such a table comes from a damaged file.
         guard entries.count < Int(Int32.max) / 2, entry.size <= .max - totalSize else { return }
         if (entries.count + 1) * 2 > slots.count { rebuild(slots.count * 2) }
         var slot = home(entry.name.hash)
@@ -79,7 +80,7 @@ struct IndexTable: Sendable {
         totalSize -= entry.size
         let last = entries.removeLast()
         if position < entries.count {
-            // The last one takes the free place.
+            // The last entry moves to the free position.
             var moved = home(last.name.hash)
             while Int(slots[moved].position) != entries.count { moved = next(moved) }
             slots[moved].position = Int32(position)
@@ -104,7 +105,8 @@ struct IndexTable: Sendable {
 
     private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
 
-    /// Frees a slot, and moves those behind it that were put off by it. Source: Knuth, TAOCP 6.4, algorithm R.
+    /// Frees a slot, and moves the following entries that the slot had displaced. Source: Knuth, TAOCP 6.4, algorithm
+    /// R.
     private mutating func close(_ freed: Int) {
         let mask = slots.count - 1
         var hole = freed

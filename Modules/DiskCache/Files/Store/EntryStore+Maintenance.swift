@@ -4,20 +4,22 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension EntryStore {
-    /// Whether a limit is exceeded by what there is, known before or not.
+    /// Whether the entries exceed a limit, after the index has been read completely.
     var isKnownOverLimits: Bool {
         index.load()
         return isOverLimits()
     }
 
-    /// A trim by limits, which knows what there is.
+    /// A trim that applies the limits, after the index has been read completely.
     var knownLimitTrim: EntryTrim {
         index.load()
         return limitTrim
     }
 
-    /// All entries that are to be verified, those too that only the directory tells of, and what is known to be lost already:
-    /// entries whose folder is a link.
+    /// Returns the names of all entries to verify, including entries that only the directory lists.
+    ///
+    /// Also returns the entries that are lost already because their directory was a symbolic link. The call removes
+    /// such links.
     func beginVerification() -> (names: [EntryName], found: DataCacheVerification) {
         guard !index.isMissing else { return ([], DataCacheVerification()) }
         var found = DataCacheVerification(refusal: index.load())
@@ -39,7 +41,7 @@ extension EntryStore {
         return (Array(names), found)
     }
 
-    /// Reads entries, and removes those that are damaged.
+    /// Verifies entries, and removes the damaged ones.
     func verify(_ names: [EntryName]) -> DataCacheVerification {
         var result = DataCacheVerification()
         for name in names {
@@ -51,7 +53,8 @@ extension EntryStore {
                 case .damaged: result.damagedNames.append(name.text)
                 }
             } catch {
-                // It is not to be had now, neither whole nor damaged, or damaged and not to be removed.
+                // The entry cannot be read now, which says nothing about its bytes, or it is damaged and cannot be
+                // removed.
                 result.recordFailure(error)
             }
         }
@@ -60,11 +63,11 @@ extension EntryStore {
 
     private enum Condition {
         case valid(size: Int)
-        /// And removed.
+        /// The entry was damaged, and has been removed.
         case damaged
     }
 
-    /// nil when it has gone meanwhile.
+    /// Returns the condition of an entry, or nil if the entry was removed meanwhile.
     private func condition(of name: EntryName) throws(DataCacheError) -> Condition? {
         if let found = try found(name), isKnown(found, name) { return .valid(size: found.size.occupied) }
         return try confirm(name)
@@ -78,7 +81,7 @@ extension EntryStore {
         }
     }
 
-    /// Looks again at an entry, without anybody between. Removes it if it is damaged.
+    /// Checks an entry again while no other process makes changes. Removes it if it is damaged.
     private func confirm(_ name: EntryName) throws(DataCacheError) -> Condition? {
         try index.change { change throws(DataCacheError) -> Condition? in
             guard change.read({ $0.position(of: name) != nil }) else { return nil }
@@ -94,7 +97,7 @@ extension EntryStore {
         }
     }
 
-    /// Makes the index tell what an entry's file says. Returns what it then tells.
+    /// Updates the index with the content of an entry's file. Returns the entry in the index.
     @discardableResult
     func updateIndex(
         _ name: EntryName, _ resource: ResourceKey, storedAt: Timestamp, _ size: FileSize, _ expiry: Date?,
@@ -109,7 +112,7 @@ extension EntryStore {
         return entry
     }
 
-    /// Whether the index tells the same as the file.
+    /// Returns whether the index agrees with the entry's file.
     private func isKnown(_ found: EntryDirectory.VerifiedEntry, _ name: EntryName) -> Bool {
         index.read { table in
             table.position(of: name).map { table[$0].storedAt == found.storedAt && table[$0].file == found.size }
@@ -117,18 +120,18 @@ extension EntryStore {
         }
     }
 
-    /// Moves another directory's entries here.
+    /// Moves another directory's entries into this one. Returns the number of moved entries.
     func adoptEntries(of other: EntryDirectory) -> Int {
-        // However it is spelled: what is here already would go there.
+        // Two paths may lead to the same directory. Adopting from it would remove its own entries.
         guard !other.isSame(as: files) else { return 0 }
         var names: [(EntryName, suffix: [UInt8]?)] = []
-        // What is not to be had now stays where it is.
+        // Entries that cannot be listed now stay where they are.
         try? other.forEachName { name, suffix in names.append((name, suffix)) }
-        // In the order of their use, which they keep.
+        // Storing the entries in the order of their use keeps that order.
         var index = IndexState(suffixHash: 0)
         index.refresh(other.paths.directory)
         var known: [EntryName: IndexEntry] = [:]
-        // A name may come twice, with one extension and with another.
+        // A name may occur twice, with different extensions.
         for (name, _) in names { known[name] = index.table.position(of: name).map { index.table[$0] } }
         names.sort { a, b in
             guard let a = known[a.0], let b = known[b.0] else { return known[a.0] == nil && known[b.0] != nil }
@@ -140,7 +143,7 @@ extension EntryStore {
                 if try adopt(name, suffix, of: other, as: known[name]) { count += 1 }
                 other.remove(name, suffix: suffix)
             } catch {
-                // What cannot be stored now, or not at all, stays where it is.
+                // An entry that cannot be stored stays where it is.
                 leftCount += 1
             }
         }
@@ -154,7 +157,7 @@ extension EntryStore {
         return count
     }
 
-    /// Returns whether it is an entry that this cache lacks and may have.
+    /// Stores a valid entry of another directory that this cache lacks. Returns whether it was stored.
     private func adopt(
         _ name: EntryName, _ suffix: [UInt8]?, of other: EntryDirectory, as known: IndexEntry?
     ) throws(DataCacheError) -> Bool {
@@ -180,7 +183,7 @@ extension EntryStore {
 }
 
 extension DataCacheVerification {
-    /// Notes why something could not be done; the first reason is told.
+    /// Records why an operation failed. The report has the first reason.
     mutating func recordFailure(_ error: DataCacheError?) { refusal = refusal ?? error }
 }
 

@@ -2,14 +2,14 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The entries of a directory, with their index and limits. Every call blocks; any thread may make it.
+/// The entries of a directory, with their index and limits. Every call blocks, and is allowed on any thread.
 final class EntryStore: Sendable {
     enum Reading: Sendable {
         case found(CachedData)
         case absent
-        /// Its time is over: it is to be removed.
+        /// The entry has expired and has to be removed.
         case expired
-        /// What is in its place is not what the index tells: to be confirmed.
+        /// The file differs from what the index says. ``confirm(_:)`` decides.
         case unconfirmed
     }
 
@@ -45,7 +45,7 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// Removes what dead processes left unfinished, once. Returns whether it was now.
+    /// Removes the temporary files of ended processes, once. Returns whether this call was the first.
     @discardableResult
     func sweepOnce() -> Bool {
         let isFirst = isSwept.withLock { isSwept in
@@ -58,7 +58,7 @@ final class EntryStore: Sendable {
 
     // MARK: Reading
 
-    /// Reads and verifies an entry. Returns whether many uses wait to be written, too.
+    /// Reads and verifies an entry. Also returns whether so many uses are unwritten that they should be written now.
     func read(_ key: ImageKey, isMapped: Bool) -> (Reading, isDue: Bool) {
         let name = EntryName(key)
         let (admission, uses) = admit(name)
@@ -89,12 +89,13 @@ final class EntryStore: Sendable {
         return entry
     }
 
-    /// Whether an entry is the one that the index knows. Else somebody has stored another one, whose expiry is another.
+    /// Returns whether an entry is the one that the index knows. If not, another process has stored a new entry, whose
+    /// expiration date the index does not know.
     private func isKnown(_ storedAt: Timestamp, _ known: Known?) -> Bool {
         known.map { $0.entry.storedAt == storedAt } ?? true
     }
 
-    /// Opens an entry to be read in chunks, and verifies all of it.
+    /// Opens an entry to read it in chunks, and verifies all of it.
     func openChunks(_ key: ImageKey, chunkSize: Int) -> (reader: EntryReader?, reading: Reading) {
         let name = EntryName(key)
         switch admit(name).0 {
@@ -109,7 +110,7 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// What the index tells of an entry, and where to look for its file.
+    /// An entry as the index describes it, and the index file whose directory contains the entry's file.
     private typealias Known = (entry: IndexEntry, indexFile: IndexFile)
 
     private enum Admission {
@@ -117,7 +118,8 @@ final class EntryStore: Sendable {
         case rejected(Reading)
     }
 
-    /// Whether an entry may be read, as the index tells, or else its file. Notes a use.
+    /// Decides by the index, or else by the entry's file, whether an entry may be read. Records a use. Also returns the
+    /// number of unwritten uses.
     private func admit(_ name: EntryName) -> (Admission, uses: Int) {
         let now = now
         let (lookup, uses) = index.use(name, at: now, limits: limits)
@@ -150,11 +152,13 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// Looks again at an entry that a reader found doubtful, without anybody between. Removes it if it is not right.
+    /// Checks again an entry that a reader could not confirm, while no other process makes changes. Removes the entry
+    /// if it is damaged or expired.
     func confirm(_ key: ImageKey) -> CachedData? {
         let name = EntryName(key)
         let found = try? index.change { change throws(DataCacheError) -> CachedData? in
-            // Another process may have limits of another size: what is over ours is no damage.
+            // The entry may be larger than this cache's limit, because another process may have other limits. That is
+            // no damage.
             switch files.read(name, key: key, isMapped: false) {
             case .valid(var entry, let storedAt, let size):
                 let found = updateIndex(name, key.resource, storedAt: storedAt, size, entry.expiry, change)
@@ -173,7 +177,7 @@ final class EntryStore: Sendable {
         return found ?? nil
     }
 
-    /// Removes an entry if its time is over.
+    /// Removes an entry if it has expired.
     func removeExpired(_ key: ImageKey) {
         let name = EntryName(key)
         _ = try? index.change { change throws(DataCacheError) in
@@ -187,8 +191,8 @@ final class EntryStore: Sendable {
 
     // MARK: Storing
 
-    /// Stores an entry, unless that is not due any more. A full disk makes the cache give up half of what it holds, and try
-    /// once more.
+    /// Stores an entry, unless a later change of its key is done. If the disk is full, removes entries until half of
+    /// the size is left, and tries once more.
     func store(
         _ entry: CachedData, for key: ImageKey, in order: StoreOrder = StoreOrder()
     ) throws(DataCacheError) {
@@ -242,7 +246,7 @@ final class EntryStore: Sendable {
                     count { $0.damagedEntries += 1 }
                 }
             } catch {
-                // What stood there before may be another size than is noted now.
+                // The index now has the size of the new entry, but the old entry may still be there.
                 remove(entry.name, change)
                 throw error
             }
@@ -250,7 +254,9 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// - Throws: ``DataCacheError`` of the code `tooLarge` when there is no room for an entry of so many bytes.
+    /// Checks that an entry of `size` bytes fits the limits.
+    ///
+    /// - Throws: ``DataCacheError`` with the code `tooLarge` if it does not.
     func check(_ size: Int) throws(DataCacheError) {
         guard size <= limits.maximumSize, limits.maximumCount > 0 else {
             throw DataCacheError(
@@ -270,7 +276,7 @@ final class EntryStore: Sendable {
     @discardableResult
     private func remove(_ name: EntryName, in order: StoreOrder = StoreOrder()) -> Bool {
         if index.isMissing {
-            // A store that has begun to change anything has made the directory; any other is not due any more.
+            // If a store had changed anything, the directory would exist. Any other store in progress is now outdated.
             order.markDone()
             guard !index.isMissing else { return false }
         }
@@ -283,11 +289,11 @@ final class EntryStore: Sendable {
             }
             return wasThere
         }
-        // Whoever keeps the index finds out by himself.
+        // If another process holds the index, that process finds the file missing on its next read.
         return isGone ?? files.remove(name)
     }
 
-    /// Removes an entry's file. Returns whether there is none any more, which the index then tells.
+    /// Removes an entry's file, and then the entry from the index. Returns whether the file is gone.
     @discardableResult
     func remove(_ name: EntryName, _ change: DiskIndex.Change) -> Bool {
         guard removeFile(name, in: change.file.directory) else { return false }
@@ -295,7 +301,8 @@ final class EntryStore: Sendable {
         return true
     }
 
-    /// Returns whether an entry has no file any more. One that the system keeps is still to be counted.
+    /// Removes an entry's file. Returns whether the file is gone. An entry whose file cannot be removed still counts
+    /// toward the limits.
     private func removeFile(_ name: EntryName, in directory: borrowing Descriptor) -> Bool {
         files.remove(name, in: directory) || !files.contains(name)
     }
@@ -332,15 +339,15 @@ final class EntryStore: Sendable {
         if isDone == nil { try? files.forEachName { name, _ in files.remove(name) } }
     }
 
-    // MARK: Keeping order
+    // MARK: Maintenance
 
-    /// Writes the uses that wait, for other processes and the next start.
+    /// Writes the unwritten uses, for other processes and the next start.
     func writeUses() {
         guard index.hasUnwrittenUses else { return }
         try? index.change { change throws(DataCacheError) in try change.append([]) }
     }
 
-    /// What a full disk has removed since this was last called.
+    /// Returns the entries that were removed because of a full disk since the last call.
     func takeReport() -> DataCacheTrimReport {
         unreported.withLock { removals in
             defer { removals = [] }
@@ -348,7 +355,7 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// Whether a limit is exceeded, by a share of it.
+    /// Returns whether the entries exceed a limit by more than `share` of it.
     func isOverLimits(by share: Double = 0) -> Bool {
         index.read { table in
             Double(table.totalSize) > Double(limits.maximumSize) * (1 + share)
@@ -356,16 +363,19 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// What brings the entries within the limits; it does no more than look for expired ones when they are.
+    /// A trim that brings the entries within the limits. If they are within the limits, it only removes expired
+    /// entries.
     var limitTrim: EntryTrim {
         let isOver = isOverLimits()
-        // What is stored while it looks is for the trim that is asked for then: this one would leave more than a trim is to.
+        // Within the limits, this trim has no size goal. Entries that are stored during its scan could otherwise make
+        // it trim to the limits themselves, which leaves more than a trim should. Their stores request a trim of their
+        // own.
         return EntryTrim(
             toSize: isOver ? limits.sizeAfterTrim : .max, count: isOver ? limits.countAfterTrim : .max,
             sizeOfLast: limits.maximumCount > 0 ? limits.maximumSize : 0, reason: .sizeLimit)
     }
 
-    /// Does a step of a trim. Returns whether that was the last.
+    /// Performs a step of a trim. Returns whether it was the last one.
     func advance(_ trim: inout EntryTrim) -> Bool {
         let now = now
         if trim.scan(index, at: now, limits: limits) { return trim.isDone }

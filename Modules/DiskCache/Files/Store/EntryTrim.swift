@@ -1,39 +1,43 @@
 import AlcedoCore
 
-/// A trim on its way: done in steps, so that other writers come between. It looks for what may go without any lock but the
-/// memory's, a few entries at a time, and what it chooses it judges again, under the lock of the index.
+/// A trim in progress. It runs in steps, so that other writers can run in between.
+///
+/// A trim scans a few entries at a time for candidates, under the lock of the index in memory only. It checks each
+/// candidate again under the lock of the index file before the entry is removed.
 struct EntryTrim: Sendable {
     private enum Stage {
-        /// Through the entries at the places below.
+        /// The scan still has to visit the entries at the positions below this one.
         case scanning(below: Int)
         case choosing
         case done
     }
 
-    /// Most entries that go in one step.
+    /// The maximum number of entries that one step removes.
     static let removalLimit = 32
-    /// Most candidates that are judged in one step.
+    /// The maximum number of candidates that one step checks.
     private static let candidateLimit = 256
-    /// Pieces of the table that are looked at in one step.
+    /// The number of slices of the table that one step scans.
     private static let sliceCount = 32
 
-    /// What is wanted.
+    /// The maximum number of bytes after the trim.
     let size: Int
+    /// The maximum number of entries after the trim.
     let count: Int
-    /// Bytes of which an entry that is left alone stays.
+    /// The maximum size of a single remaining entry that the trim keeps although it exceeds `size` or `count`.
     let sizeOfLast: Int
-    /// Why an entry goes that has not expired and is not over the count.
+    /// The reason that is reported for entries that have not expired and do not exceed the count limit.
     let reason: DataCacheTrimReport.Reason
     private(set) var report = DataCacheTrimReport()
 
     private var stage = Stage.scanning(below: .max)
-    /// Whether anything has gone since the last look.
+    /// Whether the trim has removed an entry since the last scan.
     private var hasProgress = false
-    /// Whether what was used since the look goes all the same: it is used so often that no look finds it unused.
+    /// Whether the trim also removes entries that were used after the scan. It does so when the entries are used so
+    /// often that every scan is outdated before the removal.
     private var ignoresRecentUse = false
     private var selection = OldestEntries(count: 1)
     private var expired: [EntryName] = []
-    /// By their last uses; the oldest is last.
+    /// The candidates in the order of their last use; the least recently used one is last.
     private var oldest: [OldestEntries.Candidate] = []
 
     init(toSize size: Int, count: Int, sizeOfLast: Int = 0, reason: DataCacheTrimReport.Reason) {
@@ -45,8 +49,10 @@ struct EntryTrim: Sendable {
 
     var isDone: Bool { if case .done = stage { true } else { false } }
 
-    /// Looks at some entries. Returns false when there is nothing to look for now. All of a look is O(*n*) and a sort of an
-    /// eighth of the entries; there is one for the expired, and one more for each eighth that goes.
+    /// Scans some entries. Returns false if the trim is not in the scanning stage.
+    ///
+    /// - Complexity: A whole scan is O(*n*), plus a sort of an eighth of the entries. A trim scans once, and once more
+    ///   for each eighth of the entries that it removes.
     mutating func scan(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
         guard case .scanning(var end) = stage else { return false }
         if end == .max {
@@ -75,7 +81,8 @@ struct EntryTrim: Sendable {
         return true
     }
 
-    /// Chooses the next entries to go, as they are now. Empty when there are none now.
+    /// Returns the next entries to remove, judged by their present state. Returns an empty array if there are none at
+    /// the moment.
     mutating func choose(in table: IndexTable, at now: Timestamp, limits: DataCacheLimits) -> [DataCacheTrimReport
         .Choice]
     {
@@ -93,7 +100,7 @@ struct EntryTrim: Sendable {
                 if chosen.isEmpty { stage = .done }
                 break
             } else if let candidate = oldest.popLast() {
-                // What was used since, or has gone, is not the oldest.
+                // An entry that was used since the scan, or was removed, is not the least recently used.
                 guard let position = table.position(of: candidate.name),
                     ignoresRecentUse || table[position].useNumber == candidate.use
                 else { continue }
@@ -103,7 +110,7 @@ struct EntryTrim: Sendable {
                 if chosen.isEmpty { rescan() }
                 break
             }
-            // It may have been met twice.
+            // A scan may meet an entry twice.
             guard !chosen.contains(where: { $0.name == name }), let position = table.position(of: name) else {
                 continue
             }
@@ -114,7 +121,7 @@ struct EntryTrim: Sendable {
         return chosen
     }
 
-    /// Notes what has gone of that which was chosen.
+    /// Records the chosen entries that were removed.
     mutating func record(_ choices: [DataCacheTrimReport.Choice]) {
         if !choices.isEmpty { hasProgress = true }
         for choice in choices {
@@ -122,7 +129,7 @@ struct EntryTrim: Sendable {
         }
     }
 
-    /// Notes why something does not go; the first reason is told.
+    /// Records why an entry cannot be removed. The report has the first reason.
     mutating func recordFailure(_ error: DataCacheError?) { report.refusal = report.refusal ?? error }
 
     private func isReached(_ totalSize: Int, _ totalCount: Int) -> Bool {
@@ -130,7 +137,8 @@ struct EntryTrim: Sendable {
         return totalCount <= 1 && totalSize <= sizeOfLast
     }
 
-    /// When all is chosen and more has to go. A second look in vain is the last one: what is there cannot be removed.
+    /// Starts another scan if all candidates are used up and the goal is not reached. If a second scan leads to no
+    /// removal, the trim ends: the remaining entries cannot be removed.
     private mutating func rescan() {
         if hasProgress || !ignoresRecentUse {
             stage = .scanning(below: .max)
@@ -144,7 +152,7 @@ struct EntryTrim: Sendable {
 }
 
 extension DataCacheTrimReport {
-    /// An entry that is to go.
+    /// An entry that was chosen for removal.
     struct Choice: Sendable {
         var name: EntryName
         var size: Int

@@ -1,15 +1,15 @@
 import AlcedoCore
 
-/// Entries that are being stored, so that they are found before they are on disk. Of several under one key the last one is
-/// found, and stays the last.
+/// The entries that are being written, so that reads find them before they are on disk. If several stores of one key
+/// are in progress, reads find the entry of the last one, which also remains in the end.
 struct StagedEntries: Sendable {
     private struct Staged: Sendable {
-        /// The last one; nil when it failed, as what is on disk is then to be found.
+        /// The entry of the last store, or nil if that store failed. With nil, reads use the entry on disk.
         var entry: CachedData?
         var id: Int
-        /// Stores under the key that have not ended, this one with them.
+        /// The stores of the key that have not ended, including the last one.
         var pending: Set<Int>
-        /// The last one that is on disk.
+        /// The last store whose entry is on disk.
         var writtenID = 0
     }
 
@@ -17,7 +17,7 @@ struct StagedEntries: Sendable {
 
     func entry(for key: ImageKey) -> CachedData? { entries[key]?.entry }
 
-    /// Adds what a store that begins brings. `id` is larger than those before it.
+    /// Adds the entry of a store that begins. `id` must be larger than all earlier ones.
     mutating func add(_ entry: CachedData, _ id: Int, for key: ImageKey) {
         var staged = entries[key] ?? Staged(id: id, pending: [])
         staged.entry = entry
@@ -26,7 +26,8 @@ struct StagedEntries: Sendable {
         entries[key] = staged
     }
 
-    /// Returns false when a later store is on disk already, and when a removal took this one back, which may be over.
+    /// Returns whether a store may still write its entry. It may not if a later store is on disk, or if a removal has
+    /// discarded it.
     func mayWrite(_ id: Int, for key: ImageKey) -> Bool {
         guard let staged = entries[key] else { return false }
         return staged.pending.contains(id) && staged.writtenID <= id
@@ -36,17 +37,17 @@ struct StagedEntries: Sendable {
         if entries[key]?.pending.contains(id) == true { entries[key]?.writtenID = id }
     }
 
-    /// Notes that a store has ended, well or not.
+    /// Records the end of a store, whether it succeeded or failed.
     mutating func end(_ id: Int, for key: ImageKey) {
         guard var staged = entries[key], staged.pending.remove(id) != nil else { return }
         if staged.id == id, staged.writtenID != id { staged.entry = nil }
         entries[key] = staged.pending.isEmpty ? nil : staged
     }
 
-    /// Returns whether there was one.
+    /// Discards the entry of a key. Returns whether there was one.
     mutating func remove(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key)?.entry != nil }
 
-    /// Returns what there was.
+    /// Discards the entries of a resource. Returns the keys of the discarded entries.
     mutating func removeAll(of resource: ResourceKey) -> [ImageKey] {
         entries.keys.filter { $0.resource == resource }.filter { remove($0) }
     }
@@ -54,15 +55,16 @@ struct StagedEntries: Sendable {
     mutating func removeAll() { entries = [:] }
 }
 
-/// The place of a store among the stores and removals of its key. Called while no other change is made.
+/// The position of a store among the stores and removals of its key. The index calls both closures while it makes no
+/// other change.
 struct StoreOrder: Sendable {
-    /// Returns whether no later store or removal has been done.
+    /// Returns whether no later store or removal of the key is done.
     var isCurrent: @Sendable () -> Bool = { true }
-    /// Notes that the store has been done.
+    /// Records that the store is done.
     var markDone: @Sendable () -> Void = {}
 }
 
-/// Changes that have begun and not ended, wherever they run or wait, and who waits for them to end.
+/// The changes that have begun and not ended, whether they run or wait, and the waiters for their end.
 struct InFlightChanges: Sendable {
     typealias Waiter = CheckedContinuation<Void, Never>
 
@@ -70,14 +72,14 @@ struct InFlightChanges: Sendable {
     private var ids: Set<Int> = []
     private var waiters: [(lastID: Int, waiter: Waiter)] = []
 
-    /// Returns the number of a change that begins, larger than all before it.
+    /// Begins a change. Returns its number, which is larger than all earlier ones.
     mutating func begin() -> Int {
         lastID += 1
         ids.insert(lastID)
         return lastID
     }
 
-    /// Returns those who have nothing to wait for any more when a change has ended.
+    /// Ends a change. Returns the waiters whose changes have all ended.
     mutating func end(_ id: Int) -> [Waiter] {
         ids.remove(id)
         guard !waiters.isEmpty else { return [] }
@@ -87,7 +89,8 @@ struct InFlightChanges: Sendable {
         return ready.map(\.waiter)
     }
 
-    /// Lets somebody wait for the changes that have begun; there has to be one. What begins later does not keep him.
+    /// Adds a waiter for the changes that have begun so far. At least one change must be in progress. The waiter does
+    /// not wait for later changes.
     mutating func add(_ waiter: Waiter) { waiters.append((lastID, waiter)) }
 
     var isEmpty: Bool { ids.isEmpty }

@@ -2,18 +2,19 @@ import AlcedoCore
 import AlcedoRuntime
 private import CSQLite
 
-/// One connection to a database file. Not for two threads at once.
+/// A connection to a database file. Only one thread at a time may use it.
 final class Connection {
     private let handle: OpaquePointer
 
-    /// What may be done with a file.
+    /// The permitted access to the file.
     enum Access {
-        /// It is changed, and made when it is missing.
+        /// Reads and writes; creates a missing file.
         case making
+        /// Reads and writes an existing file.
         case changing
-        /// It is read where nobody may write, with the log that is there.
+        /// Reads, in a directory that cannot be written to, with the existing log.
         case reading
-        /// The same where there is no log, and none can be made. The file must not change meanwhile.
+        /// Reads, in a directory that cannot be written to and has no log. The file must not change meanwhile.
         case readingUnchanged
 
         fileprivate var flags: Int32 {
@@ -29,12 +30,13 @@ final class Connection {
     /// Opens the file.
     ///
     /// - Parameters:
-    ///   - path: Without a zero byte.
-    ///   - busyTimeout: Longest wait for another process, in milliseconds.
+    ///   - path: The path of the file, without a zero byte.
+    ///   - busyTimeout: The maximum time to wait for another process, in milliseconds.
+    ///   - access: The permitted access. The default creates a missing file.
     init(path: String, busyTimeout: Int32, access: Access = .making) throws(SQLiteFailure) {
         var opened: OpaquePointer?
         let place = access == .readingUnchanged ? Self.unchangedURI(path) : path
-        // No mutex in SQLite, because one thread at a time uses the connection.
+        // SQLite needs no mutex, because one thread at a time uses the connection.
         let flags = access.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let status = sqlite3_open_v2(place, &opened, flags, nil)
         guard let opened else { throw SQLiteFailure(status: status, message: "SQLite has no memory for a connection") }
@@ -48,18 +50,18 @@ final class Connection {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// How SQLite is told of a path that nothing below is written to or locked.
+    /// Returns the URI by which SQLite opens a file without locking it or creating files beside it.
     private static func unchangedURI(_ path: String) -> String {
         let escaped = path.utf8.percentEncoded { $0.isUnreserved || $0 == UInt8(ascii: "/") }
         return "file:\(escaped)?immutable=1"
     }
 
-    /// Runs statements that return nothing of interest.
+    /// Runs statements whose results are not needed.
     func execute(_ sql: StaticString) throws(SQLiteFailure) {
         try check(sqlite3_exec(handle, sql.description, nil, nil, nil))
     }
 
-    /// Compiles one statement, to be run many times.
+    /// Compiles a statement for repeated use.
     func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
         var statement: OpaquePointer?
         try check(
@@ -68,23 +70,24 @@ final class Connection {
         return Statement(statement, owner: self)
     }
 
-    /// Runs `work` so that all of its changes happen, or none.
+    /// Runs `work` in a transaction: all of its changes happen, or none.
     func transaction<ColumnValue>(_ work: () throws(SQLiteFailure) -> ColumnValue) throws(SQLiteFailure) -> ColumnValue
     {
-        // Immediate: a transaction that begins by reading cannot wait for the write lock later.
+        // A transaction that begins with a read could not wait for the write lock later. So it takes the lock at the
+        // start.
         try execute("BEGIN IMMEDIATE")
         do {
             let value = try work()
             try execute("COMMIT")
             return value
         } catch {
-            // Some failures have ended the transaction already; then there is nothing to roll back.
+            // Some failures have already ended the transaction, which then needs no rollback.
             if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
             throw error
         }
     }
 
-    /// The identity of the row that was inserted last.
+    /// The row identifier of the last inserted row.
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
     private func check(_ status: Int32) throws(SQLiteFailure) { try SQLiteFailure.check(status, of: handle) }

@@ -3,13 +3,13 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// One connection to the database file of a cache, with what it is asked: opened when it is first needed, and again when
-/// the file was removed or replaced. Blocks; not for two threads at once.
+/// A connection to the database file of a cache, with its prepared statements. It opens the file at the first use, and
+/// again after the file was removed or replaced. Its calls block, and only one thread at a time may use it.
 struct DatabaseFile<Queries> {
-    /// What a connection may do about a file that is missing or damaged.
+    /// The role of a connection, which decides how it treats a missing or damaged file.
     enum Role {
         case reader
-        /// Makes the file, and makes a damaged one anew.
+        /// Creates a missing file, and replaces a damaged one.
         case writer
     }
 
@@ -17,18 +17,19 @@ struct DatabaseFile<Queries> {
 
     private let directory: URL
     private let role: Role
-    /// Longest wait for another process that writes.
+    /// The maximum time to wait for another process that writes.
     private let lockTimeout: Duration
-    /// The first use of a connection.
+    /// Prepares the statements of a new connection.
     private let prepare: Preparation
-    /// Told of each file that was removed because it was damaged, or none.
+    /// Called for each file that was removed because it was damaged or was not a regular file.
     private let onDamage: @Sendable () -> Void
     private var opened: (queries: Queries, identity: FileIdentity)?
-    /// What SQLite keeps beside the file, and would go on with though nobody else could find it. Of a writer.
+    /// The log and the shared memory that SQLite keeps beside the database. SQLite would continue to use them after
+    /// they were removed, where no other process finds the changes. Only a writer checks them.
     private var companions: [(path: String, file: PinnedFile)] = []
-    /// What was opened, where that must not change; nil where SQLite sees to changes.
+    /// The state of the opened file if it must not change. It is nil if SQLite itself detects changes.
     private var unchanged: FileState?
-    /// The file that the last attempt to open found, whether or not it could be used.
+    /// The file that the last attempt to open found, whether or not it was usable.
     private var tried: PinnedFile?
 
     init(
@@ -42,9 +43,10 @@ struct DatabaseFile<Queries> {
         self.prepare = prepare
     }
 
-    /// Runs `work` on the file; on no file, returns nil, when there is none yet and `makesFile` is false.
+    /// Runs `work` on the file. Returns nil if there is no file and `makesFile` is false.
     ///
-    /// A writer makes a damaged file anew, and the work then runs once more. Throws ``SQLiteFailure``.
+    /// If the file is damaged, a writer replaces it and runs `work` once more. Throws ``SQLiteFailure`` and the errors
+    /// of `work`.
     mutating func perform<Value>(makesFile: Bool, _ work: (Queries) throws -> Value) throws -> Value? {
         do {
             return try open(makesFile: makesFile).map(work)
@@ -66,14 +68,14 @@ struct DatabaseFile<Queries> {
             }
             return opened.queries
         }
-        // Someone removed or replaced the file: what would be written to the old one could never be found.
+        // Another process has removed or replaced the file. Changes of the old file would be lost.
         (opened, unchanged, companions) = (nil, nil, [])
         guard makesFile || identity != nil else { return nil }
         if role == .writer { try makeDirectory() }
         let isReading = role == .reader && !isWritable
         let lock = try DirectoryLock(path: path + ".lock", timeout: lockTimeout, isReading: isReading)
         defer { extendLifetime(lock) }
-        // Under the lock, so that what makes way is not another's new file.
+        // The removal happens under the lock, so that it does not remove a file that another process has just created.
         for suffix in ["", "-wal", "-shm"] where !isFileOrNothing(path + suffix) {
             guard role == .writer else { return nil }
             guard DirectoryRemoval.remove(path + suffix) else {
@@ -87,7 +89,7 @@ struct DatabaseFile<Queries> {
             isReading ? unchanged == nil ? .reading : .readingUnchanged : role == .writer ? .making : .changing
         let connection = try Connection(path: path, busyTimeout: busyTimeout, access: access)
         tried = PinnedFile(path: path)
-        // The first use of the connection, so that it opens its log under the lock too.
+        // Preparing the statements opens the log, which must also happen under the lock.
         let queries = try prepare(connection)
         guard let tried else { throw SQLiteFailure(.other, "the database file has been removed") }
         opened = (queries, tried.identity)
@@ -98,18 +100,18 @@ struct DatabaseFile<Queries> {
         return queries
     }
 
-    /// Whether the directory can be written to: SQLite needs files of its own beside the database, even to read.
+    /// Whether the directory can be written to. If it can, SQLite creates files beside the database, even to read.
     private var isWritable: Bool { access(directory.path, W_OK | X_OK) == 0 }
 
-    /// Whether the file's last changes are in a log.
+    /// Returns whether the last changes of the file are in a log.
     private func hasLog(_ path: String) -> Bool { FileState(path: path + "-wal").map { !$0.isEmpty } ?? false }
 
-    /// Whether what is known of a file that must not change is still right.
+    /// Returns whether a file that must not change is unchanged.
     private func isUnchanged(_ path: String) -> Bool {
         unchanged.map { $0 == FileState(path: path) && !hasLog(path) } ?? true
     }
 
-    /// In milliseconds.
+    /// The maximum time to wait for another process, in milliseconds.
     private var busyTimeout: Int32 { Int32(max(0, min(Double(Int32.max), lockTimeout / .milliseconds(1)))) }
 
     /// Removes the file, unless another process has already replaced it.
@@ -119,8 +121,8 @@ struct DatabaseFile<Queries> {
         let lock = try DirectoryLock(path: path + ".lock", timeout: lockTimeout)
         defer { extendLifetime(lock) }
         guard tried?.identity == FileIdentity(path: path) else { return }
-        // At once, not when the last connection closes: the reason may be that the disk is full. Who still reads there
-        // sees damage, and then the new file.
+        // The space is freed at once, not when the last connection closes: the disk may be full. Processes that still
+        // read the old file find it damaged, and then open the new one.
         for suffix in ["", "-wal"] { Self.empty(path + suffix) }
         for suffix in ["", "-wal", "-shm"] {
             guard DirectoryRemoval.remove(path + suffix) else {
@@ -130,7 +132,8 @@ struct DatabaseFile<Queries> {
         if isDamaged { onDamage() }
     }
 
-    /// Gives back the space of a file that is ours alone. Links lead to what is not.
+    /// Frees the space of a regular file that has no other name. Does not follow a symbolic link, whose target is not
+    /// the cache's.
     private static func empty(_ path: String) {
         let file = AlcedoLibc.open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return }
@@ -140,7 +143,7 @@ struct DatabaseFile<Queries> {
         ftruncate(file, 0)
     }
 
-    /// Whether nothing but a file stands at `path`: no link, folder or pipe.
+    /// Returns whether `path` is a regular file or does not exist. A symbolic link, a directory or a pipe is neither.
     private func isFileOrNothing(_ path: String) -> Bool {
         var facts = stat()
         return lstat(path, &facts) != 0 || facts.st_mode & S_IFMT == S_IFREG
@@ -167,16 +170,20 @@ struct DatabaseFile<Queries> {
     }
 }
 
-/// Keeps other processes from opening or replacing the database file while this one does.
+/// A lock that keeps other processes from opening or replacing the database file while this one does.
 ///
-/// Held only for that, by a lock on a file beside it; the kernel frees it when the process dies.
+/// The lock is on a file beside the database. It is held only while the database is opened or replaced, and the kernel
+/// releases it if the process ends.
 private struct DirectoryLock: ~Copyable {
-    /// Below nought where nothing is locked.
+    /// The descriptor of the locked file, or a negative number if there is no lock.
     private let file: Int32
 
-    /// Waits at most `timeout` for another process. Blocks.
+    /// Takes the lock. Waits at most `timeout` for another process. Blocks.
     ///
-    /// - Parameter isReading: Whether nobody may write here: then a lock that is not there is not missed.
+    /// - Parameters:
+    ///   - path: The path of the lock file.
+    ///   - timeout: The maximum time to wait.
+    ///   - isReading: Whether the directory cannot be written to. Then a missing lock file is not an error.
     init(path: String, timeout: Duration, isReading: Bool = false) throws(SQLiteFailure) {
         let opened = isReading ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : try Self.openFile(path)
         file = try Self.locked(opened, isReading ? LOCK_SH : LOCK_EX, timeout, path)
@@ -188,14 +195,14 @@ private struct DirectoryLock: ~Copyable {
         for isLast in [false, true] {
             let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             if file >= 0 { return file }
-            // A link, a folder or a socket in its place.
+            // A symbolic link, a directory or a socket has the name of the lock file.
             guard !isLast, [ELOOP, EISDIR, ENXIO].contains(errno) else { break }
             DirectoryRemoval.remove(path)
         }
         throw SQLiteFailure(systemError: errno, doing: "cannot open \(path)")
     }
 
-    /// Locks a file if there is one.
+    /// Locks a file. Returns its descriptor. A negative descriptor is returned unchanged.
     private static func locked(
         _ file: Int32, _ kind: Int32, _ timeout: Duration, _ path: String
     ) throws(SQLiteFailure) -> Int32 {
@@ -203,8 +210,8 @@ private struct DirectoryLock: ~Copyable {
         for _ in 0..<max(1, min(Int(Int32.max), timeout.milliseconds / 10)) {
             if flock(file, kind | LOCK_NB) == 0 { return file }
             guard errno == EWOULDBLOCK || errno == EINTR else { break }
-            // The kernel can wait for a lock, but not for at most so long. The thread is the cache's own, which does
-            // nothing else meanwhile.
+            // `flock` has no timeout, so the lock is polled. The thread belongs to the cache and has no other work
+            // meanwhile.
             usleep(10_000)
         }
         let reason = errno
@@ -213,19 +220,19 @@ private struct DirectoryLock: ~Copyable {
     }
 }
 
-/// Tells a file from another one that has taken its name.
+/// The identity of a file, which distinguishes it from a later file of the same name.
 private struct FileIdentity: Equatable {
     private let device: UInt64
     private let node: UInt64
 
-    /// The file that has this name now; nil when there is none.
+    /// Creates the identity of the file at a path. Returns nil if there is none.
     init?(path: String) {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return nil }
         self.init(facts)
     }
 
-    /// nil when the descriptor is none.
+    /// Creates the identity of an open file. Returns nil if the descriptor is invalid.
     init?(descriptor: Int32) {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { return nil }
@@ -238,14 +245,14 @@ private struct FileIdentity: Equatable {
     }
 }
 
-/// Tells whether a file that nobody here may write to has been changed by somebody who may.
+/// The state of a file that this process cannot write to. A comparison shows whether another process has changed it.
 private struct FileState: Equatable {
     private let identity: FileIdentity
     private let size: Int
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// nil when there is no file of this name.
+    /// Creates the state of the file at a path. Returns nil if there is none.
     init?(path: String) {
         var facts = stat()
         guard let identity = FileIdentity(path: path), lstat(path, &facts) == 0 else { return nil }
@@ -258,17 +265,18 @@ private struct FileState: Equatable {
     var isEmpty: Bool { size == 0 }
 }
 
-/// Keeps a file that has no name any more from making room for another one of the same number, so that its identity
-/// stays its own.
+/// A file that is kept open so that the system does not reuse its inode number after it is removed. Its identity stays
+/// unique.
 private final class PinnedFile {
     let identity: FileIdentity
     private let descriptor: Int32
-    /// O_PATH, which is a macro of macros. Of Linux on the machines that Swift runs on.
+    /// The value of O_PATH, a macro that Swift does not import. The value is that of Linux on the architectures that
+    /// Swift supports.
     private static let onlyPath: Int32 = 0o10_000_000
 
-    /// nil when there is no file of this name.
+    /// Opens the file at a path. Returns nil if there is none.
     init?(path: String) {
-        // Only a path: closing any other descriptor of the file would take away the locks that SQLite has on it.
+        // O_PATH is necessary: closing any other descriptor of the file would release the locks that SQLite has on it.
         let opened = open(path, Self.onlyPath | O_CLOEXEC)
         guard opened >= 0 else { return nil }
         guard let identity = FileIdentity(descriptor: opened) else {

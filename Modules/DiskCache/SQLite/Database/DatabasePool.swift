@@ -3,12 +3,12 @@ import AlcedoRuntime
 import FoundationEssentials
 import Synchronization
 
-/// Connections to one database file, each on a thread of its own while it works.
+/// A pool of connections to a database file. Each connection runs on one thread at a time.
 final class DatabasePool<Queries>: Sendable {
     private struct Idle: Sendable {
-        /// Those that nobody uses now: at most as many as there are threads.
+        /// The connections that are not in use; at most as many as there are threads.
         var files: [ConfinedFile<Queries>] = []
-        /// Tells what was taken before they were closed.
+        /// The number of calls of ``close()``. It identifies connections that were taken before the last one.
         var round = 0
     }
 
@@ -16,7 +16,17 @@ final class DatabasePool<Queries>: Sendable {
     private let idle = Locked(Idle())
     private let makeFile: @Sendable () -> ConfinedFile<Queries>
 
-    /// - Parameter width: Most pieces of work that run at once.
+    /// Creates a pool without connections.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the threads.
+    ///   - width: The maximum number of threads.
+    ///   - directory: The cache's directory.
+    ///   - role: The role of the connections.
+    ///   - lockTimeout: The maximum time to wait for another process.
+    ///   - onDamage: A closure that is called for each file that was removed because of damage. The default does
+    ///     nothing.
+    ///   - prepare: A closure that prepares the statements of a new connection.
     init(
         name: String, width: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockTimeout: Duration,
         onDamage: @escaping @Sendable () -> Void = {}, prepare: @escaping DatabaseFile<Queries>.Preparation
@@ -30,22 +40,23 @@ final class DatabasePool<Queries>: Sendable {
         }
     }
 
-    /// Runs `work` on the file; returns nil when there is none and `makesFile` is false.
+    /// Runs `work` on a connection. Returns nil if there is no file and `makesFile` is false.
     ///
-    /// - Throws: ``SQLiteFailure``, or `CancellationError` when the task is cancelled before the work begins.
+    /// - Throws: The errors of `work`, ``SQLiteFailure``, or `CancellationError` if the task is canceled before the
+    ///   work begins.
     func run<Value: Sendable>(
         makesFile: Bool = false, priority: LoadPriority = .normal, _ work: @escaping @Sendable (Queries) throws -> Value
     ) async throws -> Value? {
         try await executor.run(priority: priority) { [self] in
             let (taken, round) = idle.withLock { ($0.files.popLast(), $0.round) }
             let file = taken ?? makeFile()
-            // One that was to be closed meanwhile is closed by nobody's keeping it.
+            // A connection that was taken before a close is released here, which closes it.
             defer { idle.withLock { if $0.round == round { $0.files.append(file) } } }
             return try file.perform(makesFile: makesFile, work)
         }
     }
 
-    /// Closes the connections, those that somebody uses as soon as that is over. Work that follows opens the file again.
+    /// Closes the connections. Those in use are closed when their work ends. Later work opens the file again.
     func close() async {
         _ = try? await executor.run { [self] in
             let files = idle.withLock { idle in
@@ -57,9 +68,9 @@ final class DatabasePool<Queries>: Sendable {
     }
 }
 
-/// A connection that is handed from one piece of work to the next.
+/// A connection that passes from one piece of work to the next.
 ///
-/// Whoever has it has it alone, so nobody ever waits for this lock; it is there to let the compiler prove it.
+/// Only one thread at a time has the connection, so the lock never blocks. It lets the compiler check the isolation.
 private final class ConfinedFile<Queries>: Sendable {
     private let file: Mutex<DatabaseFile<Queries>>
 

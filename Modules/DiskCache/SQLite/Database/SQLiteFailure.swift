@@ -2,13 +2,13 @@ import AlcedoCore
 import AlcedoLibc
 private import CSQLite
 
-/// What SQLite, or the file system under it, refused.
+/// An error of SQLite, or of the file system under it.
 struct SQLiteFailure: Error {
-    /// What the caller does about it.
+    /// The kind of an error, which decides how the cache reacts.
     enum Kind {
-        /// The file is not a database, is damaged, or holds someone else's tables: only a new one helps.
+        /// The file is not a database, is damaged, or has the tables of another program. It has to be replaced.
         case damaged
-        /// The file is whole, but there is no way on with it: only a new one helps.
+        /// The file is intact, but the cache cannot continue with it. It has to be replaced.
         case abandoned
         case noSpace
         case notWritable
@@ -24,27 +24,30 @@ struct SQLiteFailure: Error {
         self.message = message
     }
 
+    /// Creates an error from a result code of SQLite.
+    ///
     /// - Parameters:
     ///   - status: A result code, extended or not.
-    ///   - systemError: The `errno` of the last system call, where SQLite knows it.
+    ///   - systemError: The `errno` of the last system call, if SQLite knows it. The default is zero.
+    ///   - message: The text of the error.
     init(status: Int32, systemError: Int32 = 0, message: String) {
         self.init(Self.kind(status: status, systemError: systemError), message)
     }
 
-    /// A failed system call.
+    /// Creates an error from a failed system call.
     init(systemError: Int32, doing action: String) {
         let kind = Self.kind(status: SQLITE_IOERR, systemError: systemError)
         self.init(kind, "\(action): \(String(cString: strerror(systemError)))")
     }
 
-    /// What a database says about its last call.
+    /// Creates an error from a database's last call.
     init(status: Int32, of database: OpaquePointer) {
         self.init(
             status: status, systemError: sqlite3_system_errno(database),
             message: String(cString: sqlite3_errmsg(database)))
     }
 
-    /// Throws unless `status` says that all went well.
+    /// Throws unless `status` is a success.
     static func check(_ status: Int32, of database: OpaquePointer) throws(SQLiteFailure) {
         guard status != SQLITE_OK, status != SQLITE_ROW, status != SQLITE_DONE else { return }
         throw SQLiteFailure(status: status, of: database)
@@ -52,7 +55,7 @@ struct SQLiteFailure: Error {
 
     var needsNewFile: Bool { kind == .damaged || kind == .abandoned }
 
-    /// The error that the cache throws for it.
+    /// The error that the cache throws for this one.
     var cacheError: DataCacheError {
         switch kind {
         case .noSpace: DataCacheError(.noSpace, message)
@@ -63,9 +66,9 @@ struct SQLiteFailure: Error {
     }
 
     private static func kind(status: Int32, systemError: Int32) -> Kind {
-        // The low byte is the primary code; the rest only says where it happened.
+        // The low byte is the primary result code. The rest gives details.
         switch status & 0xFF {
-        // A constraint can only fail when an index and its table disagree.
+        // A constraint fails only if an index and its table disagree.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT: return .damaged
         case SQLITE_FULL: return .noSpace
         case SQLITE_TOOBIG: return .tooLarge

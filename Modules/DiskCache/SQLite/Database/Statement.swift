@@ -1,9 +1,9 @@
 private import CSQLite
 import FoundationEssentials
 
-/// A compiled statement. Its values are bound, never spelled into its text.
+/// A compiled statement. Values are bound to it and never inserted into its text.
 final class Statement {
-    /// A value for one of the statement's question marks.
+    /// A value for a parameter of the statement.
     enum ColumnValue {
         case null
         case integer(Int64)
@@ -13,22 +13,22 @@ final class Statement {
         static func optional(_ number: Int64?) -> Self { number.map(Self.integer) ?? .null }
     }
 
-    /// The row that the statement stands on. Valid only while it is being read.
+    /// The current row of the statement. Valid only while it is being read.
     struct Row {
         fileprivate let handle: OpaquePointer
 
         func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-        /// nil for NULL.
+        /// Returns an integer, or nil for NULL.
         func optionalInteger(_ column: Int32) -> Int64? {
             sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : integer(column)
         }
 
         func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
-        /// A copy of the bytes; empty for NULL.
+        /// Returns a copy of the bytes, or empty data for NULL.
         func bytes(_ column: Int32) -> Data {
-            // In this order: asking for the bytes may convert the value, which changes its length.
+            // The order matters: `sqlite3_column_blob` may convert the value, which changes its length.
             guard let start = sqlite3_column_blob(handle, column) else { return Data() }
             return Data(bytes: start, count: Int(sqlite3_column_bytes(handle, column)))
         }
@@ -37,7 +37,11 @@ final class Statement {
     private let handle: OpaquePointer
     private let owner: AnyObject
 
-    /// - Parameter owner: The connection, held so that it closes after its statements.
+    /// Creates a statement.
+    ///
+    /// - Parameters:
+    ///   - handle: The compiled statement, which is finalized with this object.
+    ///   - owner: The connection, which is kept so that it closes after its statements.
     init(_ handle: OpaquePointer, owner: AnyObject) {
         self.handle = handle
         self.owner = owner
@@ -52,14 +56,14 @@ final class Statement {
         while try step() {}
     }
 
-    /// Runs the statement and returns what `read` makes of its first row; nil when there is none.
+    /// Runs the statement, and returns the result of `read` for its first row, or nil if there is no row.
     func firstRow<Result>(_ values: ColumnValue..., read: (Row) -> Result) throws(SQLiteFailure) -> Result? {
         defer { reset() }
         try bind(values)
         return try step() ? readRow(read) : nil
     }
 
-    /// Runs the statement and returns what `read` makes of each row.
+    /// Runs the statement, and returns the results of `read` for all rows.
     func rows<Result>(_ values: ColumnValue..., read: (Row) -> Result) throws(SQLiteFailure) -> [Result] {
         defer { reset() }
         try bind(values)
@@ -70,7 +74,7 @@ final class Statement {
 
     private func readRow<Result>(_ read: (Row) -> Result) throws(SQLiteFailure) -> Result {
         let result = read(Row(handle: handle))
-        // Bytes that there was no memory for look like none.
+        // If memory is exhausted, SQLite returns empty bytes.
         guard let database = sqlite3_db_handle(handle), sqlite3_errcode(database) & 0xFF == SQLITE_NOMEM else {
             return result
         }
@@ -85,7 +89,7 @@ final class Statement {
 
     private func reset() {
         sqlite3_reset(handle)
-        // Lets go of the copies that SQLite made.
+        // This releases SQLite's copies of the values.
         sqlite3_clear_bindings(handle)
     }
 
@@ -101,7 +105,8 @@ final class Statement {
     }
 
     private func bind(_ value: ColumnValue, at index: Int32) -> Int32 {
-        // SQLITE_TRANSIENT, a macro that is a cast: SQLite copies the bytes before the call returns.
+        // SQLITE_TRANSIENT is a macro with a cast, which Swift does not import. It makes SQLite copy the bytes before
+        // the call returns.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch value {
         case .null:
@@ -117,7 +122,7 @@ final class Statement {
             }
         case .bytes(let data):
             return data.withUnsafeBytes { bytes in
-                // No address would bind NULL.
+                // A null pointer would bind NULL instead of an empty blob.
                 guard let start = bytes.baseAddress, !bytes.isEmpty else {
                     return sqlite3_bind_zeroblob(handle, index, 0)
                 }

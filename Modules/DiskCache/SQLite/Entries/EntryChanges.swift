@@ -2,22 +2,26 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// What changes the entries in an open database, and the files of their values.
+/// The changes of the entries in an open database, and of the files of their values.
 ///
-/// A file is written before the transaction that names it, and removed after the one that forgets it.
+/// A file is written before the transaction that inserts its row, and removed after the one that deletes it.
 final class EntryChanges {
-    /// Data up to this size is in its row. Smaller is as fast to read from there, and several times as fast to write;
-    /// larger goes through the log and the file, and comes in pages. Measured here: getting 8 KB takes 28 us from either,
-    /// 32 KB 40 us from a row and 31 from a file, 128 KB 75 and 37; putting 32 KB 0.25 and 0.9 ms. Source of the way to
-    /// choose it: sqlite.org, "Internal Versus External BLOBs in SQLite", where files win from 50 to 100 KB on.
+    /// The maximum number of bytes of data that are stored in the row.
+    ///
+    /// Smaller data is read equally fast from the row and is written several times as fast. Larger data would be copied
+    /// through the log into several pages. Measured here, from a row and from a file: reading 8 KB takes 28 us from
+    /// either, 32 KB takes 40 us and 31 us, and 128 KB takes 75 us and 37 us. Writing 32 KB takes 0.25 ms and 0.9 ms.
+    /// The method is that of sqlite.org, "Internal Versus External BLOBs in SQLite", where files are faster from 50 to
+    /// 100 KB on.
     static let maximumInlineByteCount = 32 << 10
-    /// Entries that one transaction of a trim removes, so that a store waits a few milliseconds for it.
+    /// The maximum number of entries that one transaction of a trim removes, so that a store waits only a few
+    /// milliseconds for it.
     private static let sliceCount = 128
-    /// Rows that one look for expired entries goes through.
+    /// The number of rows that one scan for expired entries reads.
     private static let scanCount = 512
 
     let queries: EntryQueries
-    /// Whether nothing has been asked of this connection yet.
+    /// Whether the connection has not been used yet.
     var isFresh = true
     private let values: ValueDirectory
     private let connection: Connection
@@ -33,7 +37,7 @@ final class EntryChanges {
     private let changeTotals: Statement
     private let writeUse: Statement
 
-    /// Makes the tables where the file has none.
+    /// Prepares the statements. Creates the tables in an empty file.
     init(_ connection: Connection, values: ValueDirectory) throws(SQLiteFailure) {
         try Schema.configure(connection, values.durability)
         try Schema.prepare(connection)
@@ -74,10 +78,16 @@ final class EntryChanges {
             "UPDATE entry SET recency = ?1, used = ?2, expiry = ?3 WHERE id = ?4 AND recency < ?1")
     }
 
-    /// Stores the entry, replacing what is there. All of that happens, or nothing. Returns the totals after it.
+    /// Stores an entry in one transaction, replacing an existing one. Returns the new totals.
     ///
-    /// - Parameter limit: The maximum number of bytes of an entry.
-    /// - Throws: ``SQLiteFailure``, of the kind `tooLarge` when the file of its data occupies too much.
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - key: The key of the entry.
+    ///   - recency: The position in the order of use.
+    ///   - now: The current date.
+    ///   - limit: The maximum number of bytes of an entry.
+    /// - Throws: ``SQLiteFailure``, with the kind `tooLarge` if the entry, with the blocks of its file, exceeds
+    ///   `limit`.
     func store(
         _ entry: CachedData, for key: ImageKey, recency: Int64, at now: Timestamp, limit: Int
     ) throws(SQLiteFailure) -> EntryTotals {
@@ -125,13 +135,13 @@ final class EntryChanges {
         return totals
     }
 
-    /// Removes the entry. Returns whether there was one.
+    /// Removes an entry. Returns whether there was one.
     func remove(_ name: String) throws(SQLiteFailure) -> Bool {
         try remove(name) { () throws(SQLiteFailure) in true }
     }
 
-    /// Removes the entry unless `isKept` says that it is to stay. No other process changes it meanwhile. Returns
-    /// whether it was removed.
+    /// Removes an entry unless `isKept` returns true. No other process changes the entry meanwhile. Returns whether it
+    /// was removed.
     func remove(
         _ name: String, unless isKept: (EntryRow) throws(SQLiteFailure) -> Bool
     ) throws(SQLiteFailure) -> Bool {
@@ -147,7 +157,7 @@ final class EntryChanges {
         }
     }
 
-    /// Removes the entry of a number, whatever its name says, unless it is whole. Returns whether it was removed.
+    /// Removes the entry with a number, whatever its name is, unless it is intact. Returns whether it was removed.
     func removeDamaged(_ id: Int64) throws(SQLiteFailure) -> Bool {
         try remove { () throws(SQLiteFailure) in
             guard let found = try queries.unverifiedEntry(id), try !found.isIntact(values) else { return nil }
@@ -157,7 +167,8 @@ final class EntryChanges {
         }
     }
 
-    /// Removes the entry that `choose` chooses once no other process changes anything. Returns whether there was one.
+    /// Removes the entry that `choose` returns. The closure runs in the transaction, so no other process makes changes
+    /// meanwhile. Returns whether there was an entry.
     private func remove(_ choose: () throws(SQLiteFailure) -> StoredItem?) throws(SQLiteFailure) -> Bool {
         let removed = try connection.transaction { () throws(SQLiteFailure) -> StoredItem? in
             let chosen = try choose()
@@ -168,12 +179,12 @@ final class EntryChanges {
         return removed != nil
     }
 
-    /// Removes bytes that belong to no entry.
+    /// Removes content rows without an entry.
     func removeStrayContent() throws(SQLiteFailure) {
         try connection.execute("DELETE FROM content WHERE id NOT IN (SELECT id FROM entry)")
     }
 
-    /// Removes all entries of a resource. Returns how many those were.
+    /// Removes all entries of a resource. Returns the number of removed entries.
     func removeAll(of resource: ResourceKey) throws(SQLiteFailure) -> Int {
         let removed = try connection.transaction { () throws(SQLiteFailure) in
             let items = try itemsOfResource.rows(
@@ -185,7 +196,7 @@ final class EntryChanges {
         return removed.count
     }
 
-    /// Removes everything and gives the space back to the file system.
+    /// Removes all entries, and returns the space to the file system.
     func removeAll() throws(SQLiteFailure) {
         let files = try connection.transaction { () throws(SQLiteFailure) in
             let files = try queries.files(prefix: "")
@@ -199,16 +210,16 @@ final class EntryChanges {
         try truncateLog()
     }
 
-    /// Makes the log as short as it can be.
+    /// Writes the log into the database, and truncates it.
     func truncateLog() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    /// Makes the file shorter by at most a few dozen pages. Returns whether more can be done.
+    /// Shortens the file by at most 32 pages. Returns whether it can be shortened further.
     func shrink() throws(SQLiteFailure) -> Bool {
         try connection.execute("PRAGMA incremental_vacuum(32)")
         return try connection.prepare("PRAGMA freelist_count").firstRow { $0.integer(0) } ?? 0 > 0
     }
 
-    /// Writes uses that were gathered, all or none.
+    /// Writes the uses of entries in one transaction.
     func write(_ uses: [Int64: PendingUses.Use]) throws(SQLiteFailure) {
         guard !uses.isEmpty else { return }
         try connection.transaction { () throws(SQLiteFailure) in
@@ -220,7 +231,7 @@ final class EntryChanges {
         }
     }
 
-    /// Removes some of the least recently used entries, until the goal is reached.
+    /// Removes some of the least recently used entries until the goal is reached.
     func trim(to goal: TrimGoal) throws(SQLiteFailure) -> TrimSlice {
         var slice = TrimSlice()
         let removed = try connection.transaction { () throws(SQLiteFailure) -> [StoredItem] in
@@ -236,7 +247,7 @@ final class EntryChanges {
             }
             slice.isDone = items.count < Self.sliceCount || victims.count < items.count
             try removeRows(victims)
-            // Totals that say there is more than there is are damaged.
+            // If the totals still count entries when all rows are removed, they are damaged.
             if victims.count == items.count, slice.isDone { try recount() }
             return victims
         }
@@ -244,7 +255,7 @@ final class EntryChanges {
         return slice
     }
 
-    /// Removes the files of the entries that a trim would remove, and leaves their rows.
+    /// Removes the files of the entries that a trim would remove, and keeps their rows.
     func removeOldestFiles(beyond goal: TrimGoal) throws(SQLiteFailure) {
         var totals = try queries.totals()
         for item in try oldestItems.rows(.integer(-1), read: Self.item) {
@@ -254,7 +265,7 @@ final class EntryChanges {
         }
     }
 
-    /// Removes all files of values, for a database that is about to go. Returns the entries.
+    /// Removes all files of values, before the database is replaced. Returns their entries as removed.
     func removeAllFiles(because reason: DataCacheTrimReport.Reason) throws(SQLiteFailure) -> TrimSlice {
         let items = try oldestItems.rows(.integer(-1), read: Self.item)
         removeFiles(of: items)
@@ -262,9 +273,9 @@ final class EntryChanges {
             removals: items.map { DataCacheTrimReport.Removal(name: $0.name, size: $0.size, reason: reason) })
     }
 
-    /// Removes entries whose time is over, out of the few hundred whose numbers follow `id`.
+    /// Removes expired entries among the next few hundred after `id`.
     ///
-    /// - Returns: What went, and the number to go on from; nil when there are no more.
+    /// - Returns: The removed entries, and the number to continue from, or nil if there are no more entries.
     func removeExpired(
         after id: Int64, limits: DataCacheLimits, at now: Timestamp
     ) throws(SQLiteFailure) -> (items: [StoredItem], next: Int64?) {
@@ -278,7 +289,7 @@ final class EntryChanges {
         }
         guard try !find().isEmpty else { return ([], next) }
         let removed = try connection.transaction { () throws(SQLiteFailure) in
-            // Again, now that no other process changes anything.
+            // The transaction excludes changes by other processes, so the search is repeated.
             let over = try find()
             try removeRows(over)
             return over
@@ -287,7 +298,7 @@ final class EntryChanges {
         return (removed, next)
     }
 
-    /// Sums the entries.
+    /// Recomputes the totals from the entries.
     func recount() throws(SQLiteFailure) {
         try connection.execute(
             """
@@ -297,7 +308,7 @@ final class EntryChanges {
             """)
     }
 
-    /// Removes values of a folder that no row names and nobody is writing.
+    /// Removes the values in a directory that no row names and no process is writing.
     func removeLeftovers(in shard: String) throws(SQLiteFailure) {
         let named = try queries.files(prefix: shard)
         for value in try values.values(in: shard) where !named.contains(value) {

@@ -1,9 +1,9 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// What an open database is asked about its entries. Changes nothing.
+/// The queries of an open database. They change nothing.
 final class EntryQueries {
-    /// A damaged number must not make sums overflow.
+    /// The limit of stored sizes, so that a damaged one does not make sums overflow.
     private static let largestSize: Int64 = 1 << 50
 
     let connection: Connection
@@ -19,7 +19,9 @@ final class EntryQueries {
     private let filesBetween: Statement
     private let highestRecency: Statement
 
-    /// - Parameter connection: To a file that has the tables.
+    /// Prepares the queries.
+    ///
+    /// - Parameter connection: A connection to a file that has the tables.
     init(_ connection: Connection) throws(SQLiteFailure) {
         self.connection = connection
         let columns = "id, name, size, recency, stored, used, expiry, checksum, length, file, blocks, metadata, data"
@@ -43,7 +45,7 @@ final class EntryQueries {
         highestRecency = try connection.prepare("SELECT max(recency) FROM entry")
     }
 
-    /// A connection that only reads.
+    /// Prepares the queries of a connection that only reads.
     static func reader(_ connection: Connection) throws(SQLiteFailure) -> EntryQueries {
         try Schema.configureReader(connection)
         try Schema.check(connection)
@@ -54,7 +56,7 @@ final class EntryQueries {
         try findRow.firstRow(.text(name), read: Self.row)
     }
 
-    /// What there is under a number, whole or not.
+    /// Returns the entry with a number, whether or not it is intact.
     func unverifiedEntry(_ id: Int64) throws(SQLiteFailure) -> UnverifiedEntry? {
         try findUnverified.firstRow(.integer(id)) { row in
             UnverifiedEntry(
@@ -72,7 +74,7 @@ final class EntryQueries {
             fileSize: size(row.integer(10)), metadata: row.bytes(11), data: row.bytes(12))
     }
 
-    /// The times of an entry, uses that are not written yet included.
+    /// Returns the times of an entry, including uses that are not written yet.
     func times(named name: String, uses: UseLog) throws(SQLiteFailure) -> EntryTimes? {
         let found = try findTimes.firstRow(.text(name)) { row in
             (id: row.integer(0), recency: row.integer(1), times: Self.times(row, from: 2))
@@ -81,17 +83,19 @@ final class EntryQueries {
         return uses.times(of: found.id, recency: found.recency, times: found.times)
     }
 
-    /// The key of an entry; nil when it is not there, or its text is not what it was.
+    /// Returns the key of an entry, or nil if the entry is absent or its key is damaged.
     func key(named name: String) throws(SQLiteFailure) -> ImageKey? {
         let key = try findKey.firstRow(.text(name)) { ImageKey(ResourceKey($0.text(0)), variant: $0.text(1)) }
         guard let key, key.fileName == name else { return nil }
         return key
     }
 
-    /// The recency of the entry that was used last; nought when there is none.
+    /// Returns the recency of the most recently used entry, or zero if there is none.
     func lastRecency() throws(SQLiteFailure) -> Int64 { try highestRecency.firstRow { $0.integer(0) } ?? 0 }
 
-    /// O(1).
+    /// Returns the totals of all entries.
+    ///
+    /// - Complexity: O(1).
     func totals() throws(SQLiteFailure) -> EntryTotals {
         let found = try readTotals.firstRow { row in
             EntryTotals(size: Int(row.integer(0)), count: Int(row.integer(1)), usedSize: Self.size(row.integer(2)))
@@ -104,7 +108,7 @@ final class EntryQueries {
         return totals
     }
 
-    /// All entries that `isExpired` does not speak of, the least recently used first.
+    /// Returns all entries for which `isExpired` returns false, the least recently used first.
     func items(isExpired: (EntryTimes) -> Bool) throws(SQLiteFailure) -> [DataCacheItem] {
         let found = try list.rows { row in
             let times = Self.times(row, from: 2)
@@ -116,14 +120,14 @@ final class EntryQueries {
         return found.filter { !isExpired($0.times) }.map(\.item)
     }
 
-    /// The numbers of at most `count` entries, in order.
+    /// Returns the numbers of at most `count` entries after `id`, in ascending order.
     func ids(after id: Int64, count: Int) throws(SQLiteFailure) -> [Int64] {
         try idsAfter.rows(.integer(id), .integer(Int64(count))) { $0.integer(0) }
     }
 
-    /// The files of the entries whose names begin with `prefix`.
+    /// Returns the files of the entries whose names begin with `prefix`.
     func files(prefix: String) throws(SQLiteFailure) -> Set<ValueName> {
-        // No name has a tilde, which comes after all digits.
+        // The tilde comes after all hexadecimal digits, so it ends the range.
         let found = try filesBetween.rows(.text(prefix), .text(prefix + "~")) {
             ValueName(entry: $0.text(0), token: $0.integer(1))
         }
@@ -132,7 +136,7 @@ final class EntryQueries {
 
     func file(named name: String) throws(SQLiteFailure) -> ValueName? { try files(prefix: name).first }
 
-    /// Whether the file's structure is whole. Reads all of it.
+    /// Returns whether the structure of the file is intact. Reads the whole file.
     func isSound() throws(SQLiteFailure) -> Bool {
         try connection.prepare("PRAGMA integrity_check(1)").firstRow { $0.text(0) } == "ok"
     }

@@ -2,28 +2,28 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// What the database has of an entry.
+/// The row of an entry in the database.
 struct EntryRow {
     var id: Int64
     var name: String
-    /// Bytes that it counts for.
+    /// The number of bytes that the entry counts for.
     var size: Int
-    /// Greater means used later.
+    /// The position in the order of use. A greater number means a later use.
     var recency: Int64
     var times: EntryTimes
     var checksum: Int64
-    /// Of the data.
+    /// The length of the data in bytes.
     var byteCount: Int
-    /// The file that the data is in; nil when it is in the row.
+    /// The file that contains the data, or nil if the data is in the row.
     var file: ValueName?
-    /// The bytes that the file occupies; zero without one.
+    /// The number of bytes that the file occupies; zero without a file.
     var fileSize: Int
     var metadata: Data
     var data: Data
 
-    /// The entry, if all of it is there and as it was stored under `key`. Reads the file of a large value.
+    /// Returns the entry if it is intact and belongs to `key`; otherwise, returns nil. Reads the file of a large value.
     ///
-    /// - Throws: Why the file is not to be had now.
+    /// - Throws: The reason why the file cannot be read now.
     func entry(for key: ImageKey, values: ValueDirectory) throws(SQLiteFailure) -> CachedData? {
         var found = CachedData(data, metadata: metadata, expiry: times.expiry?.date)
         if let file {
@@ -34,7 +34,7 @@ struct EntryRow {
         return found
     }
 
-    /// Covers the key too, so that a row under a wrong name is not believed.
+    /// Returns the checksum of an entry. It covers the key, so that a row with a wrong name is detected.
     static func checksum(of entry: CachedData, for key: ImageKey) -> Int64 {
         var hash = XXH64.hash(key.resource.description.utf8Span.span.bytes)
         hash = XXH64.hash(key.variant.utf8Span.span.bytes, seed: hash)
@@ -42,34 +42,38 @@ struct EntryRow {
         return Int64(bitPattern: hash)
     }
 
-    /// The bytes that an entry counts for: its share of the database's pages, and the blocks of the file of its data.
+    /// Returns the number of bytes that an entry counts for: its share of the database's pages, and the blocks of the
+    /// file of its data.
     ///
-    /// - Parameter fileSize: The bytes that the file of the data occupies; zero when the data is in the row.
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - key: The key of the entry.
+    ///   - fileSize: The number of bytes that the file of the data occupies; zero if the data is in the row.
     static func size(of entry: CachedData, for key: ImageKey, fileSize: Int) -> Int {
         let keyCount = key.resource.description.utf8.count + key.variant.utf8.count
         return fileSize
             + PageShare.size(byteCount: keyCount + entry.metadata.count + (fileSize == 0 ? entry.data.count : 0))
     }
 
-    /// Finds the entries of a resource.
+    /// Returns the hash by which the entries of a resource are found.
     static func hash(of resource: ResourceKey) -> Int64 {
         Int64(bitPattern: XXH64.hash(resource.description.utf8Span.span.bytes))
     }
 }
 
-/// When an entry was stored and used, and when its time is over.
+/// The dates of storing, last use and expiration of an entry.
 struct EntryTimes: Equatable, Sendable {
     var stored: Timestamp
     var used: Timestamp
-    /// The entry's own; nil when only the cache's age limit counts.
+    /// The entry's own expiration date, or nil if only the cache's age limit applies.
     var expiry: Timestamp?
 
-    /// Whether the entry is not found any more.
+    /// Returns whether the entry has expired.
     func areExpired(_ limits: DataCacheLimits, at now: Timestamp) -> Bool {
         limits.isOver(storedAt: stored, lastUse: used, expiry: expiry, now: now)
     }
 
-    /// The times after a use.
+    /// Returns the times after a use.
     func used(at now: Timestamp, _ limits: DataCacheLimits) -> EntryTimes {
         EntryTimes(
             stored: stored, used: limits.lastUse(used, usedAt: now),
@@ -77,19 +81,19 @@ struct EntryTimes: Equatable, Sendable {
     }
 }
 
-/// What the database has under an entry's number, unverified.
+/// An entry in the database, which has not been verified.
 struct UnverifiedEntry {
     var row: EntryRow
-    /// Of the text that is there, if it is what it was.
+    /// The key in the row. It may be damaged.
     var key: ImageKey
-    /// What the entry is found by when its resource is removed.
+    /// The hash by which the entry is found when its resource is removed.
     var resourceHash: Int64
-    /// Whether it has all columns, and a name that it can be found by.
+    /// Whether the entry has all columns and a name by which it can be found.
     var isComplete: Bool
 
-    /// Whether it is as it was stored: key, numbers and bytes. Reads the file of a large value.
+    /// Returns whether the key, the numbers and the bytes of the entry are intact. Reads the file of a large value.
     ///
-    /// - Throws: Why the file is not to be had now.
+    /// - Throws: The reason why the file cannot be read now.
     func isIntact(_ values: ValueDirectory) throws(SQLiteFailure) -> Bool {
         guard isComplete, key.fileName == row.name, EntryRow.hash(of: key.resource) == resourceHash,
             let entry = try row.entry(for: key, values: values)

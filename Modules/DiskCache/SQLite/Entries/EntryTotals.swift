@@ -1,62 +1,67 @@
 import AlcedoCore
 
-/// Bytes and number of all entries.
+/// The number of bytes and of entries.
 struct EntryTotals: Equatable, Sendable {
     /// The sum of the entries' sizes.
     var size: Int
     var count: Int
-    /// The bytes of the pages that are in use and of the values' files. They are more than the entries' sizes where removals
-    /// have left many pages full in part.
+    /// The number of bytes in the used pages of the database and in the values' files. It exceeds the entries' sizes if
+    /// removals have left many pages partly empty.
     var usedSize = 0
-    /// The bytes of the database's free pages, which the next entries take.
+    /// The number of bytes in the free pages of the database, which the next entries use.
     var freeSize = 0
 
-    /// Subtracts an entry. How many of its pages others still use is known when the pages are counted again.
+    /// Subtracts an entry. This is an estimate: the pages that other entries share are known only when the pages are
+    /// counted again.
     mutating func remove(_ item: StoredItem) {
         size -= item.size
         usedSize = max(0, usedSize - item.size)
         count -= 1
     }
 
-    /// Whether the database file and the values' files are larger than `size`, and could be smaller.
+    /// Returns whether the database and the values' files are larger than `size` and could be smaller.
     func hasSpareFile(beyond size: Int) -> Bool { freeSize > 0 && usedSize + freeSize > size }
 
-    /// The bytes that limits are about.
+    /// The number of bytes that the size limit applies to.
     var occupiedSize: Int { max(size, usedSize) }
 }
 
-/// What has to be known of an entry to remove it.
+/// The facts about an entry that its removal needs.
 struct StoredItem: Sendable {
     var id: Int64
     var name: String
     var size: Int
     var file: ValueName?
-    /// The bytes that the file occupies; zero without one.
+    /// The number of bytes that the file occupies; zero without a file.
     var fileSize: Int
 }
 
-/// The part of the database file that an entry occupies. The file is made of pages, of which the entry's bytes may fill one
-/// in part. Source of the layout: sqlite.org/fileformat2.html, sections 1.5 and 1.6.
+/// The part of the database file that an entry occupies.
+///
+/// The file consists of pages, which an entry may fill partly. Source of the layout: sqlite.org/fileformat2.html,
+/// sections 1.5 and 1.6.
 enum PageShare {
-    /// Bytes of a page.
+    /// The size of a page in bytes.
     static let pageSize = 4096
-    /// Pages of a file without entries, eight, and as many that its trees leave empty in part. They count for no entry.
+    /// The number of pages that count for no entry: eight in a file without entries, and as many that its B-trees leave
+    /// partly empty.
     static let spareCount = 16
 
-    /// The most bytes of a row that stand in a page with other rows.
+    /// The maximum number of bytes of a row in a page that it shares with other rows.
     private static let maximumLocalByteCount = pageSize - 35
     private static let minimumLocalByteCount = (pageSize - 12) * 32 / 255 - 23
-    /// The bytes of a row in a page of its own.
+    /// The number of bytes of a row in an overflow page.
     private static let overflowSize = pageSize - 4
-    /// The numbers of a row, and of the page that it stands in.
+    /// The number of bytes for the header of a row and its entry in the page.
     private static let headCount = 28
-    /// The bytes of an entry's other row and of its places in three indexes, whose pages are two thirds full. Measured: 302
-    /// with all pages as full as they are after many stores, up to 576 after half of the entries are removed at random.
+    /// The number of bytes of an entry's row in the table `entry` and of its entries in three indexes, whose pages are
+    /// two thirds full. Measured: 302 after many stores, when the pages are fullest, and up to 576 after half of the
+    /// entries are removed at random.
     private static let recordSize = 400
 
-    /// Returns the bytes that an entry occupies.
+    /// Returns the number of bytes that an entry occupies.
     ///
-    /// - Parameter byteCount: Of its key and metadata, and of the data if that is in the database.
+    /// - Parameter byteCount: The number of bytes of its key and metadata, and of its data if that is in the database.
     static func size(byteCount: Int) -> Int {
         var local = byteCount
         var pageCount = 0
@@ -70,22 +75,22 @@ enum PageShare {
     }
 }
 
-/// What a trim leaves, and why it is one.
+/// The goal of a trim, and its reason.
 struct TrimGoal: Sendable {
     var size = Int.max
     var count = Int.max
     var reason = DataCacheTrimReport.Reason.requested
-    /// When set, the entry used last stays as long as these hold.
+    /// The limits within which the most recently used entry is kept, or nil if it may be removed too.
     var limits: DataCacheLimits?
 
-    /// A trim to what somebody asked for.
+    /// Creates the goal of a requested trim.
     init(size: Int, count: Int, reason: DataCacheTrimReport.Reason) {
         self.size = size
         self.count = count
         self.reason = reason
     }
 
-    /// A trim of what exceeds the limits, down to what a trim is to leave; nil when nothing does.
+    /// Creates the goal of a trim that applies the limits. Returns nil if no limit is exceeded.
     init?(_ totals: EntryTotals, exceeding limits: DataCacheLimits) {
         let (isTooLarge, areTooMany) = (totals.occupiedSize > limits.maximumSize, totals.count > limits.maximumCount)
         guard isTooLarge || areTooMany else { return nil }
@@ -95,7 +100,7 @@ struct TrimGoal: Sendable {
         reason = isTooLarge ? .sizeLimit : .countLimit
     }
 
-    /// Why the least recently used entry has to go; nil when it may stay.
+    /// Returns the reason why the least recently used entry has to be removed, or nil if it may be kept.
     func reason(for totals: EntryTotals) -> DataCacheTrimReport.Reason? {
         let isTooLarge = totals.occupiedSize > size
         guard totals.count > 0, isTooLarge || totals.count > count else { return nil }
@@ -109,6 +114,6 @@ struct TrimGoal: Sendable {
 /// A part of a trim.
 struct TrimSlice: Sendable {
     var removals: [DataCacheTrimReport.Removal] = []
-    /// Whether there is nothing more to do.
+    /// Whether the trim is complete.
     var isDone = true
 }

@@ -1,18 +1,19 @@
 import AlcedoCore
 
-/// The tables of the database file.
+/// The tables of the database.
 ///
-/// The bytes stand in a table of their own, so that marking an entry as used rewrites a few dozen bytes and eviction
-/// walks over small rows only. The totals are kept, not summed.
+/// The data is in a table of its own. So recording a use rewrites a few dozen bytes, and a trim reads small rows only.
+/// A table keeps the totals, so that they need not be summed.
 enum Schema {
-    /// Another number in the file means another layout; the file is then made anew.
+    /// The version of the layout. A file with another version is replaced.
     static let version: Int64 = 3
 
-    /// For the connection that writes.
+    /// Configures the connection that writes.
     ///
-    /// Without durability a store waits for no disk: after a power cut the last ones may be missing, but the file is whole.
-    /// For that the log is on the medium before the file is changed, which is waited for once in a thousand pages. Without
-    /// that wait, too (OFF), a power cut could take the whole cache, which is no price for a file a store.
+    /// Without durability, a store does not wait for the disk (`synchronous = NORMAL`): a power failure may lose the
+    /// last stores, but the database stays valid. For this, SQLite waits for the log before it changes the database,
+    /// once in a thousand pages. With `OFF`, it would not wait at all, and a power failure could destroy the whole
+    /// cache. The time saved is not worth that risk.
     static func configure(_ connection: Connection, _ durability: Durability = .none) throws(SQLiteFailure) {
         try connection.execute("PRAGMA page_size = 4096")
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -25,22 +26,23 @@ enum Schema {
         try protect(connection)
     }
 
-    /// For a connection that only reads.
+    /// Configures a connection that only reads.
     static func configureReader(_ connection: Connection) throws(SQLiteFailure) {
         try connection.execute("PRAGMA query_only = ON")
         try protect(connection)
     }
 
-    /// Memory-mapped reading is off, because a file that another process cuts short would end this one.
+    /// Protects a connection from damaged files. Memory mapping is off, because truncation by another process would end
+    /// this one.
     private static func protect(_ connection: Connection) throws(SQLiteFailure) {
         try connection.execute("PRAGMA mmap_size = 0")
         try connection.execute("PRAGMA cell_size_check = ON")
         try connection.execute("PRAGMA trusted_schema = OFF")
     }
 
-    /// Makes the tables in an empty file.
+    /// Creates the tables in an empty file.
     ///
-    /// - Throws: ``SQLiteFailure`` of the kind `damaged` when the file has other tables, or another version of these.
+    /// - Throws: ``SQLiteFailure`` with the kind `damaged` if the file has other tables, or another version of these.
     static func prepare(_ connection: Connection) throws(SQLiteFailure) {
         let found = try Found(connection)
         guard found.version == 0, found.tables.isEmpty else { return try check(found) }
@@ -51,7 +53,9 @@ enum Schema {
         }
     }
 
-    /// - Throws: ``SQLiteFailure`` of the kind `damaged` when the file has not these tables.
+    /// Checks that the file has these tables.
+    ///
+    /// - Throws: ``SQLiteFailure`` with the kind `damaged` if it does not.
     static func check(_ connection: Connection) throws(SQLiteFailure) { try check(Found(connection)) }
 
     private struct Found {
@@ -72,8 +76,8 @@ enum Schema {
     }
 
     private static let statements: [StaticString] = [
-        // Dates in milliseconds since 1970; recency is the order of use; file tells a large value's file from others, and
-        // blocks are the bytes that it occupies.
+        // Dates are in milliseconds since 1970. `recency` is the order of use. `file` is the token of a large value's
+        // file, and `blocks` is the number of bytes that the file occupies.
         """
         CREATE TABLE entry (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, resource INTEGER NOT NULL, \
         size INTEGER NOT NULL, recency INTEGER NOT NULL, stored INTEGER NOT NULL, used INTEGER NOT NULL, \
@@ -81,7 +85,7 @@ enum Schema {
         blocks INTEGER NOT NULL)
         """,
         "CREATE INDEX entry_recency ON entry (recency)",
-        // By a hash of its text: an index of long URLs would be as large as the table.
+        // An index of long URLs would be as large as the table, so it has a hash of the resource's name.
         "CREATE INDEX entry_resource ON entry (resource)",
         """
         CREATE TABLE content (id INTEGER PRIMARY KEY, resource TEXT NOT NULL, variant TEXT NOT NULL, \

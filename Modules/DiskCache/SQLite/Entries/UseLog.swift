@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// The one ledger of a cache's uses, for all of its threads.
+/// The unwritten uses of a cache's entries, shared by its threads.
 final class UseLog: Sendable {
     private let uses = Locked(PendingUses())
 
@@ -9,7 +9,7 @@ final class UseLog: Sendable {
 
     func nextRecency(at now: Timestamp) -> Int64 { uses.withLock { $0.nextRecency(at: now) } }
 
-    /// Notes a use of an entry. Returns whether it is time to write.
+    /// Records a use of an entry. Returns whether the uses should be written now.
     func use(_ id: Int64, times: EntryTimes) -> Bool {
         uses.withLock { uses in
             uses.use(id, times: times)
@@ -17,7 +17,7 @@ final class UseLog: Sendable {
         }
     }
 
-    /// The times of a row, uses that are not in it included.
+    /// Returns the times of an entry, including unwritten uses.
     func times(of id: Int64, recency: Int64, times: EntryTimes) -> EntryTimes {
         uses.withLock { $0.times(of: id, recency: recency, times: times) }
     }
@@ -27,17 +27,18 @@ final class UseLog: Sendable {
     func takeAll() -> [Int64: PendingUses.Use] { uses.withLock { $0.takeAll() } }
 }
 
-/// Uses that are not in the database yet, so that a read costs no write. Decides the order of uses; touches no file.
+/// The uses that are not in the database yet, so that a read causes no write. It determines the order of uses and
+/// performs no I/O.
 ///
-/// An entry's recency is the date in microseconds, or one more than the highest before, whichever is greater: exact in
-/// one process however its clock is set, and as good as the clock between processes.
+/// The recency of a use is the date in microseconds, or the highest recency so far plus one, whichever is greater. So
+/// the order is exact within a process, however its clock is set. Between processes, it is as exact as their clocks.
 struct PendingUses: Sendable {
     struct Use: Sendable {
         var recency: Int64
         var times: EntryTimes
     }
 
-    /// Entries used, beyond which it is time to write.
+    /// The number of used entries from which on the uses should be written.
     static let capacity = 64
 
     private var uses: [Int64: Use] = [:]
@@ -46,31 +47,31 @@ struct PendingUses: Sendable {
     var isEmpty: Bool { uses.isEmpty }
     var isFull: Bool { uses.count >= Self.capacity }
 
-    /// Notes how far the database is.
+    /// Updates the highest recency from the database.
     mutating func observe(recency: Int64) {
-        // What no date of this age can be is damage.
+        // A recency that no date can have is damaged.
         if recency < .max / 2 { highest = max(highest, recency) }
     }
 
-    /// The recency of an entry that is used now.
+    /// Returns the recency of an entry that is used now.
     mutating func nextRecency(at now: Timestamp) -> Int64 {
         highest = max(highest + 1, now.milliseconds * 1_000)
         return highest
     }
 
-    /// Notes a use of an entry.
+    /// Records a use of an entry.
     mutating func use(_ id: Int64, times: EntryTimes) {
         uses[id] = Use(recency: nextRecency(at: times.used), times: times)
     }
 
-    /// The times of a row, uses that are not in it included.
+    /// Returns the times of an entry, including unwritten uses.
     func times(of id: Int64, recency: Int64, times: EntryTimes) -> EntryTimes {
-        // The row of a number that was given again was stored later than its use.
+        // SQLite may reuse the number of a removed entry. The new row is then more recent than the use.
         guard let use = uses[id], use.recency > recency else { return times }
         return EntryTimes(stored: times.stored, used: use.times.used, expiry: use.times.expiry)
     }
 
-    /// Returns what is to be written, and forgets it.
+    /// Returns the unwritten uses, and clears them.
     mutating func takeAll() -> [Int64: Use] {
         defer { uses = [:] }
         return uses

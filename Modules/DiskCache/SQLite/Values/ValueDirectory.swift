@@ -3,28 +3,34 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The files of large values, in 256 folders by the first two digits of the entry's name.
+/// The files of large values, in 256 directories by the first two digits of the entries' names.
 ///
-/// A value is written before its row, under a name of its own, and removed after its row: the commit of the row is what
-/// publishes it, so that it needs no second name. What a crash leaves in between no row names; a sweep finds it. Every
-/// call blocks. Only regular files are read, and no link is followed, whether in the place of a value or of a folder; only
-/// the cache's directory itself may be one.
+/// A value is written under a unique name before its row, and removed after its row. The commit of the row publishes
+/// it, so no rename is needed. A crash in between leaves a file that no row names, and a sweep removes it.
+///
+/// Every call blocks. Only regular files are read. No symbolic link is followed in place of a value or of a directory.
+/// Only the cache's own directory may be a symbolic link.
 struct ValueDirectory: Sendable {
     private static let name = "values"
 
     let durability: Durability
-    /// Of the cache.
+    /// The path of the cache's directory.
     private let directory: String
 
-    /// - Parameter directory: The cache's.
+    /// Creates the directory of values without accessing the file system.
+    ///
+    /// - Parameters:
+    ///   - directory: The cache's directory.
+    ///   - durability: The data that survives a power failure. The default is ``Durability/none``.
     init(directory: URL, durability: Durability = .none) {
         self.directory = directory.path
         self.durability = durability
     }
 
-    /// The bytes of a value; nil when they are not there, not `count`, or not in a file of ours.
+    /// Returns the bytes of a value, or nil if the file is absent, has another length than `count`, or is not a regular
+    /// file.
     ///
-    /// - Throws: Why they are not to be had now, which says nothing of what they are.
+    /// - Throws: The reason why the file cannot be read now, which says nothing about its bytes.
     func read(_ name: ValueName, count: Int) throws(SQLiteFailure) -> Data? {
         do throws(SystemError) {
             let file = try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
@@ -35,7 +41,7 @@ struct ValueDirectory: Sendable {
         }
     }
 
-    /// Writes a new value. Nothing of it stays when that fails.
+    /// Writes a new value. A failed write leaves no file.
     func write(_ data: Data, for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
         var value = try makeValue(for: key)
         guard value.file.write(data), durability == .none || value.file.synchronize(),
@@ -49,7 +55,7 @@ struct ValueDirectory: Sendable {
         return value
     }
 
-    /// Removes a value, or what stands in its place, or a link in the place of its folder.
+    /// Removes a value, anything else in its place, or a symbolic link in place of its directory.
     func remove(_ name: ValueName) {
         do throws(SystemError) {
             let shard = try Descriptor(openingDirectory: Self.path(of: name.shard), beneath: openDirectory())
@@ -59,24 +65,24 @@ struct ValueDirectory: Sendable {
         }
     }
 
-    /// The folders that have values, in order.
+    /// Returns the names of the directories that have values, in order.
     ///
-    /// - Throws: Why they are not to be had now.
+    /// - Throws: The reason why they cannot be listed now.
     func shards() throws(SQLiteFailure) -> [String] {
         try names(in: Self.name).filter { $0.utf8.count == 2 }.sorted()
     }
 
-    /// The values of a folder.
+    /// Returns the names of the values in a directory.
     ///
-    /// - Throws: Why they are not to be had now.
+    /// - Throws: The reason why they cannot be listed now.
     func values(in shard: String) throws(SQLiteFailure) -> [ValueName] {
         try names(in: Self.path(of: shard)).compactMap(ValueName.init)
     }
 
-    /// Removes a value that is not being written, if `isAbandoned` says that no row names it.
+    /// Removes a value that no process is writing, if `isAbandoned` returns that no row names it.
     ///
-    /// The file stays locked until it is removed. A cache that has created it and has not locked it yet then finds it locked
-    /// or without a name, and takes another name.
+    /// The file stays locked until it is removed. A cache that has created it and not locked it yet then takes another
+    /// name.
     func remove(_ name: ValueName, if isAbandoned: () throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
         let opened: Result<Descriptor, SystemError> = Result { () throws(SystemError) in
             try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
@@ -86,7 +92,7 @@ struct ValueDirectory: Sendable {
             if file.lock(), try isAbandoned() { remove(name) }
             extendLifetime(file)
         case .failure(let error):
-            // A link, which is not what a cache writes.
+            // A cache never creates a symbolic link.
             if Self.isInvalid(error), try isAbandoned() { remove(name) }
         }
     }
@@ -95,7 +101,8 @@ struct ValueDirectory: Sendable {
 
     private static func path(of name: ValueName) -> String { "\(path(of: name.shard))/\(name.fileName)" }
 
-    /// Whether what stands in a value's place is none, or nothing does; else it may be whole.
+    /// Returns whether the error means that the place of a value is empty or has no regular file. With any other error,
+    /// the value may be intact.
     private static func isInvalid(_ error: SystemError) -> Bool {
         [ENOENT, ENOTDIR, ELOOP, ENXIO, ENODEV].contains(error.number)
     }
@@ -122,7 +129,7 @@ struct ValueDirectory: Sendable {
     }
 
     private func makeValue(for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
-        // Another process that sweeps may take a file for abandoned before it is locked here.
+        // Another process that sweeps may take a file for abandoned before this process locks it.
         for _ in 0..<16 {
             let name = ValueName(newFor: key)
             do throws(SystemError) {
@@ -150,8 +157,8 @@ struct ValueDirectory: Sendable {
         return try Descriptor(opening: Self.path(of: name), beneath: directory, flags)
     }
 
-    /// A value's name, and those of the folders above it, which may be as new. False when the system refuses, and `errno`
-    /// says why.
+    /// Waits until the directory of a value and those above it, which may be new, are on the storage medium. Returns
+    /// false if the system refuses, with the reason in `errno`.
     private func synchronizeDirectory(of name: ValueName) -> Bool {
         do throws(SystemError) {
             let directory = try openDirectory()
@@ -171,12 +178,12 @@ struct ValueDirectory: Sendable {
     }
 }
 
-/// A value that is being written, and that no row names yet. Locked as long as this lives, so that no other process
-/// takes it for what a crash left behind.
+/// A value that is being written and that no row names yet. Its file is locked while this value exists, so that no
+/// other process takes it for one that a crash left.
 struct WrittenValue: ~Copyable {
     let name: ValueName
     let file: Descriptor
-    /// The bytes that the file occupies, once it is written.
+    /// The number of bytes that the written file occupies on disk; zero before.
     var occupiedSize = 0
 
     init(name: ValueName, file: consuming Descriptor) {

@@ -1,16 +1,17 @@
 import AlcedoCore
 
-/// Names the file of a large value.
+/// The name of a large value's file.
 ///
-/// No two values ever have the same, not even of one entry: who has read the row of an entry finds the value that
-/// belongs to it, or none.
+/// All names are different, even those of one entry's successive values. So a process that has read an entry's row
+/// finds the value of that row, or none.
 struct ValueName: Hashable, Sendable {
-    /// Of the entry.
+    /// The name of the entry.
     let entry: String
-    /// Tells the values of an entry apart.
+    /// A random number that distinguishes the values of an entry.
     let token: Int64
 
-    /// nil when `entry` is not the name of an entry: what a damaged row has must not lead out of the folder.
+    /// Creates a name. Returns nil if `entry` is not a valid entry name: the text in a damaged row must not lead out of
+    /// the directory.
     init?(entry: String, token: Int64) {
         let digits = entry.utf8
         guard digits.count == 64, digits.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }) else {
@@ -20,13 +21,13 @@ struct ValueName: Hashable, Sendable {
         self.token = token
     }
 
-    /// A name that nobody else has.
+    /// Creates a new, unique name.
     init(newFor key: ImageKey) {
         entry = key.fileName
         token = Int64.random(in: .min ... .max)
     }
 
-    /// nil when the text is not the file name of a value.
+    /// Parses a file name. Returns nil if it is not the file name of a value.
     init?(fileName: String) {
         let parts = fileName.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let bits = UInt64(parts[1], radix: 16) else { return nil }
