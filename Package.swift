@@ -260,11 +260,11 @@ package.targets += [
         name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoTesting", "TestSupport"], path: "Tests/Standard"),
     // As an outside user: what `import Alcedo` brings has to be enough.
     .testTarget(
-        name: "AlcedoCallSiteTests", dependencies: ["Alcedo", "AlcedoTesting", "AlcedoViewBinding"],
-        path: "Tests/CallSites"),
+        name: "AlcedoCallSiteTests", dependencies: ["Alcedo", "AlcedoTesting"], path: "Tests/CallSites",
+        packageAccess: false),
     .testTarget(
         name: "AlcedoCollisionTests", dependencies: ["Alcedo", "Crypto", "HTTPTypes", "SwiftCrossUI"],
-        path: "Tests/Collisions/Importing"),
+        path: "Tests/Collisions/Importing", packageAccess: false),
     // These stand for other packages. As test targets they are no part of the package for those who depend on it.
     .testTarget(name: "Crypto", path: "Tests/Collisions/Crypto"),
     .testTarget(name: "HTTPTypes", path: "Tests/Collisions/HTTPTypes"),
@@ -278,7 +278,7 @@ package.targets += [
         path: "Tests/URLResponseCacheFaults"),
     .testTarget(
         name: "ReadmeTests",
-        dependencies: ["AlcedoCodecs", "AlcedoCore", "AlcedoTesting"], path: "Tests/Readme"),
+        dependencies: ["AlcedoCodecs", "AlcedoCore", "AlcedoTesting"], path: "Tests/Readme", packageAccess: false),
     .testTarget(
         name: "HTTPCacheClientTests",
         dependencies: ["AlcedoCore", "AlcedoTesting", "TestSupport", "http-cache-client"],

@@ -36,7 +36,7 @@ extension ImagePipeline.Configuration {
             downloader: downloader ?? Downloader.standard(responseCache: responses),
             codecs: .standard,
             memoryCache: ImageMemoryCache(
-                limits: MemoryCacheLimits(costLimit: memoryLimit ?? MemoryCacheLimits.defaultCostLimit),
+                costLimit: memoryLimit ?? ImageMemoryCache.defaultCostLimit,
                 findsReferencedValues: true,
                 pressureSource: SystemMemoryPressureSource.shared),
             diskCache: cacheDirectory.map { FileDiskCache(directory: $0, sizeLimit: diskLimit) },
@@ -109,7 +109,7 @@ extension Downloader {
     ) -> Downloader {
         let transport = CachingTransport(wrapping: CURLTransport(options: network), cache: responseCache)
         var configuration = configuration
-        if configuration.defaultFields["Accept"] == DownloaderConfiguration.anyImage {
+        if configuration.defaultFields["Accept"] == Configuration().defaultFields["Accept"] {
             configuration.defaultFields["Accept"] = codecs.acceptFieldValue
         }
         return Downloader(transport: watch(transport), configuration: configuration)

@@ -1,6 +1,5 @@
 import Alcedo
 import AlcedoTesting
-import AlcedoViewBinding
 import FoundationEssentials
 import Testing
 

@@ -33,7 +33,7 @@ import Testing
         let pipeline = ImagePipeline.standard(cacheDirectory: nil)
         var request = ImageRequest(source: .image(try made(), identity: "made"), processors: [.circle()])
         request.modifyRequest = { $0.fields["Accept"] = "image/webp" }
-        request.cachePolicy.protocolPolicy = HTTPCachePolicy.reloadRevalidatingCacheData
+        request.cachePolicy = CachePolicy(HTTPCachePolicy.reloadRevalidatingCacheData)
         let response = try await pipeline.load(request)
         let metrics: HTTPTransferMetrics? = response.metrics
 

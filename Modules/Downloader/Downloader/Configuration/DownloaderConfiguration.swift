@@ -113,7 +113,7 @@ public struct DownloaderConfiguration: Sendable {
     }
 
     /// The `Accept` field of a client that decodes images of unknown formats: any image, then anything.
-    package static let anyImage = CodecRegistry([]).acceptFieldValue
+    private static let anyImage = CodecRegistry([]).acceptFieldValue
 
     /// The request as it is sent: with the default fields and the idle timeout where it has none of its own.
     func completed(_ request: HTTPRequest) -> HTTPRequest {
