@@ -4,9 +4,9 @@ import AlcedoHTTP
 /// A cache that finds and stores images by request, on top of any memory cache, with the cache policy rule of
 /// AFNetworking 2.
 ///
-/// The two reload policies do not read the cache; all other policies do. In `NSURLRequest`, these two are "reload
-/// ignoring local cache data", which is ``CachePolicy/reload``, and "reload ignoring local and remote cache data".
-/// ``CachePolicy/revalidate`` reads. The policy is the `protocolPolicy` of the ``CachePolicy``. If it is nil, the
+/// The two reload policies of `NSURLRequest` do not read the cache: "reload ignoring local cache data", which is
+/// ``CachePolicy/reload`` here, and "reload ignoring local and remote cache data". All other policies read it,
+/// including ``CachePolicy/revalidate``. The policy is the `protocolPolicy` of the ``CachePolicy``. If it is nil, the
 /// policy of the source's own request applies.
 ///
 /// Two policies that `NSURLRequest` does not have do not read the cache either: ``CachePolicy/none``, and, unless the

@@ -44,9 +44,14 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     }
 
     /// Returns the outcome of `body`, or of equal work that is in progress.
+    ///
+    /// - Parameters:
+    ///   - key: The key that equal work shares.
+    ///   - source: The source that `body` uses. Default: nil, no source.
     ///   - priority: The priority of the work for this waiter.
     ///   - onUpdate: Called with each update of the work. Default: nil.
-    ///   - body: The work. It runs if no equal work is in progress.
+    ///   - body: The work. It runs if no equal work is in progress, or if the work in progress fails because of another
+    ///     source.
     /// - Throws: The error of the work, `CancellationError` if the task is canceled, or the error of a shutdown.
     package func value(
         for key: Key, from source: CoalescerSource? = nil, priority: AdjustablePriority, onUpdate: Report? = nil,
