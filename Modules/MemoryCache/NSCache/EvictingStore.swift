@@ -14,7 +14,7 @@ final class EvictingStore: @unchecked Sendable {
 
     /// Creates an empty store.
     ///
-    /// For `NSCache`, a limit of zero means no limit. With a zero limit, nothing may be stored.
+    /// For `NSCache`, a limit of zero means no limit. The caller must not store anything in a store with such a limit.
     ///
     /// - Parameters:
     ///   - costLimit: The maximum cost of all images, in bytes.

@@ -1,8 +1,9 @@
 /// A queue of waiters, ordered by priority and, within a priority, by arrival, first or last come first.
 ///
 /// All operations are O(log *n*), amortized. The queue is a heap of positions. The positions of waiters that were
-/// removed or moved stay in it until they reach the top, or until they are the majority of the heap. The type is
-/// inlinable, because queues in other modules are short and every request uses them.
+/// removed or moved stay in it until they reach the top, or until they make up more than three quarters of a heap of
+/// more than 64 positions. The type is inlinable, because queues in other modules are short and every request uses
+/// them.
 @usableFromInline
 package struct WaiterQueue<Member: Sendable>: Sendable {
     /// The order of waiters of one priority.
@@ -130,7 +131,7 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
 
     @inlinable
     mutating func push(_ position: Position) {
-        // Most positions belong to removed waiters, so the heap is rebuilt.
+        // Most positions are obsolete, so the heap is rebuilt.
         if heap.count > 64, heap.count > 4 * entries.count {
             heap = entries.values.map(\.position).sorted(by: >)
             return
