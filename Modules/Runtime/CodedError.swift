@@ -1,24 +1,24 @@
-/// The shape of the public errors of all modules: a code to branch on, and a sentence for logs.
+/// The common form of the public errors of all modules: a code to switch on and a sentence for logs.
 ///
-/// The type declares `code`, `message` and its initializer. It conforms to `Error`, `Equatable` and
-/// `CustomStringConvertible` by this protocol, which other packages do not see.
+/// The error type declares `code`, `message` and its initializer. This protocol adds the conformance to `Error`,
+/// `Equatable` and `CustomStringConvertible`. The protocol itself is not visible to other packages.
 package protocol CodedError: Error, Equatable, CustomStringConvertible {
     associatedtype Code: Equatable & Sendable
 
-    /// What callers branch on.
+    /// The code that callers switch on.
     var code: Code { get }
-    /// One sentence, for logs.
+    /// One sentence for logs.
     var message: String { get }
 }
 
 extension CodedError {
     public var description: String { message }
 
-    /// Whether code and message are equal. Causes and measurements do not count.
+    /// Returns whether code and message are equal. Causes and measurements are not compared.
     public static func == (a: Self, b: Self) -> Bool { a.code == b.code && a.message == b.message }
 }
 
-/// A name of an open set, such as a method of HTTP or an image format, which describes itself by the name.
+/// A name from an open set, such as an HTTP method or an image format. Its description is the name itself.
 package protocol OpenName: RawRepresentable, CustomStringConvertible where RawValue == String {}
 
 extension OpenName {

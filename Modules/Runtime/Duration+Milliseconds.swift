@@ -1,5 +1,5 @@
 extension Duration {
-    /// Whole milliseconds, rounded towards zero and clamped.
+    /// The whole milliseconds, rounded towards zero and clamped to the range of `Int`.
     package var milliseconds: Int {
         let (seconds, attoseconds) = components
         let whole = Int(clamping: seconds).multipliedReportingOverflow(by: 1000)

@@ -1,4 +1,5 @@
-/// Why the system did not do what it was asked for. Taken from `errno` at once: what runs in between may change that.
+/// The error number of a failed system call. It must be taken from `errno` immediately, because later calls may change
+/// that.
 package struct SystemError: Error {
     package let number: Int32
 

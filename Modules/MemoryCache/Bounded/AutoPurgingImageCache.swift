@@ -1,14 +1,19 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// AFNetworking's `AFAutoPurgingImageCache` for Linux: when the images exceed the capacity, the least recently used
-/// ones are removed until the rest fit into a lower limit.
+/// An image cache with the behavior of AFNetworking's `AFAutoPurgingImageCache`.
 ///
-/// The contract is that class's: an image counts `pixel width × pixel height × 4` bytes; a purge begins when the usage
-/// exceeds the capacity, not when it equals it, and ends at or below the preferred usage; the image just added takes part in
-/// it as the latest, so one that exceeds the preferred usage goes with the rest when it causes a purge, and one that exceeds
-/// the capacity empties the cache. Reading an image makes it the latest, atomically (there it is a race). A purge costs
-/// O(images that go); there it sorts all. A memory warning empties the cache.
+/// When the images exceed the capacity, the cache removes the least recently used images until the rest fit into a
+/// lower limit:
+///
+/// - An image counts `pixel width × pixel height × 4` bytes.
+/// - A purge begins when the usage exceeds the capacity, not when it equals it. It ends at or below the preferred
+///   usage.
+/// - The purge includes the added image as the most recently used. If that image alone exceeds the preferred usage, the
+///   purge it causes removes it as well. An image that exceeds the capacity empties the cache.
+/// - Reading an image atomically makes it the most recently used. AFNetworking has a data race here.
+/// - A purge costs O(number of removed images). AFNetworking sorts all images.
+/// - A memory warning empties the cache.
 ///
 /// ```swift
 /// import Alcedo
@@ -21,22 +26,24 @@ import AlcedoRuntime
 /// let pipeline = ImagePipeline(configuration)
 /// ```
 ///
-/// **Within a pipeline.** The cache is a ``MemoryCaching``, and each image has one name, whichever way it is stored
-/// or requested. That name is AFNetworking's: the URL followed by the additional identifier. The additional
-/// identifier of a request is that of its processors, as AlamofireImage uses those of its filters, joined by "_" when
-/// there are several, followed by ``ImageRequest/additionalIdentifier``. A request with other differences, such as a
-/// target size, is found by an equal request only. So ``image(for:withAdditionalIdentifier:)`` finds what the
-/// pipeline stored for the request, or for its URL with a processor of that identifier, and the pipeline finds what
-/// ``add(_:for:withAdditionalIdentifier:)`` and ``add(_:withIdentifier:)`` added. Where two keys have the same name,
-/// the image that is stored last replaces the other; a key never finds the image of another key.
+/// **Within a pipeline.** The cache conforms to ``MemoryCaching``. Each image has one name, however it is stored or
+/// requested. The name is AFNetworking's: the URL followed by the additional identifier. The additional identifier of a
+/// request consists of the identifiers of its processors, joined by "_", followed by
+/// ``ImageRequest/additionalIdentifier``. AlamofireImage uses the identifiers of its filters in the same way. A request
+/// that differs in another property, such as the target size, finds only the image of an equal request.
 ///
-/// The pipeline's images are subject to `shouldCache`, and to the rules of
-/// ``MemoryCaching``: an image that exceeds the capacity, or should not be cached, is not stored, evicts nothing
-/// else, and removes what is stored under its key.
+/// As a result, ``image(for:withAdditionalIdentifier:)`` finds the image that the pipeline stored for the request, or
+/// for its URL with a processor of that identifier. The pipeline finds the images that
+/// ``add(_:for:withAdditionalIdentifier:)`` and ``add(_:withIdentifier:)`` added. If two keys have the same name,
+/// storing one image replaces the other. A key never finds the image of another key.
+///
+/// The pipeline's images are subject to `shouldCache` and to the rules of ``MemoryCaching``: an image that exceeds the
+/// capacity, or that `shouldCache` rejects, is not stored and evicts no other image. The image previously stored under
+/// its key is removed.
 ///
 /// Source: AFNetworking 4, `AFAutoPurgingImageCache.h` and `.m`; AlamofireImage 4, `ImageCache.swift`.
 public final class AutoPurgingImageCache: Sendable {
-    /// Decides whether an image is cached: the image, its request and the additional identifier.
+    /// A function that decides whether an image is cached, by the image, its request and the additional identifier.
     package typealias Admission = @Sendable (DecodedImage, ImageRequest, String?) -> Bool
 
     private struct Entry: Sendable {
@@ -48,7 +55,7 @@ public final class AutoPurgingImageCache: Sendable {
         var bytes: Int
         var preferredBytes: Int
 
-        /// Half of the largest number at most, so that sums cannot overflow.
+        /// The capacity, limited to half of `Int.max` so that sums cannot overflow.
         var effectiveBytes: Int { min(bytes, .max / 2) }
 
         func admits(_ cost: Int) -> Bool { bytes > 0 && cost <= effectiveBytes }
@@ -59,13 +66,17 @@ public final class AutoPurgingImageCache: Sendable {
     private let admission: Admission
     private let pressure = Locked<(any Sendable)?>(nil)
 
+    /// Creates an empty cache.
+    ///
     /// - Parameters:
-    ///   - memoryCapacity: In bytes. Zero or less caches nothing. Default: 100 MiB.
-    ///   - preferredMemoryUsageAfterPurge: In bytes; more than the capacity counts as that. Default: 60 MiB.
-    ///   - pressureSource: Empties the cache at a warning, as a memory warning does there; nil for no such source.
-    ///     Default: ``SystemMemoryPressureSource/shared``, which costs one thread for all caches of the process.
-    ///   - shouldCache: Called before an image is stored for a request, by a pipeline under a lock: it must be quick
-    ///     and must not call the pipeline. Default: accepts every image.
+    ///   - memoryCapacity: The capacity in bytes. With zero or less, the cache stores nothing. Default: 100 MiB.
+    ///   - preferredMemoryUsageAfterPurge: The maximum usage after a purge, in bytes. Values above the capacity count
+    ///     as the capacity. Default: 60 MiB.
+    ///   - pressureSource: Reports memory pressure. The cache removes all images at warning and above. With nil, it
+    ///     does not respond to memory pressure. Default: ``SystemMemoryPressureSource/shared``, which uses one thread
+    ///     for all caches of the process.
+    ///   - shouldCache: Decides whether an image is stored for a request. A pipeline calls it under a lock, so it must
+    ///     be fast and must not call the pipeline. Default: accepts every image.
     public init(
         memoryCapacity: Int = 100 << 20,
         preferredMemoryUsageAfterPurge: Int = 60 << 20,
@@ -81,28 +92,29 @@ public final class AutoPurgingImageCache: Sendable {
         pressure.withLock { $0 = token }
     }
 
-    /// The maximum number of bytes before a purge. A new value takes effect when an image is next stored.
+    /// The capacity in bytes. A purge begins when the usage exceeds it. A new value takes effect when the next image is
+    /// stored.
     public var memoryCapacity: Int {
         get { capacity.withLock { $0.bytes } }
         set { capacity.withLock { $0.bytes = newValue } }
     }
 
-    /// The maximum number of bytes after a purge. A new value takes effect at the next purge. More than the capacity
-    /// counts as the capacity.
+    /// The maximum usage after a purge, in bytes. A new value takes effect at the next purge. Values above the capacity
+    /// count as the capacity.
     public var preferredMemoryUsageAfterPurge: Int {
         get { capacity.withLock { $0.preferredBytes } }
         set { capacity.withLock { $0.preferredBytes = newValue } }
     }
 
-    /// What the cache has done so far.
+    /// The counts of lookups, stores and evictions since the cache was created.
     public var statistics: MemoryCacheStatistics { images.statistics }
 
-    /// Adds an image under an identifier, in place of one that is there.
+    /// Adds an image under an identifier and replaces an existing image.
     public func add(_ image: DecodedImage, withIdentifier identifier: String) {
         add(image, for: AutoPurgingKey(identifier: identifier))
     }
 
-    /// Returns the image under an identifier, which then is the latest used.
+    /// Returns the image under an identifier and makes it the most recently used.
     public func image(withIdentifier identifier: String) -> DecodedImage? {
         image(for: AutoPurgingKey(identifier: identifier))
     }
@@ -113,19 +125,20 @@ public final class AutoPurgingImageCache: Sendable {
         remove(AutoPurgingKey(identifier: identifier))
     }
 
-    /// Whether ``add(_:for:withAdditionalIdentifier:)``, or the pipeline, would cache the image.
+    /// Returns whether ``add(_:for:withAdditionalIdentifier:)``, or a pipeline, would cache the image.
     package func shouldCache(
         _ image: DecodedImage, for request: ImageRequest, withAdditionalIdentifier additionalIdentifier: String? = nil
     ) -> Bool {
         admission(image, request, additionalIdentifier)
     }
 
-    /// Adds an image for a request and an additional identifier, if `shouldCache` accepts it.
+    /// Adds an image for a request and an additional identifier if `shouldCache` accepts it.
     ///
     /// - Parameters:
-    ///   - image: The image, as it is to be found again.
+    ///   - image: The image to add.
     ///   - request: The request whose source and identifier name the image.
-    ///   - additionalIdentifier: nil for the request's own. Any other replaces it, and that of its processors.
+    ///   - additionalIdentifier: An identifier that replaces the request's own and those of its processors; nil to use
+    ///     these.
     public func add(
         _ image: DecodedImage, for request: ImageRequest, withAdditionalIdentifier additionalIdentifier: String? = nil
     ) {
@@ -133,7 +146,7 @@ public final class AutoPurgingImageCache: Sendable {
         add(image, for: AutoPurgingKey(request, additionalIdentifier))
     }
 
-    /// Returns the image that was added, or stored by a pipeline, for the same resource with the same additional
+    /// Returns the image that was added, or that a pipeline stored, for the same resource with the same additional
     /// identifier.
     public func image(
         for request: ImageRequest, withAdditionalIdentifier additionalIdentifier: String? = nil
@@ -152,7 +165,7 @@ public final class AutoPurgingImageCache: Sendable {
     private func add(_ image: DecodedImage, for key: AutoPurgingKey) {
         let capacity = capacity.withLock { $0 }
         guard capacity.admits(Self.byteCount(of: image)) else {
-            // Everything is older than this image, and goes before it does.
+            // A purge would remove the older images before this one, and all of them are older.
             images.removeAll()
             return
         }
@@ -177,7 +190,7 @@ public final class AutoPurgingImageCache: Sendable {
         images.removeValue(for: key.identifier) { key.finds($0.key) }
     }
 
-    /// Four bytes a pixel, whatever the format; what does not fit counts as `Int.max`.
+    /// Returns four bytes per pixel for every pixel format; `Int.max` on overflow.
     private static func byteCount(of image: DecodedImage) -> Int {
         let (pixels, overflows) = image.size.width.multipliedReportingOverflow(by: image.size.height)
         let (bytes, overflowsBytes) = pixels.multipliedReportingOverflow(by: 4)
@@ -199,8 +212,8 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
         store(image, for: AutoPurgingKey(key), capacity)
     }
 
-    /// Stores what a pipeline has loaded, if `shouldCache` accepts it with the request and the identifier of its
-    /// processors; else removes what is stored for the request.
+    /// Stores an image that a pipeline has loaded, if `shouldCache` accepts it with the request and the identifier of
+    /// its processors. Otherwise, removes the image stored for the request.
     public func store(_ image: DecodedImage, for request: ImageRequest) {
         let key = request.key
         if shouldCache(image, for: request, withAdditionalIdentifier: key.additionalIdentifier) {
@@ -213,8 +226,10 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
     @discardableResult
     public func remove(_ key: ImageKey) -> Bool { remove(AutoPurgingKey(key)) }
 
-    /// Removes the original and every variant of a resource, and the image under its name as an identifier. Returns
-    /// how many images that were. O(number of all images).
+    /// Removes the original and every variant of a resource, and the image whose identifier is the resource's name.
+    /// Returns the number of removed images.
+    ///
+    /// - Complexity: O(number of all images).
     @discardableResult
     public func removeAll(of resource: ResourceKey) -> Int {
         images.entries.count { entry in
@@ -231,8 +246,8 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
 }
 
 extension MemoryCache {
-    /// Stores `value` and, when all entries then cost more than `capacity`, evicts until they cost at most
-    /// `preferredCost`. Both happen under one lock.
+    /// Stores `value`. If the total cost then exceeds `capacity`, evicts entries until it is at most `preferredCost`.
+    /// Both happen under one lock.
     fileprivate func store(
         _ value: Value, for key: Key, cost: Int, trimmingAbove capacity: Int, toCost preferredCost: Int
     ) {
@@ -249,8 +264,8 @@ extension MemoryCache {
         report(releases)
     }
 
-    /// Removes the value stored under `key` if `isRemoved` accepts it. Both happen under one lock, so that a value that
-    /// replaces it meanwhile stays. Returns whether it was removed.
+    /// Removes the value stored under `key` if `isRemoved` accepts it. Returns whether it was removed. Both happen
+    /// under one lock, so that a concurrent replacement is not removed.
     fileprivate func removeValue(for key: Key, where isRemoved: (Value) -> Bool) -> Bool {
         let hash = key.hashValue
         var releases = PendingReleases<Key, Value>()
@@ -264,7 +279,7 @@ extension MemoryCache {
         return !releases.isEmpty
     }
 
-    /// Returns the value stored under `key`. Not a use, and not counted.
+    /// Returns the value stored under `key`. The call is not a use and is not counted.
     fileprivate func unusedValue(for key: Key) -> Value? {
         let hash = key.hashValue
         return lock.withSharedLock { state, _ in
@@ -274,16 +289,16 @@ extension MemoryCache {
     }
 }
 
-/// The name of an image in an ``AutoPurgingImageCache``: AFNetworking's identifier, and what is known beyond it.
+/// The name of an image in an ``AutoPurgingImageCache``: AFNetworking's identifier and, if known, the full key.
 ///
-/// An identifier is a URL and an additional identifier with nothing between them, so two different keys may share one.
-/// What is known beyond the identifier keeps them from being taken for one another.
+/// An identifier is a URL directly followed by an additional identifier, so two different keys may have the same one.
+/// The resource and the key tell their images apart.
 private struct AutoPurgingKey: Sendable {
-    /// Compared by its bytes.
+    /// AFNetworking's identifier, compared by its bytes.
     let identifier: ResourceKey
-    /// nil when only the identifier is known.
+    /// The resource; nil if only the identifier is known.
     private let resource: ResourceKey?
-    /// nil when the additional identifier was the caller's.
+    /// The full key; nil if the caller gave the identifier or the additional identifier.
     private let key: ImageKey?
 
     init(identifier: String) {
@@ -298,7 +313,8 @@ private struct AutoPurgingKey: Sendable {
         self.key = key
     }
 
-    /// - Parameter additionalIdentifier: nil for that of the request's own key.
+    /// Creates the name for a request. The additional identifier replaces that of the request's own key, unless it is
+    /// nil.
     init(_ request: ImageRequest, _ additionalIdentifier: String?) {
         guard let additionalIdentifier else {
             self.init(request.key)
@@ -313,7 +329,8 @@ private struct AutoPurgingKey: Sendable {
         key = nil
     }
 
-    /// Whether an image that was stored under `other` is found under this key: no part that both know differs.
+    /// Returns whether an image stored under `other` is found under this key: the parts that both keys know must be
+    /// equal.
     func finds(_ other: AutoPurgingKey) -> Bool {
         if let key, let otherKey = other.key { return key == otherKey }
         guard let resource, let otherResource = other.resource else { return identifier == other.identifier }

@@ -7,13 +7,22 @@ extension MemoryCache where Key == ImageKey {
     @inlinable
     public func remove(_ key: ImageKey) -> Bool { removeValue(for: key) != nil }
 
-    /// Removes the original and every variant of a resource. Returns the number of removed entries. O(their number), and
-    /// of the values that are only referenced elsewhere.
+    /// Removes the original and every variant of a resource. Returns the number of removed entries.
+    ///
+    /// - Complexity: O(number of removed entries and of values that are only referenced elsewhere).
     @discardableResult
     public func removeAll(of resource: ResourceKey) -> Int { removeGroup(resource) }
 }
 
-/// A memory cache of decoded images; an image costs the bytes it occupies.
+/// A memory cache of decoded images.
+///
+/// The cost of an image is ``DecodedImage/cost``, the number of bytes it occupies.
+///
+/// ```swift
+/// import AlcedoMemoryCache
+///
+/// let images = ImageMemoryCache(costLimit: 128 << 20, pressureSource: SystemMemoryPressureSource.shared)
+/// ```
 public typealias ImageMemoryCache = MemoryCache<ImageKey, DecodedImage>
 
 extension MemoryCache: MemoryCaching, MaintainableMemoryCache
@@ -24,7 +33,7 @@ where Key == ImageKey, Value == DecodedImage {
     @inlinable
     public func store(_ image: DecodedImage, for key: ImageKey) { store(image, for: key, cost: image.cost) }
 
-    /// Stores the image under the request's key, for the request's time to live where it has one.
+    /// Stores the image under the request's key. The request's time to live, if any, replaces the cache's default.
     public func store(_ image: DecodedImage, for request: ImageRequest) {
         store(image, for: request.key, cost: image.cost, timeToLive: request.timeToLive)
     }
@@ -33,20 +42,29 @@ where Key == ImageKey, Value == DecodedImage {
     public func trim(toCost cost: Int) { trim(toCost: cost, count: .max) }
 }
 
-/// A data cache that keeps its entries in memory, for tests, and as the first of several tiers.
+/// A data cache that keeps its entries in memory, for tests and as the first of several tiers.
 ///
-/// An entry costs its data, its notes and its key, in bytes. An entry's expiry becomes its time to live by the cache's
-/// clock when it is stored, and goes before that of the limits; a clock that is set later changes nothing.
+/// ```swift
+/// import AlcedoMemoryCache
+///
+/// let responses = DataMemoryCache(sizeLimit: 16 << 20)
+/// ```
+///
+/// The cost of an entry is the size of its data, its metadata and its key, in bytes. When an entry is stored, its
+/// expiry is converted to a time to live by the cache's clock. It takes precedence over the cache's default time to
+/// live. Later changes of the clock's date have no effect.
 public typealias DataMemoryCache = MemoryCache<ImageKey, CachedData>
 
 extension MemoryCache where Key == ImageKey, Value == CachedData {
-    /// Makes a cache that keeps what was used last, as a data cache has to: a store can be read at once. GDSF,
-    /// S3-FIFO and policies of your own may refuse an entry.
+    /// Creates a data cache that evicts the least recently used entries first.
+    ///
+    /// A stored entry must be readable at once, so the policy is LRU: ``MemoryCachePolicy/gdsf``,
+    /// ``MemoryCachePolicy/s3FIFO`` and custom policies may reject an entry.
     ///
     /// - Parameters:
-    ///   - sizeLimit: In bytes. Nought or less stores nothing.
-    ///   - timeToLive: How long an entry lives that has no expiry of its own. Default: nil, as long as there is room.
-    ///   - clock: Default: the system's.
+    ///   - sizeLimit: The maximum size of all entries, in bytes. With zero or less, the cache stores nothing.
+    ///   - timeToLive: The time to live of an entry that has no expiry. Default: nil, no limit.
+    ///   - clock: The clock for expiration. Default: the system's.
     public convenience init(sizeLimit: Int, timeToLive: Duration? = nil, clock: any TimeSource = SystemClock()) {
         self.init(
             limits: MemoryCacheLimits(costLimit: sizeLimit, timeToLive: timeToLive), policy: .lru, clock: clock)
@@ -57,13 +75,16 @@ extension MemoryCache: DataCaching, MeasurableDataCache
 where Key == ImageKey, Value == CachedData {
     public func entry(for key: ImageKey) -> CachedData? { value(for: key) }
 
-    /// Stores `entry` under `key`, replacing what is there.
+    /// Stores `entry` under `key` and replaces an existing entry.
     ///
-    /// - Throws: ``DataCacheError`` `tooLarge` when the entry exceeds the limits, or the policy has no room for it, which may have
-    ///   cost others their places. What stood under `key` goes, because it is no longer right.
+    /// An entry that has already expired is not stored and throws no error. Whenever the new entry is not stored, the
+    /// previous entry under `key` is removed, because it is outdated.
+    ///
+    /// - Throws: ``DataCacheError`` with the code `tooLarge` if the entry exceeds the limits, or if the policy rejects
+    ///   it. A rejected entry may already have evicted others.
     public func store(_ entry: CachedData, for key: ImageKey) throws {
         var entry = entry
-        // A slice would hold on to all of what it is a part of.
+        // A slice would keep its whole base buffer in memory.
         if entry.data.startIndex != 0 { entry.data = Data(entry.data) }
         if entry.metadata.startIndex != 0 { entry.metadata = Data(entry.metadata) }
         let size = entry.data.count + entry.metadata.count + Self.size(of: key)
@@ -73,18 +94,18 @@ where Key == ImageKey, Value == CachedData {
         throw DataCacheError(.tooLarge, "the memory cache has no room for an entry of \(size) bytes")
     }
 
-    /// Bytes of all entries, with their notes and keys.
+    /// The size of all entries, their metadata and their keys, in bytes.
     public var totalSize: Int { totalCost }
 
     private static func size(of key: ImageKey) -> Int { key.resource.description.utf8.count + key.variant.utf8.count }
 
-    /// Within what a duration can hold; what is no number is over.
+    /// Returns the number of seconds limited to the range of `Duration`. Returns zero, which means expired, for NaN.
     private static func clamped(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, 1e12) : 0 }
 }
 
 extension MemoryCache where Key: GroupedKey {
-    /// Removes all entries of a group. Returns the number of removed entries. O(their number), and of the values that are
-    /// only referenced elsewhere.
+    /// Removes all entries of a group. Returns the number of removed entries. O(number of removed entries and of values
+    /// that are only referenced elsewhere).
     @discardableResult
     package func removeGroup(_ group: Key.Group) -> Int {
         removeGroup(group.hashValue) { $0.group == group }

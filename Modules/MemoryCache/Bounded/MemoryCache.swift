@@ -2,23 +2,36 @@ public import AlcedoCore
 public import AlcedoRuntime
 import Synchronization
 
-/// Keeps values in memory within limits, and lets a ``MemoryCachePolicy`` choose what to evict.
+/// A cache that keeps values in memory within cost and count limits.
 ///
-/// Synchronous and safe from any thread: no task, no actor, no timer. Several threads read at once where the policy allows
-/// it, as the default one does. The lock is held for a few memory accesses; values are released, and the listener is
-/// called, outside it, so both may call the cache. Keys are compared, and weak references asked, under the lock: `==` of
-/// `Key` and ``WeaklyReferenceable/weakReference`` must not call the cache, and should be quick.
+/// A ``MemoryCachePolicy`` chooses the entries to evict.
 ///
-/// The time of entries is the clock's uptime. What is too old is never returned; it goes when it is asked for, when its
-/// turn comes in the look that each store takes at three entries, or with ``removeExpired()``.
+/// ```swift
+/// import AlcedoMemoryCache
 ///
-/// - Complexity: O(1) for every operation, amortised over stores, unless it says otherwise.
+/// let thumbnails = MemoryCache<String, [UInt8]>(costLimit: 64 << 20, timeToLive: .seconds(600))
+/// thumbnails.store([1, 2, 3], for: "icon", cost: 3)
+/// print(thumbnails.value(for: "icon")?.count ?? 0)
+/// ```
+///
+/// All calls are synchronous and safe from any thread. The cache uses no task, actor or timer. Several threads can read
+/// at the same time if the policy supports it, as the default policy does. The cache holds its lock for a few memory
+/// accesses only. It releases values and calls the eviction listener outside the lock, so both may call the cache. It
+/// compares keys and resolves weak references under the lock: `==` of `Key` and ``WeaklyReferenceable/weakReference``
+/// must not call the cache and should be fast.
+///
+/// Entries expire by the clock's uptime. The cache never returns an expired entry. It removes one when the entry is
+/// looked up, when ``removeExpired()`` is called, or during a store: while any entry has a time to live, each store
+/// checks three entries.
+///
+/// - Complexity: O(1) for every operation unless its comment says otherwise. Stores are O(1) amortized.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Readers that do not meet: more than that many threads at once are rare, and each makes a store dearer.
+    /// The maximum number of lanes for concurrent readers. More concurrent threads are rare, and each lane makes a
+    /// store slower.
     @inlinable
     static var maximumLaneCount: Int { 8 }
 
-    /// The limits that the cache was created with.
+    /// The limits the cache was created with.
     @usableFromInline package let limits: MemoryCacheLimits
 
     @usableFromInline let lock: ReadMostlyLock<MemoryCacheState<Key, Value>, LaneCounters>
@@ -32,26 +45,29 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Creates an empty cache.
     ///
     /// - Parameters:
-    ///   - costLimit: The maximum cost of all entries together, in the caller's unit, usually bytes. Zero or less stores
-    ///     nothing. More than half of `Int.max` counts as that, so that sums cannot overflow. Entries that cost zero are
-    ///     bounded by `countLimit` alone. Default: ``defaultCostLimit``.
-    ///   - countLimit: The maximum number of entries. Zero or less stores nothing. Default: no limit.
-    ///   - entryCostLimit: The maximum cost of one entry. A costlier one is not stored and evicts nothing. Zero or less
-    ///     stores nothing. Default: no limit of its own.
-    ///   - timeToLive: How long an entry lives that is stored without a time of its own. Default: nil, no limit.
-    ///   - extendsLifeOnUse: Whether each use gives an entry its whole time to live again. Default: false.
-    ///   - policy: Default: ``MemoryCachePolicy/adaptive``.
-    ///   - findsReferencedValues: Whether a value that was evicted, or was too costly to store, is still found for as long as
-    ///     somebody else holds it. It then costs nothing, and is not stored again by being found. Takes values that are
-    ///     ``WeaklyReferenceable``. What was removed, replaced or too old is not found. Default: false.
-    ///   - pressureSource: At a change to warning the cache lets half of what it holds go, to critical everything; the
-    ///     values that are only referenced elsewhere stay. Default: nil.
-    ///   - clock: Default: the system's.
-    ///   - onEviction: Called with the key, the value and the reason for each entry that has left, outside the lock, on
-    ///     the thread whose call made it leave, before that call returns. It may call the cache; what leaves by that is reported when it has returned, in the
-    ///     order in which it left, so it is never called within itself on one thread. A listener that always makes
-    ///     another entry leave keeps the first call from ever returning. Threads that evict at the same time call at the
-    ///     same time.
+    ///   - costLimit: The maximum cost of all entries together, in the caller's unit, usually bytes. With zero or less,
+    ///     the cache stores nothing. Values above half of `Int.max` count as that half, so that sums cannot overflow.
+    ///     Entries of zero cost are bounded by `countLimit` alone. Default: ``defaultCostLimit``.
+    ///   - countLimit: The maximum number of entries. With zero or less, the cache stores nothing. Default: no limit.
+    ///   - entryCostLimit: The maximum cost of one entry. A more expensive entry is not stored and evicts nothing. With
+    ///     zero or less, the cache stores nothing. Default: no separate limit.
+    ///   - timeToLive: The time to live of an entry that is stored without its own. Default: nil, no limit.
+    ///   - extendsLifeOnUse: Whether each use restarts an entry's time to live. Default: false.
+    ///   - policy: The eviction policy. Default: ``MemoryCachePolicy/adaptive``.
+    ///   - findsReferencedValues: Whether the cache still finds a value that was evicted, or was too expensive to
+    ///     store, while another owner holds it. Such a value adds no cost, and finding it does not store it again.
+    ///     Requires values that are ``WeaklyReferenceable``. Values that were removed, replaced or have expired are not
+    ///     found. Default: false.
+    ///   - pressureSource: Reports memory pressure. When the level changes to warning, the cache evicts half of its
+    ///     contents; when it changes to critical, it evicts everything. Values that are only referenced elsewhere can
+    ///     still be found. Default: nil.
+    ///   - clock: The clock for expiration. Default: the system's.
+    ///   - onEviction: Called with the key, the value and the reason for each entry that leaves the cache. The call
+    ///     happens outside the lock, on the thread whose call removed the entry, before that call returns. The listener
+    ///     may call the cache. If such a call removes further entries, they are reported after the listener returns, in
+    ///     the order in which they left, so the listener never runs recursively on one thread. If each call to the
+    ///     listener removes another entry, the first call never returns. The listener may run concurrently on several
+    ///     threads. Default: nil.
     @inlinable
     public convenience init(
         costLimit: Int = MemoryCache.defaultCostLimit,
@@ -73,7 +89,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             onEviction: onEviction)
     }
 
-    /// Creates an empty cache with limits that are a value.
+    /// Creates an empty cache with the given limits.
     @inlinable
     package init(
         limits: MemoryCacheLimits,
@@ -102,15 +118,15 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// Counts the limits of the process's control groups. Reads them from the system on each call.
     public static var defaultCostLimit: Int { MemoryCacheLimits.defaultCostLimit }
 
-    /// Sum of the costs of all entries.
+    /// The total cost of all entries.
     @inlinable
     public var totalCost: Int { lock.withSharedLock { state, _ in state.pointee.table.totalCost } }
 
-    /// Number of entries.
+    /// The number of entries.
     @inlinable
     public var count: Int { lock.withSharedLock { state, _ in state.pointee.table.slots.count } }
 
-    /// What the cache has done so far.
+    /// The counts of lookups, stores and evictions since the cache was created.
     @inlinable
     public var statistics: MemoryCacheStatistics {
         lock.withAllLanes { state, lanes in
@@ -123,11 +139,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
-    /// Returns the value stored under `key`, and counts as a use of it.
+    /// Returns the value stored under `key` and records a use of it.
     @inlinable
     public func value(for key: Key) -> Value? {
         let hash = key.hashValue
-        // Never read under the lock; at once only where every entry has a time.
+        // The clock is never read under the lock. It is read here only if every entry has a time to live.
         let now = limits.timeToLive == nil ? nil : time
         guard readsMarks else { return valueAlone(for: key, hash: hash, at: now) }
         var outcome = LookupOutcome.done
@@ -135,11 +151,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return outcome == .done ? value : valueWithTime(for: key, hash: hash)
     }
 
-    /// Looks up while other threads may do so too.
+    /// Looks up a value while other threads may do the same.
     ///
     /// - Parameters:
-    ///   - now: nil when it was not read.
-    ///   - outcome: What it could not do; then nothing was done.
+    ///   - key: The key of the entry.
+    ///   - hash: The hash value of `key`.
+    ///   - now: The current time; nil if the clock was not read.
+    ///   - outcome: Set to the reason if the lookup cannot complete. In this case, the call has no effect.
     @inlinable @inline(__always)
     func valueAmongReaders(for key: Key, hash: Int, at now: Int64?, _ outcome: inout LookupOutcome) -> Value? {
         lock.withSharedLock { (state, counters) -> Value? in
@@ -162,7 +180,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
-    /// Looks up what has a deadline.
+    /// Looks up an entry that has a deadline.
     @inlinable @inline(never)
     func valueWithTime(for key: Key, hash: Int) -> Value? {
         let now = time
@@ -171,7 +189,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return outcome == .done ? value : valueAlone(for: key, hash: hash, at: now)
     }
 
-    /// Looks up where the policy must know at once, or the entry is too old.
+    /// Looks up a value under the exclusive lock, for policies that track each use and for expired entries.
     @inlinable
     func valueAlone(for key: Key, hash: Int, at now: Int64?) -> Value? {
         var outcome = LookupOutcome.done
@@ -179,7 +197,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return outcome == .done ? value : valueAlone(for: key, hash: hash, at: time, &outcome)
     }
 
-    /// - Parameter outcome: Set when `now` is nil and needed; then nothing was done.
+    /// Looks up a value under the exclusive lock.
+    ///
+    /// If `now` is nil and the lookup needs the time, sets `outcome` to `needsTime` and has no other effect.
     @inlinable
     func valueAlone(for key: Key, hash: Int, at now: Int64?, _ outcome: inout LookupOutcome) -> Value? {
         var releases = PendingReleases<Key, Value>()
@@ -204,7 +224,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                 state.table.entries[slot].expiration.extend(from: now)
             }
             counters.found(state.table.entries[slot].cost)
-            // Alone, one lane's stamps are in order; behind those of several lanes comes the last of the tick.
+            // Under the exclusive lock, one lane's stamps are in order. With several lanes, the stamp must follow every
+            // stamp that a reader can have taken in this tick.
             state.recordUse(of: slot, stamp: readsMarks ? state.tick << 8 | 0xFF : counters.stamp(at: state.tick))
             return state.table.entries[slot].value
         }
@@ -212,8 +233,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return value
     }
 
-    /// Whether a value is stored under `key`. Not a use, and not counted. A value that is only held elsewhere is not stored,
-    /// though ``value(for:)`` may find it.
+    /// Returns whether a value is stored under `key`.
+    ///
+    /// The call is not a use and is not counted in ``statistics``. A value that is only held elsewhere is not stored,
+    /// although ``value(for:)`` may find it.
     @inlinable
     public func contains(_ key: Key) -> Bool {
         let hash = key.hashValue
@@ -224,18 +247,20 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return deadline.map { $0 == .max || $0 > time } ?? false
     }
 
-    /// Stores `value` under `key`, replacing what is there, and counts as a use of it.
+    /// Stores `value` under `key`, replaces an existing value, and records a use.
     ///
-    /// A value whose cost exceeds a limit, or whose time is over already, is not stored and evicts nothing else; what stood
-    /// under `key` goes, because it is no longer right. A negative cost counts as nought.
+    /// A value that has already expired, or whose cost exceeds a limit, is not stored and evicts no other entry. The
+    /// previous value under `key` is removed in this case, because it is outdated. A negative cost counts as zero.
     ///
     /// - Parameters:
-    ///   - value: What is kept.
-    ///   - key: What it is found under.
-    ///   - cost: In the unit of the limits, usually bytes.
-    ///   - timeToLive: How long it lives; nil for as long as the limits say. Nought or less: its time is over.
-    ///   - priority: When it goes while memory is short. Other than normal, it costs some 40 bytes. Default: normal.
-    /// - Returns: Whether the value is stored. A policy may refuse it, and the listener is not told: it was never in.
+    ///   - value: The value to store.
+    ///   - key: The key of the entry.
+    ///   - cost: The cost in the unit of the limits, usually bytes.
+    ///   - timeToLive: The time to live; nil for the cache's default. With zero or less, the value has already expired.
+    ///   - priority: The order of removal under memory pressure. Any priority other than normal takes about 40 bytes.
+    ///     Default: normal.
+    /// - Returns: Whether the value is stored. If the policy rejects the value, the eviction listener is not called,
+    ///   because the entry never was in the cache.
     @discardableResult
     @inlinable
     public func store(
@@ -262,8 +287,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return isStored
     }
 
-    /// Removes and returns the value stored under `key`. One that is too old is removed, not returned; one that is only
-    /// held elsewhere is forgotten, not returned.
+    /// Removes and returns the value stored under `key`.
+    ///
+    /// Returns nil for an expired entry, which is removed, and for a value that is only held elsewhere, which the cache
+    /// forgets.
     @discardableResult
     @inlinable
     public func removeValue(for key: Key) -> Value? {
@@ -278,12 +305,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return releases.evictions.first { $0.reason == .removed }?.value
     }
 
-    /// Removes every entry, with the memory that the cache has for them, and forgets what is held weakly. The lock is held
-    /// for O(1); reporting and releasing are O(number of entries).
+    /// Removes every entry, frees the cache's memory for them, and forgets all weakly held values.
+    ///
+    /// - Complexity: O(number of entries), for reporting and releasing. The lock is held for O(1).
     @inlinable
     public func removeAll() { removeEverything() }
 
-    /// Returns how many entries there were.
+    /// Removes every entry. Returns the number of removed entries.
     @inlinable
     @discardableResult
     func removeEverything() -> Int {
@@ -293,7 +321,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return count
     }
 
-    /// Removes what is too old. O(number of entries), if any of them has a time.
+    /// Removes all expired entries.
+    ///
+    /// - Complexity: O(number of entries) if any entry has a time to live.
     @inlinable
     public func removeExpired() {
         let now = time
@@ -302,10 +332,11 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         report(releases)
     }
 
-    /// Lets the least useful entries go until the rest cost at most `cost` and are at most `count`. When nothing is
-    /// left, the memory that the cache had for it goes as well, and the policy begins anew.
+    /// Evicts the least useful entries until the rest cost at most `cost` and number at most `count`.
     ///
-    /// - Complexity: O(number of entries that go).
+    /// If no entry is left, the cache also frees its memory for entries and resets the policy.
+    ///
+    /// - Complexity: O(number of evicted entries).
     @inlinable
     public func trim(toCost cost: Int = .max, count: Int = .max) {
         var releases = PendingReleases<Key, Value>()
@@ -313,14 +344,16 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         report(releases)
     }
 
-    /// Reacts to a shortage of memory. At a warning half goes: of the cost, or of the entries where they cost
-    /// nothing. The policy chooses or, where entries have a ``PurgePriority`` other than normal, those of lower
-    /// priority go first, and among equals the least recently used. At critical pressure everything goes, with the
-    /// memory that the cache has for it, and what the process has free is given back to the system.
+    /// Responds to a change of memory pressure.
     ///
-    /// - Complexity: O(number of entries that go); with priorities O(n log n) for n entries.
+    /// At warning, evicts half of the total cost, or half of the entries if they have no cost. The policy chooses the
+    /// entries. If any entry has a ``PurgePriority`` other than normal, entries of lower priority are evicted first
+    /// and, within a priority, the least recently used. At critical pressure, evicts everything, frees the cache's
+    /// memory for entries, and returns the process's free memory to the system.
     ///
-    /// A source calls this when the level changes, so a warning that lasts halves the cache once.
+    /// A source calls this when the level changes, so a lasting warning halves the cache once.
+    ///
+    /// - Complexity: O(number of evicted entries); with priorities O(n log n) for n entries.
     @usableFromInline package func respond(to level: MemoryPressure) {
         switch level {
         case .normal: break
@@ -330,20 +363,21 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
             report(releases)
         case .critical:
             trim(count: 0)
-            // What the cache alone held is gone only now.
+            // Values that only the cache held were released by `trim`, so their weak references are now empty.
             sweepWeakReferences()
             SystemMemory.releaseFreeMemory()
         }
     }
 
-    /// Forgets the values of the weak level that nobody holds any more. O(number of those it knows).
+    /// Removes the weak references to values that no owner holds. O(number of weak references).
     func sweepWeakReferences() {
         var releases = PendingReleases<Key, Value>()
         lock.withLock { state, _ in state.weak?.sweep(examined: &releases.examined) }
         withExtendedLifetime(releases) {}
     }
 
-    /// Keys, values and costs of all entries that are not too old, in no order. Not a use. O(number of entries).
+    /// The keys, values and costs of all entries that have not expired, in no order. Reading them is not a use.
+    /// O(number of entries).
     @inlinable
     package var entries: [(key: Key, value: Value, cost: Int)] {
         let now = time
@@ -359,7 +393,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
-    /// Removes the entries of a group for which `isMember` holds. O(number of entries whose group has that hash).
+    /// Removes the entries of a group that satisfy `isMember`. Returns the number of removed entries. O(number of
+    /// entries whose group has that hash).
     @inlinable
     func removeGroup(_ hash: Int, where isMember: (Key) -> Bool) -> Int {
         var releases = PendingReleases<Key, Value>()
@@ -376,14 +411,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     @inlinable
     var mayExpire: Bool { lock.withSharedLock { state, _ in state.pointee.table.expiringCount > 0 } }
 
-    /// In the units of ``CacheTime``.
+    /// The clock's uptime in the units of ``CacheTime``.
     @inlinable
     var time: Int64 { CacheTime.units(clock.uptime) }
 
     @inlinable
     func report(_ releases: PendingReleases<Key, Value>) { reporter.report(releases) }
 
-    /// nil when keys have no groups.
+    /// Returns a function that computes the hash of a key's group; nil if keys have no groups.
     @inlinable
     static func groupHash() -> (@Sendable (Key) -> Int)? {
         func hash<Grouped: GroupedKey>(of type: Grouped.Type) -> @Sendable (Key) -> Int {

@@ -2,19 +2,23 @@ import AlcedoCore
 import AlcedoRuntime
 import Foundation
 
-/// NSCache, and its habit to say what it evicted.
+/// An `NSCache` that returns the images it evicts.
 ///
-/// `@unchecked` because NSCache is not declared `Sendable`. NSCache looks up and changes its entries under a lock of its own,
-/// so ``box(for:)`` may come from any thread. Its limits have no lock: they are read and written by calls that change
-/// something, and those ``NSCacheBackend`` makes under the lock around its records, one at a time.
+/// `@unchecked` because `NSCache` is not declared `Sendable`. `NSCache` looks up and changes its entries under its own
+/// lock, so any thread may call ``box(for:)``. Its limits have no lock. They are read and written only by calls that
+/// change the cache, and ``NSCacheBackend`` makes these one at a time, under the lock around its records.
 final class EvictingStore: @unchecked Sendable {
     private let cache = NSCache<ImageKeyObject, ImageBox>()
     private let log = EvictionLog()
     private let costLimit: Int
 
+    /// Creates an empty store.
+    ///
+    /// For `NSCache`, a limit of zero means no limit. The caller must not store anything in a store with such a limit.
+    ///
     /// - Parameters:
-    ///   - costLimit: In bytes. Nought is no limit to NSCache: nothing may be stored then.
-    ///   - countLimit: Number of images. Nought likewise.
+    ///   - costLimit: The maximum cost of all images, in bytes.
+    ///   - countLimit: The maximum number of images.
     init(costLimit: Int, countLimit: Int) {
         self.costLimit = costLimit
         cache.totalCostLimit = costLimit
@@ -22,13 +26,14 @@ final class EvictingStore: @unchecked Sendable {
         cache.delegate = log
     }
 
-    /// NSCache's list is linked strongly in both directions and has no `deinit`: a cache of two entries or more that goes
-    /// without having been emptied leaks them all (measured on Swift 6.3.1).
+    /// Empties the cache. The entries of `NSCache` reference each other strongly in both directions, and it has no
+    /// deinitializer: a cache with two or more entries that is not emptied leaks all of them (measured on Swift 6.3.1).
     deinit { cache.removeAllObjects() }
 
     func box(for key: ImageKey) -> ImageBox? { cache.object(forKey: ImageKeyObject(key)) }
 
-    /// Stores `box`, whose cost must not exceed the limit, and returns what NSCache evicted for it: it may be `box` itself.
+    /// Stores `box`, whose cost must not exceed the limit. Returns the boxes that `NSCache` evicted, which may include
+    /// `box`.
     func set(_ box: ImageBox) -> [ImageBox] {
         cache.setObject(box, forKey: box.key, cost: box.cost)
         return log.take()
@@ -38,12 +43,14 @@ final class EvictingStore: @unchecked Sendable {
 
     func removeAll() { cache.removeAllObjects() }
 
-    /// Makes NSCache evict until the rest cost at most `cost` bytes, and returns what went.
+    /// Makes `NSCache` evict until the rest cost at most `cost` bytes. Returns the evicted boxes.
     ///
-    /// NSCache looks at its limits only when something is stored. `box`, which is stored already, is stored again: that
-    /// changes neither the sum nor its place.
+    /// `NSCache` checks its limits only when an object is stored, so this function stores `box` again. That changes
+    /// neither the total cost nor the position of `box`.
     ///
-    /// - Parameter cost: More than nought, which would be no limit.
+    /// - Parameters:
+    ///   - cost: The maximum cost. It must be greater than zero, which would mean no limit.
+    ///   - box: A box that is already stored.
     func evict(toCost cost: Int, storingAgain box: ImageBox) -> [ImageBox] {
         cache.totalCostLimit = min(cost, costLimit)
         defer { cache.totalCostLimit = costLimit }
@@ -51,11 +58,11 @@ final class EvictingStore: @unchecked Sendable {
     }
 }
 
-/// Listens to what NSCache evicts.
+/// A delegate that records the objects `NSCache` evicts.
 ///
-/// Measured on Swift 6.3.1: NSCache calls its delegate for each object that a limit makes go, during `setObject`, on the
-/// thread of that call, under NSCache's own lock, which is not recursive: a delegate that asks the cache anything waits for
-/// ever. So this one takes note and nothing else. Removing, replacing and emptying do not call it.
+/// Measured on Swift 6.3.1: `NSCache` calls its delegate for each object that a limit evicts, during `setObject`, on
+/// the calling thread and under its own lock, which is not recursive. A delegate that calls the cache deadlocks, so
+/// this one only records the object. Removing, replacing and emptying do not call the delegate.
 private final class EvictionLog: NSObject, NSCacheDelegate, Sendable {
     private let boxes = Locked<[ImageBox]>([])
 
@@ -64,7 +71,7 @@ private final class EvictionLog: NSObject, NSCacheDelegate, Sendable {
         boxes.withLock { $0.append(box) }
     }
 
-    /// What was evicted since the last call, in order.
+    /// Removes and returns the boxes evicted since the last call, in order.
     func take() -> [ImageBox] {
         boxes.withLock { boxes in
             defer { boxes = [] }
@@ -73,11 +80,11 @@ private final class EvictionLog: NSObject, NSCacheDelegate, Sendable {
     }
 }
 
-/// An image as NSCache takes it: an object. It knows its key, because NSCacheDelegate is told the object only.
+/// An image as an object for `NSCache`. It holds its key, because `NSCacheDelegate` receives the object only.
 final class ImageBox: Sendable {
     let key: ImageKeyObject
     let image: DecodedImage
-    /// In bytes; at least nought.
+    /// The cost in bytes, at least zero.
     let cost: Int
 
     init(_ image: DecodedImage, for key: ImageKey) {
@@ -87,10 +94,10 @@ final class ImageBox: Sendable {
     }
 }
 
-/// A key as NSCache takes it: an object, and one of NSObject, because NSCache tells all others apart by identity.
+/// A key as an object for `NSCache`. It is an `NSObject`, because `NSCache` compares all other objects by identity.
 ///
-/// The hash is the one that ``ImageKey`` keeps ready. The key is no part of ``ImageBox``: NSCache keeps the first key object
-/// when an image is replaced, and with it would keep the image.
+/// The hash is the one that ``ImageKey`` stores. The key is an object separate from ``ImageBox``: when an image is
+/// replaced, `NSCache` keeps the first key object, which would keep the old image in memory.
 final class ImageKeyObject: NSObject, Sendable {
     let key: ImageKey
 

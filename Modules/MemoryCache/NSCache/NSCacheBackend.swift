@@ -2,58 +2,76 @@ public import AlcedoCore
 import AlcedoRuntime
 import Synchronization
 
-/// Keeps decoded images in Foundation's `NSCache`, for those who know it or compare with it.
+/// A memory cache that keeps decoded images in Foundation's `NSCache`.
 ///
-/// It is a module of its own because `NSCache` lives in Foundation, all of which a program then links; the memory cache of
-/// `AlcedoMemoryCache` needs none of it, finds an image several times as fast, and keeps what is used.
+/// ```swift
+/// import AlcedoCore
+/// import AlcedoNSCache
 ///
-/// What `NSCache` does on Linux, measured on Swift 6.3.1; the tests notice a change:
-/// - It is not least recently used first: a look-up changes nothing. It keeps a list in order of cost and evicts the
-///   cheapest first; among equals the newest, so in a full cache of equal images a new one goes as it comes.
-/// - One entry over the cost limit would empty the cache and go itself, so such an image never reaches it.
-/// - The limit 0 means "no limit" to `NSCache` and "store nothing" to ``MemoryCaching``; here it stores nothing.
-/// - It looks at its limits only when something is stored, and then keeps them exactly.
-/// - It evicts nothing when memory is short; with a ``MemoryPressureSource`` this class removes every image at a
+/// let cache = NSCacheBackend(costLimit: 64 << 20, countLimit: 500) { key, image in
+///     print("evicted", key, image.cost)
+/// }
+/// ```
+///
+/// The class has its own module because `NSCache` is part of Foundation, which a program then links as a whole. The
+/// memory cache of `AlcedoMemoryCache` does not need Foundation, finds an image several times as fast, and keeps
+/// recently used images.
+///
+/// `NSCache` behaves as follows on Linux (measured on Swift 6.3.1, checked by tests):
+/// - It does not evict the least recently used entry first, because a lookup changes nothing. It evicts the cheapest
+///   entry first and, among entries of equal cost, the newest. A full cache of equally expensive images therefore
+///   evicts a new image at once.
+/// - An entry whose cost exceeds the limit would empty the cache and be evicted itself. This class does not pass such
+///   an image to `NSCache`.
+/// - A limit of 0 means "no limit" to `NSCache` but "store nothing" to ``MemoryCaching``. In this class, it means
+///   "store nothing".
+/// - It checks its limits only when an object is stored, and then enforces them exactly.
+/// - It evicts nothing under memory pressure. With a ``MemoryPressureSource``, this class removes every image at
 ///   warning, as SDWebImage's `AutoPurgeCache` and AFNetworking's `AFImageCache` do.
-/// - It tells neither its keys nor its cost. This class keeps its own records of both. The delegate that hears of evictions
-///   is called under `NSCache`'s lock, and not for what is removed or replaced; both are recorded. `onEviction` is
-///   called outside every lock.
-/// - It releases what goes under its lock. This class holds on to it until every lock is free, so an image, or the
-///   ``ImageFrameSource`` in it, may call the cache as it goes.
+/// - It provides neither its keys nor its total cost, so this class keeps records of both. It calls its delegate under
+///   its own lock, and only for evictions. This class also records removals and replacements, and calls `onEviction`
+///   outside every lock.
+/// - It releases objects under its lock. This class keeps them until no lock is held, so that the deinitializer of an
+///   image's ``ImageFrameSource`` may call the cache.
 ///
-/// Safe from any thread: changes come one at a time, look-ups wait for `NSCache`'s lock only. While ``removeAll(of:)`` runs,
-/// another thread may find some of the variants.
+/// The class is safe from any thread. Changes are serialized, and lookups wait for `NSCache`'s lock only. While
+/// ``removeAll(of:)`` runs, another thread may still find some of the variants.
 ///
-/// - Complexity: O(1) for a look-up, an allocation of two objects included. A store walks the list past what is cheaper:
-///   O(number of cheaper images). `NSCache` alone took 1 µs a store in falling order of cost; in rising order 6 µs on
-///   average for 1,000 entries, 22 µs for 4,000.
+/// - Complexity: O(1) for a lookup, which allocates two objects. A store is O(number of cheaper images), because
+///   `NSCache` searches its list from the cheapest image. `NSCache` alone took 1 µs per store in descending order of
+///   cost; in ascending order, it took 6 µs on average for 1,000 entries and 22 µs for 4,000.
 /// - SeeAlso: `NSCache.swift` in swift-corelibs-foundation.
 public final class NSCacheBackend: MaintainableMemoryCache {
     private typealias EvictionHandler = @Sendable (ImageKey, DecodedImage) -> Void
 
-    /// Most bytes of all images together.
+    /// The maximum cost of all images together, in bytes.
     package let costLimit: Int
-    /// Most images.
+    /// The maximum number of images.
     package let countLimit: Int
 
     private let store: EvictingStore
     private let records = Locked(ImageRecords())
-    /// Lookups that found an image, and that found none. Atomic, so that lookups take no lock but that of `NSCache`.
+    /// The number of lookups that found an image. This and the other counters are atomic, so that a lookup takes only
+    /// the lock of `NSCache`.
     private let hits = Atomic<Int>(0)
     private let hitCost = Atomic<Int>(0)
     private let misses = Atomic<Int>(0)
     private let onEviction: EvictionHandler?
     private let pressure = Locked<(any Sendable)?>(nil)
 
+    /// Creates an empty cache.
+    ///
     /// - Parameters:
-    ///   - costLimit: Most bytes of all images together. Nought or less stores nothing. More than half of `Int.max` counts
-    ///     as that half, because `NSCache` adds before it compares.
-    ///   - countLimit: Most images. Nought or less stores nothing. Default: no limit of its own.
-    ///   - pressureSource: Removes every image at a memory warning and at critical pressure. Default: nil.
-    ///   - onEviction: Called for each image that a limit, ``trim(toCost:)`` or memory pressure evicts, as
-    ///     `NSCacheDelegate`'s `cache(_:willEvictObject:)` is, but after it has left, and on the thread whose call
-    ///     evicted it, before that call returns. Not called for images that are removed or replaced. It may call the
-    ///     cache; a handler that stores an image that evicts another is called within itself. Default: nil.
+    ///   - costLimit: The maximum cost of all images together, in bytes. With zero or less, the cache stores nothing.
+    ///     Values above half of `Int.max` count as that half, because `NSCache` adds before it compares.
+    ///   - countLimit: The maximum number of images. With zero or less, the cache stores nothing. Default: no limit.
+    ///   - pressureSource: Reports memory pressure. The cache removes every image at warning and critical. Default:
+    ///     nil.
+    ///   - onEviction: Called for each image that a limit, ``trim(toCost:)`` or memory pressure evicts, like
+    ///     `cache(_:willEvictObject:)` of `NSCacheDelegate`, but after the image has left. The call happens on the
+    ///     thread whose call evicted the image, before that call returns. It does not happen for images that are
+    ///     removed or replaced. The handler may call the cache. If it stores an image that evicts another one, it is
+    ///     called recursively. Default: nil.
     public init(
         costLimit: Int, countLimit: Int = .max, pressureSource: (any MemoryPressureSource)? = nil,
         onEviction: (@Sendable (ImageKey, DecodedImage) -> Void)? = nil
@@ -69,13 +87,14 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         pressure.withLock { $0 = token }
     }
 
-    /// The sum of the costs of all images stored, in bytes. What an image costs is ``DecodedImage/cost``.
+    /// The total cost of all stored images, in bytes. The cost of an image is ``DecodedImage/cost``.
     public var totalCost: Int { records.withLock { $0.totalCost } }
 
-    /// Number of images stored.
+    /// The number of stored images.
     package var count: Int { records.withLock { $0.count } }
 
-    /// What the cache has done since it was created. `NSCache` knows no expiration and no weak references.
+    /// The counts of lookups, stores and evictions since the cache was created. `NSCache` has no expiration and no weak
+    /// references, so these counts are zero.
     public var statistics: MemoryCacheStatistics {
         var statistics = records.withLock { $0.statistics }
         statistics.recordLookups(
@@ -84,7 +103,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         return statistics
     }
 
-    /// Returns the image stored under `key`. To `NSCache` that is no use of it.
+    /// Returns the image stored under `key`. `NSCache` does not record this as a use.
     public func image(for key: ImageKey) -> DecodedImage? {
         guard let box = store.box(for: key) else {
             misses.wrappingAdd(1, ordering: .relaxed)
@@ -97,10 +116,10 @@ public final class NSCacheBackend: MaintainableMemoryCache {
 
     public func contains(_ key: ImageKey) -> Bool { store.box(for: key) != nil }
 
-    /// Stores `image` under `key`, replacing any image already there.
+    /// Stores `image` under `key` and replaces an existing image.
     ///
-    /// `NSCache` may evict it at once, if it is the cheapest. An image whose cost exceeds the whole limit is not stored and
-    /// evicts nothing else; what stood under `key` goes.
+    /// `NSCache` may evict the image at once if it is the cheapest. An image whose cost exceeds the limit is not stored
+    /// and evicts no other image. The previous image under `key` is removed in this case.
     ///
     /// - Complexity: O(number of cheaper images).
     public func store(_ image: DecodedImage, for key: ImageKey) {
@@ -117,7 +136,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         change { records in
             let replaced = records.insert(box)
             records.statistics.recordStore(cost: box.cost)
-            // Evictions by a store that exceeds both limits count for the cost limit.
+            // If a store exceeds both limits, its evictions count for the cost limit.
             let reason: EvictionReason = records.totalCost > costLimit ? .costLimit : .countLimit
             let evicted = store.set(box)
             records.remove(evicted)
@@ -137,7 +156,9 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         return count > 0
     }
 
-    /// Removes the original and every variant of a resource. Returns how many images that were. O(their number).
+    /// Removes the original and every variant of a resource. Returns the number of removed images.
+    ///
+    /// - Complexity: O(number of removed images).
     @discardableResult
     public func removeAll(of resource: ResourceKey) -> Int {
         change { records in
@@ -147,7 +168,9 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         }
     }
 
-    /// Removes every image. O(number of images).
+    /// Removes every image.
+    ///
+    /// - Complexity: O(number of images).
     public func removeAll() {
         change { records in
             store.removeAll()
@@ -155,7 +178,9 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         }
     }
 
-    /// Removes the images that `NSCache` would evict first, until the rest cost at most `cost` bytes. O(how many go).
+    /// Evicts the images that `NSCache` evicts first, until the rest cost at most `cost` bytes.
+    ///
+    /// - Complexity: O(number of evicted images).
     public func trim(toCost cost: Int) {
         change { records in
             guard records.totalCost > max(0, cost), let box = records.anyBox else { return Removals() }
@@ -176,7 +201,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         }
     }
 
-    /// The images that a change took out, and why.
+    /// The images that a change removed, and the reasons.
     private struct Removals: Sendable {
         var evicted: [ImageBox] = []
         var evictionReason = EvictionReason.trimmed
@@ -184,8 +209,8 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         var reason = EvictionReason.removed
     }
 
-    /// Changes store and records alone, reports and releases what `body` returns once the lock is free, and returns how
-    /// many images were removed.
+    /// Runs `body` with exclusive access to the store and the records. After the lock is released, reports the evicted
+    /// images and releases all removed ones. Returns the number of removed images, excluding evicted ones.
     @discardableResult
     private func change(_ body: (inout ImageRecords) -> Removals) -> Int {
         let removals = records.withLock { records in
@@ -201,24 +226,24 @@ public final class NSCacheBackend: MaintainableMemoryCache {
     }
 }
 
-/// What NSCache holds, which it does not tell: the keys, the costs and their sum.
+/// The records of the images in `NSCache`, which provides neither its keys nor its costs.
 ///
-/// It holds the boxes as well, so that what NSCache releases under its own lock is never the last reference.
+/// The records hold the boxes, so that `NSCache` never releases the last reference to a box under its lock.
 ///
-/// - Complexity: O(1) for every operation unless it says otherwise, and a hash over the resource's name.
+/// - Complexity: O(1) for every operation unless it says otherwise, plus a hash of the resource's name.
 private struct ImageRecords: Sendable {
-    /// Sum of the costs, in bytes.
+    /// The total cost of all images, in bytes.
     private(set) var totalCost = 0
-    /// Number of images.
+    /// The number of images.
     private(set) var count = 0
-    /// Stores, rejections and evictions; lookups are counted beside it.
+    /// The counts of stores, rejections and evictions. Lookups are counted separately.
     var statistics = MemoryCacheStatistics()
     private var boxes: [ResourceKey: [ImageKey: ImageBox]] = [:]
 
-    /// One of the boxes; nil when there is none.
+    /// Any of the boxes; nil if there are none.
     var anyBox: ImageBox? { boxes.values.first?.values.first }
 
-    /// Enters `box`, and returns the one that it replaces.
+    /// Adds `box`, and returns the box it replaces.
     mutating func insert(_ box: ImageBox) -> ImageBox? {
         let key = box.key.key
         let old = boxes[key.resource, default: [:]].updateValue(box, forKey: key)
@@ -227,12 +252,12 @@ private struct ImageRecords: Sendable {
         return old
     }
 
-    /// Strikes out what `boxes` hold.
+    /// Removes the records of `boxes`.
     mutating func remove(_ boxes: [ImageBox]) {
         for box in boxes { _ = remove(box.key.key) }
     }
 
-    /// Strikes out the box under `key` and returns it.
+    /// Removes and returns the box under `key`.
     mutating func remove(_ key: ImageKey) -> ImageBox? {
         guard let old = boxes[key.resource]?.removeValue(forKey: key) else { return nil }
         if boxes[key.resource]?.isEmpty == true { boxes[key.resource] = nil }
@@ -241,7 +266,7 @@ private struct ImageRecords: Sendable {
         return old
     }
 
-    /// Strikes out the original and every variant of `resource` and returns them. O(their number).
+    /// Removes and returns the boxes of a resource's original and of all its variants. O(number of removed boxes).
     mutating func removeAll(of resource: ResourceKey) -> [ImageBox] {
         let old = boxes.removeValue(forKey: resource).map { Array($0.values) } ?? []
         for box in old { totalCost -= box.cost }
@@ -249,7 +274,7 @@ private struct ImageRecords: Sendable {
         return old
     }
 
-    /// Strikes out all and returns them. O(number of images).
+    /// Removes and returns all boxes. O(number of images).
     mutating func removeAll() -> [ImageBox] {
         defer { (boxes, totalCost, count) = ([:], 0, 0) }
         return boxes.values.flatMap(\.values)

@@ -1,17 +1,22 @@
 public import AlcedoCore
 import AlcedoHTTP
 
-/// Finds and stores images by request, over any memory cache, by the rule of AFNetworking's old image cache.
+/// A cache that finds and stores images by request, on top of any memory cache, with the cache policy rule of
+/// AFNetworking 2.
 ///
-/// The rule: the two reload policies read nothing, whatever is stored; all others read. In `NSURLRequest`'s words
-/// those are "reload ignoring local cache data", here ``CachePolicy/reload``, and "reload ignoring local and remote
-/// cache data". ``CachePolicy/revalidate`` reads. The policy is the `protocolPolicy` of the ``CachePolicy`` or, where that is nil,
-/// that of the source's own request. What `NSURLRequest` does not know is honored besides: ``CachePolicy/none``, and
-/// a ``CachePolicy/memory`` without `.read` under any policy but revalidation, read nothing. Images are found by
-/// where they come from, whatever is done to them afterwards: requests that differ in processors or size share one.
+/// The two reload policies of `NSURLRequest` do not read the cache: "reload ignoring local cache data", which is
+/// ``CachePolicy/reload`` here, and "reload ignoring local and remote cache data". All other policies read it,
+/// including ``CachePolicy/revalidate``. The policy is the `protocolPolicy` of the ``CachePolicy``. If it is nil, the
+/// policy of the source's own request applies.
 ///
-/// Over an ``NSCacheBackend`` that is given a pressure source and a handler for evictions it is the whole
-/// `AFImageCache`:
+/// Two policies that `NSURLRequest` does not have do not read the cache either: ``CachePolicy/none``, and, unless the
+/// protocol policy is revalidation, a ``CachePolicy/memory`` without `.read`.
+///
+/// Images are identified by their source only, without the request's processing. Requests that differ in processors or
+/// size share an image.
+///
+/// With an ``NSCacheBackend`` that has a pressure source and an eviction handler, this type provides the complete
+/// behavior of `AFImageCache`:
 ///
 /// ```swift
 /// import AlcedoCore
@@ -24,18 +29,21 @@ import AlcedoHTTP
 ///     })
 /// ```
 ///
-/// A value; copies use the same cache.
+/// Copies of the value use the same cache.
 ///
 /// - SeeAlso: AFNetworking 2, `UIImageView+AFNetworking.m`, `AFImageCache`.
 public struct RequestImageCache: Sendable {
-    /// Where the images are.
+    /// The cache that stores the images.
     package let cache: any MemoryCaching
 
-    /// - Parameter cache: Any memory cache; ``NSCacheBackend`` is what the rule was written for.
+    /// Creates a request cache on top of a memory cache.
+    ///
+    /// - Parameter cache: Any memory cache. AFNetworking uses `NSCache`, which ``NSCacheBackend`` provides.
     public init(_ cache: any MemoryCaching) { self.cache = cache }
 
-    /// Returns the image stored for the source of `request`, unless its policy is one of those that read nothing.
-    /// O(length of the request's URL), and what the cache costs.
+    /// Returns the image stored for the source of `request`, or nil if the request's policy does not read the cache.
+    ///
+    /// - Complexity: O(length of the request's URL), plus the lookup in the memory cache.
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {
         reads(request) ? cache.image(for: request.originalKey) : nil
     }
@@ -52,11 +60,12 @@ public struct RequestImageCache: Sendable {
         }
     }
 
-    /// Stores `image` for the source of `request`, where every later request for it finds it.
+    /// Stores `image` for the source of `request`. Every later request for that source finds it.
     ///
-    /// A request that reads nothing stores all the same: that is what reloading is for. Only a policy that keeps it from
-    /// writing memory (``CachePolicy/none``), which `NSURLRequest` does not know, stores nothing. O(length of the request's
-    /// URL), and what the cache costs.
+    /// The image is also stored if the request's policy does not read the cache, because reloading replaces the stored
+    /// image. It is not stored if the policy does not write the memory cache (``CachePolicy/none``).
+    ///
+    /// - Complexity: O(length of the request's URL), plus the store in the memory cache.
     public func cacheImage(_ image: DecodedImage, for request: ImageRequest) {
         guard request.cachePolicy.memory.writes else { return }
         cache.store(image, for: request.originalKey)

@@ -1,5 +1,5 @@
 extension UInt8 {
-    /// Whether a URL has it as it is. Source: RFC 3986 section 2.3.
+    /// Whether the byte is an unreserved character, which a URL does not encode. Source: RFC 3986, section 2.3.
     @inlinable package var isUnreserved: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
@@ -9,15 +9,16 @@ extension UInt8 {
 }
 
 extension Sequence<UInt8> {
-    /// Two small digits a byte.
+    /// The bytes in hexadecimal, with two lowercase digits per byte.
     package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// All bytes but plain ones as a percent sign and two large digits. Source: RFC 3986 section 2.1.
+    /// Returns the bytes as text, with every byte except the plain ones percent-encoded in uppercase digits. Source:
+    /// RFC 3986, section 2.1.
     ///
-    /// - Parameter isPlain: Must not hold for a byte that is not ASCII.
+    /// - Parameter isPlain: Returns whether a byte stays unencoded. It must return false for bytes that are not ASCII.
     package func percentEncoded(except isPlain: (UInt8) -> Bool) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = flatMap { byte in
@@ -28,27 +29,27 @@ extension Sequence<UInt8> {
 }
 
 extension String {
-    /// Whether both are copies of one string. False does not say that they differ. Looks at no memory but the strings'
-    /// own sixteen bytes, and retains nothing.
+    /// Returns whether both strings are copies of one string. The result false does not imply that they differ.
+    /// Accesses only the 16 bytes of each string value, and retains nothing.
     @inlinable
     package func isCopy(of other: String) -> Bool {
-        // Whatever the layout: equal bits are equal strings.
+        // Strings with equal bits are equal in every layout.
         let (a, b) = (unsafeBitCast(self, to: (UInt64, UInt64).self), unsafeBitCast(other, to: (UInt64, UInt64).self))
         return a.0 == b.0 && a.1 == b.1
     }
 
-    /// Whether both are the same in UTF-8. `==` takes different spellings of one character for the same, which the
-    /// names of files and servers do not. O(length), eight bytes at a time.
+    /// Returns whether both strings have the same UTF-8 bytes. `==` treats canonically equivalent strings as equal, but
+    /// file systems and servers distinguish them. O(length), eight bytes at a time.
     @inlinable
     package func hasSameBytes(as other: String) -> Bool {
-        // Memory that is shared need not come into the processor's cache.
+        // Copies need no comparison, which would load their memory into the processor's cache.
         guard !isCopy(of: other) else { return true }
         return utf8Span.span.bytes.hasSameBytes(as: other.utf8Span.span.bytes)
     }
 }
 
 extension RawSpan {
-    /// Whether both are the same bytes. O(length), eight at a time.
+    /// Returns whether both spans have the same bytes. O(length), eight bytes at a time.
     @inlinable
     package func hasSameBytes(as other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }

@@ -1,4 +1,4 @@
-/// The SHA-256 digest, for names that must not collide even when somebody tries.
+/// The SHA-256 digest, for names that must resist deliberate collisions.
 ///
 /// Source: FIPS 180-4, sections 5.1.1, 5.3.3 and 6.2.2.
 package struct SHA256: Sendable {
@@ -6,11 +6,11 @@ package struct SHA256: Sendable {
 
     private var state = SIMD8<UInt32>(
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19)
-    /// The bytes of a block that is not whole yet, as many as are over.
+    /// The bytes of the incomplete block.
     private var pending = SIMD64<UInt8>(repeating: 0)
     private var byteCount: UInt64 = 0
 
-    /// The digest of nothing, to which bytes are added.
+    /// Creates a digest of an empty message.
     package init() {}
 
     /// Returns the digest of the UTF-8 bytes of `text` as 64 lowercase hexadecimal digits.
@@ -45,7 +45,7 @@ package struct SHA256: Sendable {
         return state
     }
 
-    /// Ends the message and returns its 32 bytes of digest.
+    /// Ends the message and returns its digest of 32 bytes.
     package consuming func finalize() -> [UInt8] {
         let words = finalizedWords()
         return words.indices.flatMap { word in
@@ -84,7 +84,7 @@ package struct SHA256: Sendable {
         }
     }
 
-    /// - Parameter blocks: Any number of whole blocks.
+    /// Compresses any number of complete blocks.
     private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
         guard let base = blocks.baseAddress, !blocks.isEmpty else { return }
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in

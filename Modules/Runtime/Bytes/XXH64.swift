@@ -1,6 +1,7 @@
-/// The 64-bit xxHash: a checksum against accidents (torn writes, flipped bits), not against attackers.
+/// The 64-bit xxHash, a checksum against accidental corruption (torn writes, flipped bits) but not against attackers.
 ///
-/// Several gigabytes a second on one core. Source: xxHash fast digest algorithm, specification 0.1.1, "XXH64".
+/// It processes several gigabytes per second on one core. Source: xxHash fast digest algorithm, specification 0.1.1,
+/// "XXH64".
 package struct XXH64: Sendable {
     private static let p1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let p2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -9,22 +10,22 @@ package struct XXH64: Sendable {
     private static let p5: UInt64 = 0x27D4_EB2F_1656_67C5
 
     private let seed: UInt64
-    /// Of the lanes, over the whole stripes so far.
+    /// The accumulators of the four lanes, over all complete stripes so far.
     private var lanes: SIMD4<UInt64>
-    /// The bytes of a stripe that is not whole yet, as many as are over.
+    /// The bytes of the incomplete stripe.
     private var pending = SIMD32<UInt8>(repeating: 0)
     private var byteCount = 0
 
-    /// Begins a hash of bytes that come in pieces.
+    /// Creates a hash to which bytes are added in parts.
     package init(seed: UInt64 = 0) {
         self.seed = seed
         lanes = Self.lanes(seed)
     }
 
-    /// Adds bytes.
+    /// Adds bytes to the input.
     package mutating func update(_ bytes: RawSpan) { bytes.withUnsafeBytes { add($0) } }
 
-    /// The hash of all bytes so far.
+    /// The hash of all bytes added so far.
     package var value: UInt64 {
         let (pending, rest) = (pending, byteCount % 32)
         return withUnsafeBytes(of: pending) {
@@ -87,9 +88,12 @@ package struct XXH64: Sendable {
         return h
     }
 
+    /// Adds the remaining bytes and returns the hash.
+    ///
     /// - Parameters:
-    ///   - count: Of all bytes.
-    ///   - bytes: Those behind the last whole stripe.
+    ///   - start: The merged lanes, or the initial value if there is no complete stripe.
+    ///   - count: The number of all bytes.
+    ///   - bytes: The bytes after the last complete stripe.
     private static func finish(_ start: UInt64, _ count: Int, _ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var h = start &+ UInt64(count)
         var offset = 0

@@ -1,25 +1,25 @@
-/// A priority that may change while the work it is of waits or runs. A larger number is more urgent; 0 is the default.
+/// A priority that may change while its work waits or runs. A larger number is a higher priority; 0 is the default.
 ///
-/// Whoever does the work observes it, and asks for ``value`` under a lock of its own when it is told of a change: so the
-/// last one to look has the last word, whatever order the changes arrive in.
+/// The component that does the work observes the priority. When it is notified of a change, it reads ``value`` under
+/// its own lock, so that it always uses the latest value, regardless of the order in which notifications arrive.
 package final class AdjustablePriority: Sendable {
     private struct State: Sendable {
         var value: Int
         var version = 0
-        /// Few, and most often one.
+        /// The observers, usually only one.
         var observers: [(id: Int, notify: @Sendable () -> Void)] = []
         var lastID = 0
     }
 
     private let state: Locked<State>
 
-    /// A priority that nobody observes yet.
+    /// Creates a priority without observers.
     package init(_ value: Int) { state = Locked(State(value: value)) }
 
-    /// The priority as it is now.
+    /// The current priority.
     package var value: Int { state.withLock { $0.value } }
 
-    /// Changes the priority, and tells those who observe it, on this thread.
+    /// Changes the priority and notifies the observers on the calling thread.
     package func set(_ value: Int) {
         let observers = state.withLock { state in
             state.version += 1
@@ -28,8 +28,9 @@ package final class AdjustablePriority: Sendable {
         for observer in observers { observer() }
     }
 
-    /// As ``set(_:)``, unless a change with a higher number has been made: for owners who find out under a lock, and notify
-    /// outside it.
+    /// Changes the priority and notifies the observers, unless a change with the same or a higher version was made.
+    ///
+    /// Use it if changes are determined under a lock and applied outside it.
     package func set(_ value: Int, version: Int) {
         let observers = state.withLock { state -> [@Sendable () -> Void] in
             guard version > state.version else { return [] }
@@ -39,8 +40,9 @@ package final class AdjustablePriority: Sendable {
         for observer in observers { observer() }
     }
 
-    /// Calls `change` at each change while `body` runs. It may come from any thread and must not block; one last call may
-    /// come when `body` has ended. Throws what `body` throws.
+    /// Calls `change` at each change of the priority while `body` runs. Throws the error of `body`.
+    ///
+    /// Any thread may call `change`, which must not block. It may be called once more after `body` has ended.
     package func observing<Value: Sendable>(
         _ change: @escaping @Sendable () -> Void, _ body: () async throws -> Value
     ) async rethrows -> Value {

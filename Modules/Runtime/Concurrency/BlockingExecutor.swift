@@ -1,25 +1,28 @@
 import Dispatch
 
-/// Runs blocking work (files, C decoders) on a fixed number of threads of its own, never on the cooperative pool.
+/// An executor that runs blocking work (files, C decoders) on a fixed number of its own threads, never on Swift's
+/// cooperative pool.
 ///
-/// At most `width` pieces of work run at once; the rest wait, the more urgent first, equals in the order they came.
-/// Each lane is one serial dispatch queue, which always gets a thread: a global queue grows slowly when its threads
-/// block, and a hop through threads and semaphores of our own costs about ten times as much as one through dispatch.
-/// That is why this module imports Dispatch beside the standard library.
+/// At most `width` jobs run at the same time. The others wait, ordered by priority and, within a priority, by arrival.
+/// Each lane is a serial dispatch queue, which always gets a thread. A global queue grows slowly when its threads
+/// block, and switching threads with own threads and semaphores takes about ten times as long as with dispatch. For
+/// these reasons, the module imports Dispatch in addition to the standard library.
 ///
-/// With a task executor there are no threads: each lane is a task of that executor. A test then decides when blocking
+/// With a task executor, there are no threads. Each lane is a task on that executor, so a test can decide when blocking
 /// work runs.
 package final class BlockingExecutor: Sendable {
-    /// Runs the lanes; nil if they are queues.
+    /// The executor of the lanes; nil if the lanes are dispatch queues.
     package let taskExecutor: (any TaskExecutor)?
     private let lanes: [DispatchQueue]
     private let state: Locked<JobQueue>
     private let order = ResumptionOrder()
 
+    /// Creates an executor.
+    ///
     /// - Parameters:
-    ///   - name: Label of the threads, for debuggers.
-    ///   - width: Most pieces of work that run at once; values below 1 count as 1.
-    ///   - taskExecutor: Runs the work in place of threads. Default: nil, threads.
+    ///   - name: The label of the threads, for debuggers.
+    ///   - width: The maximum number of jobs that run at the same time. Values below 1 count as 1.
+    ///   - taskExecutor: The executor that runs the work in place of threads. Default: nil, threads.
     package init(name: String, width: Int, taskExecutor: (any TaskExecutor)? = nil) {
         let width = max(1, width)
         self.taskExecutor = taskExecutor
@@ -27,10 +30,10 @@ package final class BlockingExecutor: Sendable {
         state = Locked(JobQueue(lanes: width))
     }
 
-    /// Runs `work` on one of the threads and returns what it returns.
+    /// Runs `work` on one of the threads and returns its result.
     ///
-    /// - Throws: What `work` throws, or `CancellationError` when the task is cancelled while the work still waits for
-    ///   a thread. Work that has begun runs to its end.
+    /// - Throws: The error of `work`, or `CancellationError` if the task is canceled while the work waits for a thread.
+    ///   Work that has started runs to its end.
     package func run<Value: Sendable>(
         priority: Int = 0,
         _ work: @escaping @Sendable () throws -> Value
@@ -38,14 +41,14 @@ package final class BlockingExecutor: Sendable {
         try await run(state.withLock { $0.makeID() }, { priority }, work)
     }
 
-    /// As ``run(priority:_:)``, for work whose priority may change while it waits.
+    /// Runs `work` on one of the threads and returns its result. The priority may change while the work waits.
     ///
     /// - Parameters:
-    ///   - priority: How urgent it is now.
-    ///   - goesFirst: Whether it goes before those of its priority that wait already: for work that ends something, and
-    ///     frees what it holds. Default: no.
-    ///   - work: Runs once, on one of the threads.
-    /// - Throws: As ``run(priority:_:)``.
+    ///   - priority: The priority of the work.
+    ///   - goesFirst: Whether the work runs before waiting work of the same priority. Use it for work that ends
+    ///     something and releases its resources. Default: false.
+    ///   - work: The work, which runs once on one of the threads.
+    /// - Throws: The error of `work`, or `CancellationError` if the task is canceled while the work waits for a thread.
     package func run<Value: Sendable>(
         priority: AdjustablePriority,
         goesFirst: Bool = false,
@@ -63,7 +66,7 @@ package final class BlockingExecutor: Sendable {
         _ id: Int, _ priority: @Sendable () -> Int, goesFirst: Bool = false,
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        // An idle lane would take the work before the cancellation could take it back.
+        // Without this check, an idle lane could start the work before the cancellation removes it.
         try Task.checkCancellation()
         defer { order.didResume() }
         return try await withTaskCancellationHandler {
@@ -78,7 +81,7 @@ package final class BlockingExecutor: Sendable {
                     cancel: { continuation.resume(throwing: CancellationError()) })
                 let lane = state.withLock { $0.submit(job, priority: priority(), atHead: goesFirst) }
                 if let lane { wake(lane) }
-                // A cancellation before `submit` found nothing to remove; look again now that there is something.
+                // A cancellation before `submit` found no job to remove.
                 if Task.isCancelled { cancel(id) }
             }
         } onCancel: {
@@ -106,14 +109,14 @@ package final class BlockingExecutor: Sendable {
     }
 }
 
-/// One piece of waiting work of a ``BlockingExecutor``. Exactly one of the two closures is called, once.
+/// A waiting job of a ``BlockingExecutor``. Exactly one of its two closures is called, once.
 private struct Job: Sendable {
     var id: Int
     var run: @Sendable () -> Void
     var cancel: @Sendable () -> Void
 }
 
-/// Decides which job runs next on which lane. Decides only: the executor acts outside its lock.
+/// The state that decides which job runs next on which lane. It decides only; the executor acts outside its lock.
 private struct JobQueue: Sendable {
     private var waiting = WaiterQueue<Job>()
     private var idleLanes: [Int]
@@ -128,22 +131,22 @@ private struct JobQueue: Sendable {
         return lastID
     }
 
-    /// Adds a job and returns the lane that has to be woken for it, if one is idle.
+    /// Adds a job. Returns an idle lane, which the caller must wake; nil if no lane is idle.
     mutating func submit(_ job: Job, priority: Int, atHead: Bool) -> Int? {
         waiting.add(job.id, job, priority: priority, atHead: atHead)
         return idleLanes.popLast()
     }
 
-    /// Returns the most urgent job, or marks the lane idle when there is none.
+    /// Removes and returns the job of the highest priority. Marks the lane idle and returns nil if there is none.
     mutating func next(for lane: Int) -> Job? {
         if let first = waiting.popFirst() { return first.element }
         idleLanes.append(lane)
         return nil
     }
 
-    /// Gives a job that still waits another priority.
+    /// Changes the priority of a waiting job.
     mutating func setPriority(_ priority: Int, of id: Int) { waiting.move(id, to: priority) }
 
-    /// Removes a job that still waits; nil when it has begun, ended, or was never submitted.
+    /// Removes a waiting job. Returns nil if the job has started or ended, or was never submitted.
     mutating func remove(_ id: Int) -> Job? { waiting.remove(id) }
 }

@@ -1,21 +1,28 @@
-/// A number of bytes that concurrent pieces of work share: what does not fit beside the others waits, without a thread.
+/// A budget of bytes that concurrent operations share. A reservation that does not fit waits, without blocking a
+/// thread.
 ///
-/// The more urgent goes first, equals in the order they came; nobody overtakes one who waits and is as urgent. More
-/// bytes than the whole budget are granted when nothing else is reserved, and then alone. ``ByteBudgetState`` decides
-/// under the lock; everything else happens outside it.
+/// Reservations of higher priority are granted first and, within a priority, in the order of arrival. A waiter is never
+/// overtaken by one of equal or lower priority. A reservation that exceeds the whole budget is granted when nothing
+/// else is reserved. ``ByteBudgetState`` makes the decisions under the lock; everything else happens outside it.
 package final class ByteBudget: Sendable {
     private let state: Locked<ByteBudgetState>
 
-    /// - Parameter limit: Most bytes reserved at once. With nought or less every reservation goes alone.
+    /// Creates a budget.
+    ///
+    /// - Parameter limit: The maximum number of bytes reserved at the same time. With zero or less, one reservation at
+    ///   a time is granted.
     package init(limit: Int) { state = Locked(ByteBudgetState(limit: limit)) }
 
-    /// Bytes reserved now.
+    /// The number of bytes currently reserved.
     package var reservedByteCount: Int { state.withLock { $0.reserved } }
 
-    /// Runs `body` while the bytes are reserved, after waiting for them.
+    /// Waits for the bytes and runs `body` while they are reserved.
     ///
-    /// - Parameter byteCount: Below nought counts as nought.
-    /// - Throws: What `body` throws, or `CancellationError` when the task is cancelled before the bytes are reserved.
+    /// - Parameters:
+    ///   - byteCount: The number of bytes. Values below zero count as zero.
+    ///   - priority: The priority of the reservation. Default: 0.
+    ///   - body: The operation that needs the bytes.
+    /// - Throws: The error of `body`, or `CancellationError` if the task is canceled before the bytes are reserved.
     package func withReservation<Value: Sendable>(
         of byteCount: Int, priority: AdjustablePriority = AdjustablePriority(0),
         _ body: @Sendable () async throws -> Value
@@ -25,9 +32,10 @@ package final class ByteBudget: Sendable {
         return try await body()
     }
 
-    /// Reserves the bytes, after waiting for them, until ``release(_:)`` gives back as many. Below nought counts as nought.
+    /// Waits for the bytes and reserves them until ``release(_:)`` returns the same number. Values below zero count as
+    /// zero.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before the bytes are reserved.
+    /// - Throws: `CancellationError` if the task is canceled before the bytes are reserved.
     package func reserve(_ byteCount: Int, priority: AdjustablePriority) async throws {
         let byteCount = max(0, byteCount)
         let id = state.withLock { $0.makeID() }
@@ -39,9 +47,10 @@ package final class ByteBudget: Sendable {
         }
     }
 
-    /// Runs `body` while the bytes are reserved if they can be had at once; returns nil without running it otherwise.
+    /// Runs `body` while the bytes are reserved, if they are available immediately. Otherwise, returns nil without
+    /// running it.
     ///
-    /// For work that is on a thread already: never waits. Throws what `body` throws.
+    /// Never waits, so that it can be called from a blocking thread. Throws the error of `body`.
     package func withReservationNow<Value>(
         of byteCount: Int, priority: Int = 0, _ body: () throws -> Value
     ) rethrows -> Value? {
@@ -51,14 +60,14 @@ package final class ByteBudget: Sendable {
         return try body()
     }
 
-    /// Reserves the bytes if they can be had at once, until ``release(_:)`` gives back as many. Below nought counts as
-    /// nought.
+    /// Reserves the bytes until ``release(_:)`` returns the same number, if they are available immediately. Returns
+    /// whether they are reserved. Values below zero count as zero.
     package func reserveNow(_ byteCount: Int) -> Bool {
         state.withLock { $0.tryReserve(max(0, byteCount), priority: .min) }
     }
 
-    /// Reserves bytes that are there already, whether they fit or not, until ``release(_:)`` gives back as many: who comes
-    /// later waits for them. Below nought counts as nought.
+    /// Reserves bytes that are already in use, even if they exceed the budget, until ``release(_:)`` returns the same
+    /// number. Later reservations wait for them. Values below zero count as zero.
     package func reserveUnconditionally(_ byteCount: Int) {
         state.withLock { $0.reserveUnconditionally(max(0, byteCount)) }
     }
@@ -75,7 +84,7 @@ package final class ByteBudget: Sendable {
                     return isReserved
                 }
                 if isReserved { waiter.resume(.success(())) }
-                // A cancellation before this found nobody to remove.
+                // A cancellation before this point found no waiter to remove.
                 if Task.isCancelled { cancel(id) }
             }
         } onCancel: {
@@ -89,6 +98,8 @@ package final class ByteBudget: Sendable {
         for waiter in change.admitted { waiter.resume(.success(())) }
     }
 
+    /// Releases bytes that were reserved with a `reserve` function, and grants the reservations that fit now. Values
+    /// below zero count as zero.
     package func release(_ byteCount: Int) {
         for waiter in state.withLock({ $0.release(max(0, byteCount)) }) { waiter.resume(.success(())) }
     }

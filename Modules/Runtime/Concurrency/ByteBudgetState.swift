@@ -1,21 +1,22 @@
-/// Who holds how many bytes of a ``ByteBudget``, and who waits. Decides only: the budget acts outside its lock.
+/// The reservations and the waiters of a ``ByteBudget``. It decides only; the budget acts outside its lock.
 struct ByteBudgetState: Sendable {
     struct Waiter: Sendable {
         var id: Int
         var byteCount: Int
-        /// Called once, with an error or with none. Not under the lock.
+        /// Called once, outside the lock, with success or an error.
         var resume: @Sendable (Result<Void, any Error>) -> Void
     }
 
     let limit: Int
-    /// Bytes held. Above the limit only while a single reservation holds them, or when they were overdrawn.
+    /// The number of bytes reserved. It exceeds the limit only if a single reservation does, or after an unconditional
+    /// reservation.
     private(set) var reserved = 0
-    /// Reservations held.
+    /// The number of reservations.
     private(set) var reservationCount = 0
     private var waiting = WaiterQueue<Waiter>()
     private var lastID = 0
 
-    /// - Parameter limit: Below nought counts as nought: every reservation then goes alone.
+    /// Creates a state without reservations. With a limit of zero or less, one reservation at a time is granted.
     init(limit: Int) { self.limit = max(0, limit) }
 
     mutating func makeID() -> Int {
@@ -23,7 +24,8 @@ struct ByteBudgetState: Sendable {
         return lastID
     }
 
-    /// Takes the bytes if they are free and nobody waits who is as urgent or more so.
+    /// Reserves the bytes if they fit and no waiter has the same or a higher priority. Returns whether they are
+    /// reserved.
     mutating func tryReserve(_ byteCount: Int, priority: Int) -> Bool {
         if let first = waiting.first(), first.priority >= priority { return false }
         guard fits(byteCount) else { return false }
@@ -31,33 +33,34 @@ struct ByteBudgetState: Sendable {
         return true
     }
 
-    /// Takes the bytes whether they are free or not.
+    /// Reserves the bytes even if they do not fit.
     mutating func reserveUnconditionally(_ byteCount: Int) { reserve(byteCount) }
 
     mutating func wait(_ waiter: Waiter, priority: Int) {
         waiting.add(waiter.id, waiter, priority: priority)
     }
 
-    /// Gives one who waits another priority. Returns those who have their bytes because of it.
+    /// Changes the priority of a waiter. Returns the waiters whose reservations are granted as a result.
     mutating func setPriority(_ priority: Int, of id: Int) -> [Waiter] {
         waiting.move(id, to: priority) ? admit() : []
     }
 
-    /// Gives bytes back. Returns those who have theirs now.
+    /// Releases bytes. Returns the waiters whose reservations are granted as a result.
     mutating func release(_ byteCount: Int) -> [Waiter] {
         reserved -= byteCount
         reservationCount -= 1
         return admit()
     }
 
-    /// Removes one who still waits, nil when there is none such, and says who has their bytes because of it.
+    /// Removes a waiter. Returns it with the waiters whose reservations are granted as a result; nil if it is not in
+    /// the queue.
     mutating func remove(_ id: Int) -> (removed: Waiter, admitted: [Waiter])? {
         guard let waiter = waiting.remove(id) else { return nil }
         return (waiter, admit())
     }
 
-    /// Lets in the more urgent first, equals in the order they came. Who does not fit holds up all behind, or the small
-    /// would keep the large waiting for ever.
+    /// Grants the reservations of the first waiters that fit, and returns these waiters. A waiter that does not fit
+    /// blocks all waiters behind it. Otherwise, small reservations could delay a large one forever.
     private mutating func admit() -> [Waiter] {
         var admitted: [Waiter] = []
         while let first = waiting.first()?.element, fits(first.byteCount), waiting.remove(first.id) != nil {

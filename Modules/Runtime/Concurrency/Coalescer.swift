@@ -1,16 +1,17 @@
-/// Runs equal work once, however many wait for it.
+/// A coalescer, which runs equal work once for any number of waiters.
 ///
-/// Each waiter gets the one outcome and every update after it joined; a waiter that is cancelled leaves at once with
-/// `CancellationError`; the work is cancelled when the last one has left. A later request for it begins again. The work
-/// is as urgent as its most urgent waiter. ``CoalescerState`` decides under the lock; everything else happens outside it.
+/// Each waiter receives the outcome and every update after it joined. A canceled waiter leaves at once with
+/// `CancellationError`. When the last waiter has left, the work is canceled, and a later request for it starts it
+/// again. The work has the highest priority of its waiters. ``CoalescerState`` makes the decisions under the lock;
+/// everything else happens outside it.
 ///
-/// Waiters whose work asks another source (another URL, other fields) share a success, but not a failure that is due to
-/// the source: it reaches the waiters of that source, and then the work of the first of the others is tried, for all
-/// that are left.
+/// Waiters whose work uses different sources (another URL or other header fields) share a success, but not a failure
+/// that the source causes. Such a failure is delivered to the waiters of that source. The work of the first remaining
+/// waiter is then tried for all remaining waiters.
 package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
     package typealias Report = @Sendable (Update) -> Void
     package typealias Body = @Sendable (_ report: @escaping Report) async throws -> Value
-    /// Also gets how urgent the work is.
+    /// A body that also receives the priority of the work.
     package typealias PrioritizedBody =
         @Sendable (_ report: @escaping Report, _ priority: AdjustablePriority) async throws -> Value
 
@@ -21,10 +22,12 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
     private let taskExecutor: (any TaskExecutor)?
     private let isOfSource: @Sendable (any Error) -> Bool
 
+    /// Creates a coalescer without work.
+    ///
     /// - Parameters:
-    ///   - taskExecutor: Runs the work. Default: nil, Swift's own executor.
-    ///   - isOfSource: Whether a failure is due to the source, so that a waiter with another source may succeed.
-    ///     Default: no failure is.
+    ///   - taskExecutor: The executor that runs the work. Default: nil, Swift's default executor.
+    ///   - isOfSource: Returns whether a failure is caused by the source, so that a waiter with another source may
+    ///     succeed. Default: returns false for every failure.
     package init(
         taskExecutor: (any TaskExecutor)? = nil, isOfSource: @escaping @Sendable (any Error) -> Bool = { _ in false }
     ) {
@@ -32,7 +35,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
         self.isOfSource = isOfSource
     }
 
-    /// Returns the outcome of `body`, or of equal work that is under way.
+    /// Returns the outcome of `body`, or of equal work that is in progress.
     package func value(
         for key: Key, onUpdate: Report? = nil, _ body: @escaping Body
     ) async throws -> Value {
@@ -40,11 +43,16 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
         return try await wait(for: key, id, nil, { 0 }, onUpdate) { report, _ in try await body(report) }
     }
 
-    /// Returns the outcome of `body`, or of equal work that is under way.
+    /// Returns the outcome of `body`, or of equal work that is in progress.
     ///
     /// - Parameters:
-    ///   - source: The source that `body` asks. Default: none.
-    ///   - priority: How urgent the work is for this waiter.
+    ///   - key: The key that equal work shares.
+    ///   - source: The source that `body` uses. Default: nil, no source.
+    ///   - priority: The priority of the work for this waiter.
+    ///   - onUpdate: Called with each update of the work. Default: nil.
+    ///   - body: The work. It runs if no equal work is in progress, or if the work in progress fails because of another
+    ///     source.
+    /// - Throws: The error of the work, `CancellationError` if the task is canceled, or the error of a shutdown.
     package func value(
         for key: Key, from source: CoalescerSource? = nil, priority: AdjustablePriority, onUpdate: Report? = nil,
         _ body: @escaping PrioritizedBody
@@ -57,13 +65,13 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
         }
     }
 
-    /// How much work has not ended, with waiters or abandoned.
+    /// The number of pieces of work that have not ended, including those without waiters.
     package var runningCount: Int { state.withLock { $0.runningCount } }
 
     /// The number of callers that wait for a key.
     package func waiterCount(for key: Key) -> Int { state.withLock { $0.waiterCount(key) } }
 
-    /// Ends all work: who waits gets `error`, and so does whoever comes later. Returns when the work has ended.
+    /// Cancels all work. Present and future waiters receive `error`. Returns when the work has ended.
     package func shutDown(throwing error: any Error) async {
         let (waiters, tasks) = state.withLock { $0.shutDown(error) }
         for task in tasks { task.cancel() }
@@ -82,7 +90,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
                 join(
                     key, id,
                     State.Waiter(continuation: continuation, onUpdate: onUpdate, source: source, body: body), priority)
-                // A cancellation before the join found nobody to remove.
+                // A cancellation before the join found no waiter to remove.
                 if Task.isCancelled { leave(key, id) }
             }
         } onCancel: {

@@ -1,4 +1,5 @@
-/// The waiters of each piece of shared work, by its key. Decides only: never awaits, never calls out.
+/// The state of a coalescer: the waiters of each piece of shared work, by its key. It decides only, and neither
+/// suspends nor calls other components.
 struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
     typealias Body =
         @Sendable (_ report: @escaping @Sendable (Update) -> Void, _ priority: AdjustablePriority) async throws -> Value
@@ -6,13 +7,13 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     struct Waiter: Sendable {
         var continuation: CheckedContinuation<Value, any Error>
         var onUpdate: (@Sendable (Update) -> Void)?
-        /// The source that its own work asks; nil where the work asks none.
+        /// The source that the waiter's own work uses; nil if it uses none.
         var source: CoalescerSource?
         var body: Body
         var priority = 0
     }
 
-    /// Key that begins.
+    /// Work to start.
     struct Start: Sendable {
         var flight: Int
         var priority: AdjustablePriority
@@ -20,14 +21,14 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
 
     /// The end of an attempt.
     struct Completion: Sendable {
-        /// The waiters that get its outcome, in the order they came.
+        /// The waiters that receive the outcome, in the order of arrival.
         var waiters: [Waiter] = []
-        /// The next attempt, for the waiters that are left.
+        /// The work of the next attempt, for the remaining waiters; nil if there are none.
         var next: Body?
         var priorityChange: PriorityChange?
     }
 
-    /// What the priority of some work is to become. Changes are numbered, because they are made outside the lock.
+    /// A new priority for a piece of work. Changes are numbered, because they are applied outside the lock.
     struct PriorityChange: Sendable {
         var priority: AdjustablePriority
         var value: Int
@@ -38,7 +39,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
 
     struct Removal: Sendable {
         var waiter: Waiter
-        /// The work, when nobody waits for it any more.
+        /// The task of the work if no waiter is left.
         var abandonedTask: Task<Void, Never>?
         var priorityChange: PriorityChange?
     }
@@ -46,9 +47,9 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     private struct Flight: Sendable {
         var id: Int
         let priority: AdjustablePriority
-        /// The source of the attempt that runs.
+        /// The source of the attempt in progress.
         var source: CoalescerSource?
-        /// By their numbers, which grow.
+        /// The waiters by their increasing numbers.
         var waiters: [Int: Waiter] = [:]
         /// The number of waiters of each priority.
         var counts: [Int: Int] = [:]
@@ -72,7 +73,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
             return waiter
         }
 
-        /// The priority of the most urgent.
+        /// Returns a change to the highest priority of the waiters; nil if there are none.
         mutating func priorityChange() -> PriorityChange? {
             guard let highest = counts.keys.max() else { return nil }
             version += 1
@@ -80,16 +81,16 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         }
     }
 
-    /// Key that has not ended, whether anybody waits for it or not. Its task is known a little later.
+    /// Work that has not ended, with or without waiters. Its task is set shortly after it starts.
     private struct Running: Sendable {
         var task: Task<Void, Never>?
     }
 
     private var flights: [Key: Flight] = [:]
-    /// By the numbers of their flights.
+    /// The work that has not ended, by the number of its flight.
     private var running: [Int: Running] = [:]
     private var lastID = 0
-    /// What everyone gets who comes from then on.
+    /// The error that all waiters receive after a shutdown.
     private(set) var end: (any Error)?
 
     var runningCount: Int { running.count }
@@ -101,8 +102,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return lastID
     }
 
-    /// Adds a waiter, whose priority is asked for here, under the lock. Returns a new flight when the caller has to start
-    /// the work, and else how its priority changes.
+    /// Adds a waiter. Reads its priority here, under the lock. Returns a new flight if the caller must start the work;
+    /// otherwise returns the change of the work's priority.
     mutating func join(
         _ key: Key, id: Int, waiter: Waiter, priority: () -> Int
     ) -> (start: Start?, change: PriorityChange?) {
@@ -119,14 +120,14 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return (Start(flight: flight.id, priority: flight.priority), nil)
     }
 
-    /// Remembers the task of a flight. Returns true when everyone has left already.
+    /// Records the task of a flight. Returns true if all waiters have already left.
     mutating func started(_ key: Key, flight: Int, task: Task<Void, Never>) -> Bool {
         running[flight]?.task = task
         guard flights[key]?.id == flight else { return true }
         return false
     }
 
-    /// Takes a waiter's new priority over, which is asked for here, under the lock; nil when it has gone.
+    /// Updates the priority of a waiter. Reads it here, under the lock. Returns nil if the waiter has left.
     mutating func reprioritize(_ key: Key, id: Int, to priority: () -> Int) -> PriorityChange? {
         guard var waiter = flights[key]?.remove(id) else { return nil }
         waiter.priority = priority()
@@ -134,7 +135,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return flights[key]?.priorityChange()
     }
 
-    /// Removes a waiter; nil when it has gone or has its outcome.
+    /// Removes a waiter. Returns nil if it has left or has received its outcome.
     mutating func leave(_ key: Key, id: Int) -> Removal? {
         guard let waiter = flights[key]?.remove(id) else { return nil }
         guard flights[key]?.waiters.isEmpty == true else {
@@ -149,11 +150,11 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return found.waiters.values.compactMap(\.onUpdate)
     }
 
-    /// Ends an attempt, and with it the flight, unless other waiters have work of their own to try. An abandoned flight
-    /// has no waiters.
+    /// Ends an attempt. Also ends the flight, unless waiters with other work remain. An abandoned flight has no
+    /// waiters.
     ///
-    /// - Parameter isOfSource: Whether the attempt failed because of the source that it asked. Waiters with another
-    ///   source then stay, and the work of the first of them is the next attempt.
+    /// If `isOfSource` is true, the source of the attempt caused its failure. Waiters with another source then remain,
+    /// and the work of the first of them is the next attempt.
     mutating func finish(_ key: Key, flight: Int, isOfSource: Bool = false) -> Completion {
         guard let found = flights[key], found.id == flight else {
             running[flight] = nil
@@ -180,7 +181,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return completion
     }
 
-    /// Ends all flights, for good. Returns who waited, and the work that goes on, what was abandoned earlier with it.
+    /// Ends all flights permanently. Returns the waiters and the tasks of all work in progress, including abandoned
+    /// work.
     mutating func shutDown(_ error: any Error) -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
         end = error
         defer { flights = [:] }
@@ -189,7 +191,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     }
 }
 
-/// The source that work asks, known by a value that differs where the answers may.
+/// The identity of the source that work uses. It differs if the sources may give different responses.
 package struct CoalescerSource: Equatable, Sendable {
     private let identity: any Hashable & Sendable
 

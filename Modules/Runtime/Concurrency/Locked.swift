@@ -4,15 +4,15 @@
     public import Synchronization
 #endif
 
-// The thread sanitizer reports races that are none where an atomic operation happens in code that it does not see: in the
-// kernel, which passes a contended `Mutex` on, and in Swift's runtime, which resumes a continuation whose task has not
-// suspended yet (6.3.1). `Scripts/test --sanitize=thread` therefore sets ALCEDO_THREAD_SANITIZER, and the types of this
-// file then use operations that it knows, so that its silence means something. Other builds have no trace of them.
+// The thread sanitizer reports false races if it does not see an atomic operation: in the kernel, which hands over a
+// contended `Mutex`, and in Swift's runtime (6.3.1), which resumes a continuation whose task has not suspended yet.
+// `Scripts/test --sanitize=thread` therefore defines ALCEDO_THREAD_SANITIZER. With it, `Locked` and `ResumptionOrder`
+// use operations that the sanitizer knows, so that a run without reports is meaningful. Other builds are not affected.
 
 #if ALCEDO_THREAD_SANITIZER
-    /// A value that one thread at a time may see, by a lock of the C library.
+    /// A value that one thread at a time can access, protected by a lock of the C library.
     ///
-    /// `@unchecked` because of the pointers: all access to `value` is under `mutex`.
+    /// `@unchecked` because of the pointers: every access to `value` is under `mutex`.
     @usableFromInline
     package struct Locked<Value: Sendable>: ~Copyable, @unchecked Sendable {
         @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -35,7 +35,7 @@
             mutex.deallocate()
         }
 
-        /// Runs `body` on the value, alone.
+        /// Runs `body` with exclusive access to the value.
         @inlinable
         package borrowing func withLock<Result, E: Error>(
             _ body: (inout Value) throws(E) -> Result
@@ -46,10 +46,10 @@
         }
     }
 #else
-    /// A value that one thread at a time may see.
+    /// A value that one thread at a time can access.
     ///
-    /// Hold the lock for a few memory accesses only: never across input or output, a callback, or anything that waits. It
-    /// is not recursive. It is a `Mutex` whose results need not be `Sendable`.
+    /// Hold the lock for a few memory accesses only, and never during input or output, a callback, or an operation that
+    /// waits. The lock is not recursive. It is a `Mutex` whose results need not be `Sendable`.
     @usableFromInline
     package struct Locked<Value: Sendable>: ~Copyable, Sendable {
         @usableFromInline let mutex: Mutex<Value>
@@ -57,13 +57,13 @@
         @inlinable
         package init(_ initial: consuming Value) { mutex = Mutex(initial) }
 
-        /// Runs `body` on the value, alone.
+        /// Runs `body` with exclusive access to the value.
         @inlinable
         package borrowing func withLock<Result, E: Error>(
             _ body: (inout Value) throws(E) -> Result
         ) throws(E) -> Result {
             try mutex.withLock { (value) throws(E) in
-                // The result stays with the caller, whose closure has made it.
+                // The result stays with the caller, whose closure created it.
                 nonisolated(unsafe) let result = try body(&value)
                 return result
             }

@@ -1,10 +1,10 @@
 import AlcedoLibc
 import Dispatch
 
-/// Threads for loops that run as long as something lives, such as a transport's.
+/// Threads for loops that run for the lifetime of an object, such as a transport.
 ///
-/// Not dispatch queues: each that works for long keeps one of the 255 threads that all queues of a process share, and
-/// when those are used up nothing else that is blocking ever begins.
+/// Dispatch queues are not suitable: each long-running block occupies one of the 255 threads that all queues of a
+/// process share. When none is left, no other blocking work can start.
 package enum LoopThread {
     private final class Job {
         let body: @Sendable () -> Void
@@ -12,8 +12,8 @@ package enum LoopThread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a thread of its own, which ends with it. Where the system has no thread left, a dispatch queue's
-    /// is taken.
+    /// Runs `body` on a new thread, which ends with it. If the system cannot create a thread, runs `body` on a dispatch
+    /// queue.
     package static func start(_ body: @escaping @Sendable () -> Void) {
         let job = Unmanaged.passRetained(Job(body))
         let isStarted = Threads.startDetached(job.toOpaque()) { context in

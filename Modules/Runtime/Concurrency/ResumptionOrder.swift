@@ -2,13 +2,13 @@
     import Synchronization
 #endif
 
-/// Orders what was done before a continuation is resumed before what its waiter does next, where the thread sanitizer can
-/// see it.
+/// Makes the thread sanitizer see that operations before the resumption of a continuation happen before the operations
+/// of its waiter.
 ///
-/// Swift's runtime orders the two itself. But where a continuation is resumed by another thread before its task has
-/// suspended, it does so by an atomic operation in code that is not instrumented (6.3.1), and the value that is passed on is
-/// reported as a race, some once in a few hundred thousand times. In builds without ALCEDO_THREAD_SANITIZER the type is
-/// empty and its functions do nothing: see `Locked.swift`.
+/// Swift's runtime guarantees this order. However, if another thread resumes a continuation before its task has
+/// suspended, the runtime (6.3.1) uses an atomic operation in code that is not instrumented. The sanitizer then reports
+/// the passed value as a race, for some values once in a few hundred thousand resumptions. In builds without
+/// ALCEDO_THREAD_SANITIZER, the type is empty and its functions do nothing: see `Locked.swift`.
 @usableFromInline
 package struct ResumptionOrder: ~Copyable, Sendable {
     #if ALCEDO_THREAD_SANITIZER
@@ -17,7 +17,7 @@ package struct ResumptionOrder: ~Copyable, Sendable {
         package init() {}
 
         package borrowing func willResume() {
-            // What exchanges a value adds to what others have released before; what stores one would replace it.
+            // An exchange continues the release sequence of other threads, which a store would end.
             _ = isResumed.exchange(true, ordering: .releasing)
         }
 
@@ -25,10 +25,10 @@ package struct ResumptionOrder: ~Copyable, Sendable {
     #else
         @inlinable package init() {}
 
-        /// Comes before a continuation is resumed, after everything that its waiter is to see.
+        /// Call this before resuming a continuation, after every operation that its waiter must see.
         @inlinable package borrowing func willResume() {}
 
-        /// Comes in the waiter, before it looks at what it was given.
+        /// Call this in the waiter, before it accesses the value that it received.
         @inlinable package borrowing func didResume() {}
     #endif
 }

@@ -1,8 +1,9 @@
-/// Waiters by priority, and in the order of their arrival, or the opposite one, among those of one priority.
+/// A queue of waiters, ordered by priority and, within a priority, by arrival, first or last come first.
 ///
-/// All operations are O(log *n*), amortized: a heap of positions, in which the positions of waiters that were removed or moved
-/// stay until they reach the top, or are most of the heap. Inlinable, because other modules' queues are short and part of
-/// every request.
+/// All operations are O(log *n*), amortized. The queue is a heap of positions. The positions of waiters that were
+/// removed or moved stay in it until they reach the top, or until they make up more than three quarters of a heap of
+/// more than 64 positions. The type is inlinable, because queues in other modules are short and every request uses
+/// them.
 @usableFromInline
 package struct WaiterQueue<Member: Sendable>: Sendable {
     /// The order of waiters of one priority.
@@ -11,7 +12,7 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
         case firstComeFirst, lastComeFirst
     }
 
-    /// The waiter that was removed as the first, with its position, for inserting it again.
+    /// A first waiter that was removed, with its position for inserting it again.
     @usableFromInline
     package struct First: Sendable {
         @usableFromInline package let id: Int
@@ -27,7 +28,7 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
     @usableFromInline
     struct Position: Sendable, Comparable {
         @usableFromInline var priority: Int
-        /// The larger one is first.
+        /// The rank within the priority. The highest rank is first.
         @usableFromInline var rank: Int
         @usableFromInline var id: Int
 
@@ -49,7 +50,7 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
 
     @usableFromInline let order: Order
     @usableFromInline var entries: [Int: Entry] = [:]
-    /// No position is before that of its parent, at half its index.
+    /// The binary heap of positions. No position precedes that of its parent.
     @usableFromInline var heap: [Position] = []
     @usableFromInline var lastRank = 0
 
@@ -62,7 +63,8 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
     @inlinable
     package var count: Int { entries.count }
 
-    /// Adds a waiter behind those of its priority, or before them. `id` must not be in the queue.
+    /// Adds a waiter at its place by the queue's order, or before the others of its priority if `atHead` is true. `id`
+    /// must not be in the queue.
     @inlinable
     package mutating func add(_ id: Int, _ element: Member, priority: Int, atHead: Bool = false) {
         lastRank += 1
@@ -80,7 +82,7 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
         push(position)
     }
 
-    /// Changes the priority of a waiter; its time of arrival stays. Returns whether it is in the queue.
+    /// Changes the priority of a waiter but not its order of arrival. Returns whether the waiter is in the queue.
     @discardableResult @inlinable
     package mutating func move(_ id: Int, to priority: Int) -> Bool {
         guard var moved = entries[id] else { return false }
@@ -91,7 +93,7 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
         return true
     }
 
-    /// Removes a waiter. Returns nil when it is not in the queue.
+    /// Removes and returns a waiter. Returns nil if it is not in the queue.
     @inlinable
     package mutating func remove(_ id: Int) -> Member? {
         entries.removeValue(forKey: id)?.element
@@ -129,7 +131,7 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
 
     @inlinable
     mutating func push(_ position: Position) {
-        // Most positions are of removed waiters: rebuild the heap.
+        // Most positions are obsolete, so the heap is rebuilt.
         if heap.count > 64, heap.count > 4 * entries.count {
             heap = entries.values.map(\.position).sorted(by: >)
             return

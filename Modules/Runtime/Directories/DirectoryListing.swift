@@ -1,14 +1,18 @@
 import AlcedoLibc
 
-/// The names in a directory, without `.` and `..`.
+/// Functions that list the names in a directory, without `.` and `..`.
 package enum DirectoryListing {
-    /// Calls `body` with each name. What is no directory has none, nor has a link to one, unless it is followed.
+    /// Calls `body` with each name in a directory.
+    ///
+    /// A path that does not exist, is not a directory, or is a link that is not followed counts as an empty directory.
     ///
     /// - Parameters:
-    ///   - path: From `directory` on.
-    ///   - directory: An open directory. Default: where the process is.
-    /// - Returns: Zero, or `errno` when a directory is there and not to be had, or not all of it: the process may have no
-    ///   descriptors left.
+    ///   - path: The path of the directory, relative to `directory`.
+    ///   - directory: The descriptor of an open directory. Default: the current directory of the process.
+    ///   - followsLink: Whether to list the target of a link. Default: false.
+    ///   - body: Receives the bytes of a name, valid during the call.
+    /// - Returns: Zero, or `errno` if the directory exists but cannot be opened or read completely, for example because
+    ///   the process has no descriptors left.
     @discardableResult
     package static func forEachName(
         in path: String, of directory: Int32 = AT_FDCWD, followsLink: Bool = false,
@@ -23,11 +27,12 @@ package enum DirectoryListing {
             return number
         }
         defer { closedir(stream) }
-        // The name ends where its zero byte is: an entry is shorter than its type, and must not be copied as one.
+        // The name is read in place up to its zero byte. An entry may be shorter than `dirent`, so it must not be
+        // copied as one.
         guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return 0 }
         while true {
             errno = 0
-            // Nothing is the end, or a refusal.
+            // A null result means the end, or an error if `errno` is set.
             guard let entry = readdir(stream) else { return errno }
             let name = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: UInt8.self)
             let bytes = UnsafeBufferPointer(
@@ -36,7 +41,7 @@ package enum DirectoryListing {
         }
     }
 
-    /// All names; nil when a directory is there and not to be had, which is not the same as an empty one.
+    /// Returns all names; nil if the directory exists but cannot be read, which differs from an empty directory.
     package static func names(in path: String, of directory: Int32 = AT_FDCWD) -> [String]? {
         var names: [String] = []
         let number = forEachName(in: path, of: directory) { names.append(String(decoding: $0, as: UTF8.self)) }

@@ -1,19 +1,19 @@
 import AlcedoLibc
 
-/// Removes directories with everything in them. Follows no link.
+/// Functions that remove directories with their contents. They do not follow links.
 package enum DirectoryRemoval {
-    /// What ends with a zero byte.
+    /// A name that ends with a zero byte.
     private typealias Name = [CChar]
 
-    /// Removes what has a name: a file, a link, or a directory with everything in it. Blocks; O(*n*) in the files and
-    /// directories.
+    /// Removes a file, a link, or a directory with its contents. Blocks. O(*n*) in the number of files and directories.
     ///
-    /// However deep directories are nested, two are open at a time: what is deeper moves up before it goes.
+    /// At most two directories are open at a time, however deep they are nested: deeper directories are moved up before
+    /// they are removed.
     ///
     /// - Parameters:
-    ///   - path: From `parent` on. Links on the way to its last part are followed.
-    ///   - parent: An open directory. Default: where the process is.
-    /// - Returns: Whether nothing has the name any more.
+    ///   - path: The path relative to `parent`. Links in all components except the last are followed.
+    ///   - parent: The descriptor of an open directory. Default: the current directory of the process.
+    /// - Returns: Whether nothing exists at the path any more.
     @discardableResult
     package static func remove(_ path: UnsafePointer<CChar>, in parent: Int32 = AT_FDCWD) -> Bool {
         if removeAlone(path, in: parent) { return true }
@@ -24,7 +24,7 @@ package enum DirectoryRemoval {
         return removeAlone(path, in: parent)
     }
 
-    /// Removes what is no directory, or an empty one.
+    /// Removes a file, a link, or an empty directory.
     private static func removeAlone(_ path: UnsafePointer<CChar>, in parent: Int32) -> Bool {
         if unlinkat(parent, path, 0) == 0 || errno == ENOENT { return true }
         return errno == EISDIR && (unlinkat(parent, path, AT_REMOVEDIR) == 0 || errno == ENOENT)
@@ -37,7 +37,8 @@ package enum DirectoryRemoval {
     private static func empty(_ directory: Int32) {
         var serial = 0
         var isMoving = true
-        // Each time around, what is one directory deeper comes up; what cannot be removed or moved stays.
+        // Each pass moves up the directories that are one level deeper. Entries that can be neither removed nor moved
+        // remain.
         while isMoving {
             isMoving = false
             for name in names(in: directory) where !removeAlone(name, in: directory) {
@@ -52,7 +53,7 @@ package enum DirectoryRemoval {
         }
     }
 
-    /// Gives a directory a place in another one, under a name that nobody has there.
+    /// Moves a directory to another one, under an unused name.
     private static func moveUp(_ name: Name, from subdirectory: Int32, to directory: Int32, _ serial: inout Int) -> Bool
     {
         while true {

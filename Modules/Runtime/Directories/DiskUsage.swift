@@ -1,20 +1,21 @@
-/// Computes how much of a disk a file occupies.
+/// Computes the disk space that a file occupies.
 package enum DiskUsage {
-    /// The unit of `st_blocks`, whatever the file system's blocks are. Source: stat(2).
+    /// The unit of `st_blocks`, which does not depend on the block size of the file system. Source: stat(2).
     private static let blockUnit = 512
-    /// The largest block that a length is rounded up to: a network file system may give its transfer size, megabytes.
+    /// The maximum block size to which a length is rounded up. A network file system may report its transfer size,
+    /// which can be megabytes.
     private static let largestBlock = 64 << 10
 
-    /// Returns the bytes that a file system has allocated for a file.
+    /// Returns the number of bytes that a file system has allocated for a file.
     ///
-    /// A file system may tell fewer than the file has: it compresses, has not allocated yet (ZFS, NFS), or keeps the bytes of
-    /// a small file with its metadata (Btrfs). The length, rounded up to whole blocks, then counts, so that the result is
-    /// never less than what the file may come to occupy.
+    /// A file system may report fewer bytes than the file contains, because it compresses data, delays allocation (ZFS,
+    /// NFS), or stores a small file with its metadata (Btrfs). In this case, the result is the length rounded up to
+    /// whole blocks, so that it is never less than the space that the file may later occupy.
     ///
     /// - Parameters:
-    ///   - length: Of the file, in bytes: `st_size`.
-    ///   - blocks: Allocated units of 512 bytes: `st_blocks`.
-    ///   - blockSize: Of the file system, in bytes: `st_blksize`.
+    ///   - length: The length of the file, in bytes: `st_size`.
+    ///   - blocks: The number of allocated units of 512 bytes: `st_blocks`.
+    ///   - blockSize: The block size of the file system, in bytes: `st_blksize`.
     package static func byteCount(length: Int, blocks: Int, blockSize: Int) -> Int {
         let (allocated, isOver) = blocks.multipliedReportingOverflow(by: blockUnit)
         if isOver { return .max }

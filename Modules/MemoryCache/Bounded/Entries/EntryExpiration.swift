@@ -1,12 +1,12 @@
-/// How long an entry lives, in the units of ``CacheTime``.
+/// The expiration of an entry, in the units of ``CacheTime``.
 @usableFromInline
 struct EntryExpiration: Sendable {
-    /// When the entry's time is over, by the clock's uptime; `Int64.max` for never.
+    /// The uptime at which the entry expires; `Int64.max` for never.
     @usableFromInline var deadline = Int64.max
-    /// By how much a use moves the deadline; 0 for not at all.
+    /// The time to live that a use restarts; 0 if uses do not extend it.
     @usableFromInline var extensionSpan = Int64(0)
 
-    /// Without end.
+    /// Creates an expiration that never occurs.
     @inlinable
     init() {}
 
@@ -21,7 +21,7 @@ struct EntryExpiration: Sendable {
     @inlinable
     func isExpired(at now: Int64) -> Bool { deadline <= now }
 
-    /// Records a use.
+    /// Restarts the time to live, if uses extend it.
     @inlinable
     mutating func extend(from now: Int64) {
         if extensionSpan > 0 { deadline = Self.deadline(from: now, for: extensionSpan) }
@@ -34,22 +34,22 @@ struct EntryExpiration: Sendable {
     }
 }
 
-/// Time as entries keep it: in units of 2^28 attoseconds, about a quarter of a nanosecond, so that a look-up shifts where
-/// it would else divide a number of 128 bits.
+/// Conversions to the time unit of entries: 2^28 attoseconds, about a quarter of a nanosecond. With this unit, a lookup
+/// needs a shift instead of a 128-bit division.
 @usableFromInline
 enum CacheTime {
-    /// Clamped to what fits, 78 years, and below what stands for never.
+    /// Converts a duration, limited to about 78 years and to values below the one that means never.
     @inlinable
     static func units(_ duration: Duration) -> Int64 { min(Int64(clamping: duration.attoseconds >> 28), .max - 1) }
 }
 
-/// What a look-up among other readers could not do.
+/// The outcome of a lookup under the shared lock.
 @usableFromInline
 enum LookupOutcome: Sendable {
-    /// It is done.
+    /// The lookup is complete.
     case done
-    /// The entry has a deadline, and the look-up was not told the time.
+    /// The entry has a deadline, and the current time was not given.
     case needsTime
-    /// Something must be changed that only one thread may change, such as an entry that is too old.
+    /// The lookup must make a change that needs the exclusive lock, such as removing an expired entry.
     case needsToWrite
 }

@@ -1,4 +1,4 @@
-/// How much a memory cache keeps, and for how long. The initializer of ``MemoryCache`` documents each limit.
+/// The limits of a memory cache. The initializer of ``MemoryCache`` documents each limit.
 @usableFromInline
 package struct MemoryCacheLimits: Sendable, Equatable {
     @usableFromInline package var costLimit: Int
@@ -22,14 +22,14 @@ package struct MemoryCacheLimits: Sendable, Equatable {
         self.extendsLifeOnUse = extendsLifeOnUse
     }
 
-    /// A cost limit in bytes: 15 % of the memory that this process may have, and at most 768 MiB.
+    /// The default cost limit in bytes: 15 % of the memory available to this process, and at most 768 MiB.
     @usableFromInline package static var defaultCostLimit: Int {
         let memory = SystemMemory.current()
         return SystemMemory.defaultCostLimit(
             physicalByteCount: memory.physicalByteCount, limitByteCount: memory.limitByteCount)
     }
 
-    /// The maximum cost of all entries, such that the sum of two entries' costs fits.
+    /// The maximum cost of all entries, limited so that the sum of two costs does not overflow.
     @inlinable var effectiveCost: Int { min(costLimit, .max / 2) }
 
     @inlinable

@@ -1,33 +1,32 @@
-/// How long an entry of a memory cache is kept when memory is short.
+/// The order in which a memory cache discards entries under memory pressure.
 ///
-/// At a warning a cache gives up half of its cost: entries of low priority first, those of high priority last, and
-/// among equals the least recently used first. At critical pressure every entry goes. The priority has no effect on
-/// what is evicted while memory suffices; that is up to the ``EvictionPolicy``.
+/// At warning, a cache discards half of its cost: low priority first, high priority last, and within a priority the
+/// least recently used first. At critical pressure, it discards every entry. The priority has no effect on evictions
+/// while memory suffices; the ``EvictionPolicy`` decides those.
 ///
 /// ```swift
 /// import AlcedoMemoryCache
 ///
 /// let thumbnails = MemoryCache<String, [UInt8]>(pressureSource: SystemMemoryPressureSource.shared)
 /// thumbnails.store([1, 2, 3], for: "on screen", cost: 3, priority: .high)
-/// thumbnails.store([4, 5, 6], for: "loaded ahead", cost: 3, priority: .low)
+/// thumbnails.store([4, 5, 6], for: "prefetched", cost: 3, priority: .low)
 /// ```
 ///
-/// It takes the place of `NSPurgeableData`:
-/// - `beginContentAccess()` is ``MemoryCache/value(for:)``. A value that was returned stays valid for as long as the
-///   caller holds it, whatever the cache does, and with `findsReferencedValues` it is found for as long.
-/// - `endContentAccess()` is releasing the value.
-/// - `isContentDiscarded` is that ``MemoryCache/value(for:)`` returns nil.
-/// - `discardContentIfPossible()` is ``MemoryCache/removeValue(for:)``.
+/// It replaces `NSPurgeableData`:
+/// - `beginContentAccess()` corresponds to ``MemoryCache/value(for:)``. A returned value stays valid while the caller
+///   holds it. With `findsReferencedValues`, the cache can also find it for that time.
+/// - `endContentAccess()` corresponds to releasing the value.
+/// - `isContentDiscarded` corresponds to a nil result of ``MemoryCache/value(for:)``.
+/// - `discardContentIfPossible()` corresponds to ``MemoryCache/removeValue(for:)``.
 ///
-/// Linux cannot do the rest. There, the kernel takes the pages of purgeable memory by itself, at the moment of need,
-/// and says so when they are accessed. The nearest call of Linux, `madvise(MADV_FREE)`, also lets the kernel take
-/// pages, but a read cannot tell a page that was taken from one of zeros, and no notification is sent. So here the
-/// cache releases values when its ``MemoryPressureSource`` reports a shortage; without such a source, nothing is
-/// discarded.
+/// Linux has no equivalent of purgeable memory, whose pages the kernel takes on its own when it needs them and reports
+/// as discarded when they are accessed. The closest call, `madvise(MADV_FREE)`, also lets the kernel take pages, but a
+/// read cannot tell a discarded page from a page of zeros, and the kernel sends no notification. The cache therefore
+/// discards values when its ``MemoryPressureSource`` reports pressure. Without a source, it discards nothing.
 public enum PurgePriority: Sendable, Comparable, CaseIterable {
-    /// Discarded first: what can be made again quickly, or may not be needed.
+    /// Discarded first. Use it for values that are quick to create again or may not be needed.
     case low
-    /// The default.
+    /// The default priority.
     case normal
     /// Discarded last.
     case high

@@ -1,21 +1,22 @@
 public import AlcedoCore
 
-/// A value that can be found again for as long as somebody else holds it.
+/// A value that a cache can find again while another owner holds it.
 public protocol WeaklyReferenceable: Sendable {
-    /// Gives the value back while something holds what it is made of, then nil. Keeps nothing large alive itself. nil when
-    /// that cannot be.
+    /// A function that returns the value while its storage is in use, and nil afterwards. The property is nil if the
+    /// value does not support weak references.
     ///
-    /// Asked for, called and let go under the cache's lock: it must not call the cache, nor may what it keeps alive when
-    /// that goes.
+    /// The function must not keep large storage alive. The cache reads the property, and calls and releases the
+    /// function, under its lock. The function must not call the cache. The same applies to the deinitializers of the
+    /// objects that the function keeps alive.
     var weakReference: (@Sendable () -> Self?)? { get }
 }
 
 extension DecodedImage: WeaklyReferenceable {}
 
-/// Values that were evicted, for as long as somebody else holds them.
+/// Weak references to evicted values, which can be found while another owner holds them.
 ///
-/// Those that nobody holds any more are swept out whenever the number has doubled, so there are never more than twice as
-/// many notes as values that were held at the last sweep, and 64. O(1), amortised.
+/// A sweep removes the references to released values when the number of references exceeds both 64 and twice the number
+/// that survived the last sweep. O(1), amortized.
 @usableFromInline
 struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline typealias Reference = @Sendable () -> Value?
@@ -40,9 +41,8 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @inlinable
     init() {}
 
-    /// Looks a value up among other readers.
-    ///
-    /// - Parameter outcome: What it could not do; then there is no answer yet.
+    /// Looks up a value under the shared lock. If the lookup cannot complete, sets `outcome` to the reason and returns
+    /// nil.
     @usableFromInline
     func value(for key: Key, at now: Int64?, _ outcome: inout LookupOutcome) -> Value? {
         guard let entry = entries[key] else { return nil }
@@ -58,7 +58,7 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return entry.reference()
     }
 
-    /// Looks a value up alone, and forgets it if it is too old.
+    /// Looks up a value under the exclusive lock, and forgets it if it has expired.
     @usableFromInline
     mutating func value(for key: Key, at now: Int64) -> Value? {
         guard let entry = entries[key] else { return nil }
@@ -70,9 +70,10 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return entry.reference()
     }
 
-    /// - Parameters:
-    ///   - life: As long as the value is found at most.
-    ///   - examined: Gets what a sweep has found alive, to be released outside the lock.
+    /// Adds a weak reference to a value, if the value supports it.
+    ///
+    /// The value can be found until `expiration` at the latest. If the call sweeps, it appends the values it found
+    /// alive to `examined`, which the caller must release outside the lock.
     @inlinable
     mutating func remember(_ value: Value, for key: Key, expiration: EntryExpiration, examined: inout [Value]) {
         guard let referenced = value as? any WeaklyReferenceable, let reference = Self.reference(to: referenced) else {
@@ -82,9 +83,9 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if entries.count > sweepCount { sweep(examined: &examined) }
     }
 
-    /// Forgets what nobody holds any more, with the memory for it. O(number of entries).
+    /// Removes the references to released values and frees their memory. O(number of entries).
     ///
-    /// - Parameter examined: Gets what is alive, to be released outside the lock.
+    /// - Parameter examined: Receives the values found alive, which the caller must release outside the lock.
     @inlinable
     mutating func sweep(examined: inout [Value]) {
         entries = entries.filter { _, entry in
@@ -105,7 +106,7 @@ struct WeakValueTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         entries = entries.filter { !isForgotten($0.key) }
     }
 
-    /// O(number of entries).
+    /// Forgets all expired values. O(number of entries).
     @inlinable
     mutating func forget(olderThan now: Int64) {
         entries = entries.filter { !$0.value.expiration.isExpired(at: now) }

@@ -1,12 +1,14 @@
 public import Synchronization
 
-/// The uses that a cache records at each hit, for policies that read them when an entry must be evicted.
+/// The uses that a cache records at each hit, for policies that read them when they choose an entry to evict.
 ///
-/// Eight bytes an entry: how often it was used since the policy last looked, up to 15, and when for the last time.
-/// Several threads may record at once; when two meet on one entry, one of the uses may be lost. A use that tells nothing new
-/// writes nothing, so that threads that read the same entries again and again do not fight over their marks.
+/// A mark takes eight bytes per entry. It holds the number of uses since the policy last read it, up to 15, and the
+/// time of the last use. Several threads can record uses at the same time. If two record a use of one entry, one of the
+/// uses may be lost. A use that does not change the mark writes nothing, so that threads that read the same entries
+/// repeatedly do not contend for their marks.
 ///
-/// `@unchecked` because of the pointer: it is changed only while the cache is locked for writing, marks are atomic.
+/// `@unchecked` because of the pointer. It changes only while the cache is locked for writing, and the marks are
+/// atomic.
 public final class AccessMarks: @unchecked Sendable {
     @usableFromInline var marks: UnsafeMutablePointer<Atomic<UInt64>>
     private var capacity = 16
@@ -19,7 +21,7 @@ public final class AccessMarks: @unchecked Sendable {
 
     deinit { marks.deallocate() }
 
-    /// Makes room for `slot`. Only while the cache is locked for writing.
+    /// Grows the memory so that it includes `slot`. Call this only while the cache is locked for writing.
     @usableFromInline
     func reserve(_ slot: Int) {
         guard slot >= capacity else { return }
@@ -33,10 +35,10 @@ public final class AccessMarks: @unchecked Sendable {
         capacity *= 2
     }
 
-    /// More uses are not told apart; no policy asks for more.
+    /// The maximum number of uses that a mark counts. No policy needs more.
     @inlinable static var maximumUseCount: UInt64 { 15 }
 
-    /// Records a use. `stamp` never decreases in one thread; the later of two threads' counts.
+    /// Records a use. In one thread, `stamp` never decreases. If threads differ, the later stamp counts.
     @inlinable @inline(__always)
     static func record(_ mark: UnsafeMutablePointer<Atomic<UInt64>>, stamp: UInt64) {
         let known = mark.pointee.load(ordering: .relaxed)
@@ -44,8 +46,8 @@ public final class AccessMarks: @unchecked Sendable {
         if latest != known { mark.pointee.store(latest, ordering: .relaxed) }
     }
 
-    /// Returns how often the entry in `slot` was used since the previous call, up to 15. Zero for a slot of no entry of
-    /// this cache.
+    /// Returns the number of uses of the entry in `slot` since the previous call, up to 15. Returns zero for a slot
+    /// that was never in use.
     public func takeCount(_ slot: Int) -> Int {
         guard 0..<capacity ~= slot else { return 0 }
         let mark = marks[slot].load(ordering: .relaxed)
@@ -53,13 +55,13 @@ public final class AccessMarks: @unchecked Sendable {
         return Int(mark & 0xFF)
     }
 
-    /// Returns when the entry in `slot` was last used or stored, on a scale of the cache's own that never decreases in one
-    /// thread. Zero for a slot of no entry of this cache.
+    /// Returns the time at which the entry in `slot` was last used or stored, on the cache's own scale, which never
+    /// decreases in one thread. Returns zero for a slot that was never in use.
     public func lastUse(_ slot: Int) -> UInt64 {
         0..<capacity ~= slot ? marks[slot].load(ordering: .relaxed) >> 8 : 0
     }
 
-    /// Begins anew for an entry that was stored.
+    /// Resets the mark for an entry that was stored.
     @inlinable
     func reset(_ slot: Int, stamp: UInt64) { marks[slot].store(stamp << 8, ordering: .relaxed) }
 }

@@ -1,29 +1,33 @@
-/// The default: weighs how often an entry is used against its cost, resists scans and loops, and turns into LRU where
-/// recency is all there is.
+/// The default policy. It weighs the frequency of an entry's use against its cost, resists scans and loops, and
+/// approaches LRU when only recency matters.
 ///
-/// New entries enter a *window*, which is LRU. The one that leaves it meets the least valuable entry of the *main* part:
-/// the higher of uses divided by cost stays. A defender that stays has its uses halved, so that it cannot rest on them.
-/// The main part is ordered by the value plus an age that grows as entries go. Entries that have gone are remembered, three
-/// times as many as there are, with their uses. When one comes back that the window let go shortly before, a larger
-/// window would have kept it, and the window grows; when the main part had let it go, the window shrinks.
+/// **Duels.** New entries enter a *window*, which is LRU. The candidate that leaves it meets the least valuable entry
+/// of the *main* part, the defender. The entry with the higher ratio of uses to cost stays. A defender that stays has
+/// its uses halved, so that old uses do not protect it forever. The main part is ordered by this ratio plus an age that
+/// grows with evictions.
 ///
-/// A loop over more than fits is recognized when entries return in the order in which they were last used (see
-/// `LoopDetector`). In a loop every entry is used equally often, so the uses of a returning entry do not count
-/// against a defender that was used in the present turn of the loop, and the window shrinks to its least size: a
-/// fixed part of the loop stays and is hit on each turn. A turn whose ghosts are still remembered takes a defender
-/// through about four duels; one that has survived six without a use is no longer protected. A longer loop leaves no
-/// ghosts, and a part of it stays because no newcomer is worth more; when the whole main part goes unused for 128
-/// rounds of duels, it is replaced once.
+/// **Window size.** The policy remembers evicted entries with their uses as ghosts, three for each entry in the cache.
+/// If an entry returns shortly after the window evicted it, a larger window would have kept it, so the window grows. If
+/// the main part had evicted it, the window shrinks.
 ///
-/// A hit only leaves a mark; the mark is looked at when the entry's turn to go has come.
+/// **Loops.** A loop over more entries than fit is recognized when entries return in the order in which they were last
+/// used (see `LoopDetector`). All entries of a loop are used equally often. The uses of a returning entry therefore do
+/// not count against a defender that was used in the current turn of the loop, and the window shrinks to its minimum. A
+/// fixed part of the loop stays and is hit on each turn. In a turn whose ghosts are still remembered, a defender meets
+/// about four candidates; a defender that survived six duels without a use is no longer protected. A longer loop leaves
+/// no ghosts. A part of it stays because no new entry is worth more. If the whole main part is unused for 128 rounds of
+/// duels, it is replaced once.
 ///
-/// All O(1), amortised. About 80 bytes an entry, and three ghosts of some fifty.
+/// A hit only sets a mark. The policy reads the mark when the entry is next in line for eviction.
+///
+/// All operations are O(1), amortized. The policy takes about 80 bytes per entry, and about fifty for each of three
+/// ghosts.
 ///
 /// Sources: window and duel, G. Einziger, R. Friedman, B. Manes, "TinyLFU: A Highly Efficient Cache Admission Policy",
 /// ACM Transactions on Storage 13 (2017); value and age, L. Cherkasova, "Improving WWW Proxies Performance with
-/// Greedy-Dual-Size-Frequency Caching Policy", HP Laboratories (1998); the size of the window from what ghosts tell,
-/// N. Megiddo, D. Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003; marks, F. Corbató, "A Paging
-/// Experiment with the Multics System" (1968).
+/// Greedy-Dual-Size-Frequency Caching Policy", HP Laboratories (1998); window size from ghosts, N. Megiddo, D. Modha,
+/// "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003; marks, F. Corbató, "A Paging Experiment with the
+/// Multics System" (1968).
 struct AdaptivePolicy: EvictionPolicy {
     static var readsMarks: Bool { true }
 
@@ -32,9 +36,9 @@ struct AdaptivePolicy: EvictionPolicy {
         var cost = 0
         var frequency: UInt8 = 0
         var isInWindow = false
-        /// Whether it returned as part of a loop.
+        /// Whether the entry returned as part of a loop.
         var isInLoop = false
-        /// The number of duels that it has survived since its last use.
+        /// The number of duels that the entry has survived since its last use.
         var idleDuels: UInt8 = 0
     }
 
@@ -43,37 +47,38 @@ struct AdaptivePolicy: EvictionPolicy {
     private static let maximumFrequency = 15
     private static let initialShare = 0.2
     private static let minimumShare = 0.02
-    /// Ghosts for each entry.
+    /// The number of ghosts for each entry.
     private static let ghostsPerEntry = 3
-    /// A ghost came back *shortly* after it went when what its part let go since costs less than this share of all.
+    /// The share of the total cost that limits a return *shortly* after an eviction: the part must have evicted less
+    /// than this share since.
     private static let recentShare = 0.1
-    /// By how many entries' shares the window changes for one ghost.
+    /// The number of entries' shares by which one ghost changes the window.
     private static let step = 12.0
-    /// The number of duels without a use after which an entry is no longer protected from those of a loop.
+    /// The number of duels without a use after which an entry is no longer protected from the entries of a loop.
     private static let idleDuelLimit: UInt8 = 6
-    /// The number of duels for each entry of the main part, without a use in it, after which the main part is replaced.
+    /// The number of duels per entry of the main part, without any use in it, after which the main part is replaced.
     private static let idleRounds = 128
-    /// Value of an entry of the average cost, for each use.
+    /// The value of one use of an entry of average cost.
     private static let unit = Double(1 << 20)
 
     private var entries = ContiguousArray<Entry>()
-    /// By last use.
+    /// The window, ordered by last use.
     private var window = MonotoneQueue()
-    /// By age at the last look plus value.
+    /// The main part, ordered by the age at the last update plus the value.
     private var main = MonotoneQueue()
     private var ghosts = GhostList()
     private var loop = LoopDetector()
-    /// The number of duels since an entry of the main part was found used.
+    /// The number of duels since the policy last found a used entry in the main part.
     private var duelsWithoutUse = 0
-    /// How many more defenders give way to candidates of equal value.
+    /// The number of defenders that still give way to candidates of equal value.
     private var replacements = 0
     private var windowCost = 0
     private var totalCost = 0
     private var windowShare = initialShare
-    /// Sums of the costs that went.
+    /// The total costs evicted from the two parts.
     private var evictedCosts = (window: 0, main: 0)
 
-    /// A policy that knows no entries yet.
+    /// Creates a policy without entries.
     init() {}
 
     mutating func insert(
@@ -93,7 +98,7 @@ struct AdaptivePolicy: EvictionPolicy {
         window.insert(slot, marks.lastUse(slot))
         windowCost += cost
         totalCost += cost
-        // With room to spare the main part is filled without a duel.
+        // While the cache has free capacity, entries enter the main part without a duel.
         while hasRoom, isWindowTooLarge, let oldest = leastRecentlyUsed(marks) { moveToMain(oldest) }
     }
 
@@ -123,7 +128,8 @@ struct AdaptivePolicy: EvictionPolicy {
 
     mutating func removeAll() { self = AdaptivePolicy() }
 
-    /// The entry stored last is not up for a duel before another has come.
+    /// Whether the window exceeds its share. A single entry never does, so the entry stored last fights no duel before
+    /// another one is stored.
     private var isWindowTooLarge: Bool {
         window.count > 1 && Double(windowCost) > windowShare * Double(totalCost)
     }
@@ -141,8 +147,8 @@ struct AdaptivePolicy: EvictionPolicy {
 
     private mutating func shrinkWindow() { windowShare = max(Self.minimumShare, windowShare - windowStep) }
 
-    /// Gives the main part, without duels, what the window holds in excess of its share; the next candidate remains
-    /// in the window, because without one the main part would lose an entry for it.
+    /// Moves the entries that exceed the window's share to the main part without duels. The next candidate stays in the
+    /// window, because without a candidate the main part would lose an entry.
     private mutating func moveExcessToMain(_ marks: AccessMarks) {
         while window.count > 2, let oldest = leastRecentlyUsed(marks),
             Double(windowCost - entries[oldest].cost) > windowShare * Double(totalCost)
@@ -168,7 +174,8 @@ struct AdaptivePolicy: EvictionPolicy {
         reorder(defender)
     }
 
-    /// The window's oldest, after those that were used since they took their place have moved on.
+    /// Returns the least recently used entry of the window, after moving entries that were used in the meantime to
+    /// their new positions.
     private mutating func leastRecentlyUsed(_ marks: AccessMarks) -> Int? {
         while let slot = window.least() {
             let lastUse = marks.lastUse(slot)
@@ -180,7 +187,8 @@ struct AdaptivePolicy: EvictionPolicy {
         return nil
     }
 
-    /// The main part's least valuable, after those that were used since they took their place have moved on.
+    /// Returns the least valuable entry of the main part, after moving entries that were used in the meantime to their
+    /// new positions.
     private mutating func leastValuable(_ marks: AccessMarks) -> Int? {
         while let slot = main.least() {
             guard countUses(slot, marks) else { return slot }
@@ -190,7 +198,7 @@ struct AdaptivePolicy: EvictionPolicy {
         return nil
     }
 
-    /// Whether there were any.
+    /// Adds the marked uses to the entry's frequency. Returns whether there were any.
     @discardableResult
     private mutating func countUses(_ slot: Int, _ marks: AccessMarks) -> Bool {
         let uses = marks.takeCount(slot)
@@ -200,7 +208,7 @@ struct AdaptivePolicy: EvictionPolicy {
         return true
     }
 
-    /// Uses for each unit of cost. An entry counts for half a use when it was never read.
+    /// Returns the number of uses per unit of cost. An entry that was never read counts half a use.
     private func value(of slot: Int) -> Double {
         (0.5 + Double(entries[slot].frequency)) / Double(max(1, entries[slot].cost))
     }
@@ -241,38 +249,38 @@ struct AdaptivePolicy: EvictionPolicy {
     }
 }
 
-/// Recognizes a loop: a sequence of entries that is requested again and again and does not fit into the cache.
+/// A detector of loops: sequences of entries that are requested repeatedly and do not fit into the cache.
 ///
 /// In a loop, entries return in the order of their last uses, each shortly after its predecessor. Other patterns lack
-/// that order: scrolling back returns entries in reverse, and independent requests return them at random. The
-/// detector counts returns in order. A return out of order, or an entry that is not remembered, takes eight of them
-/// back, so about nine of ten misses must be returns in order for the count to grow. A loop is recognized when the
-/// count reaches a quarter of the number of entries, plus eight.
+/// that order: scrolling back returns entries in reverse, and independent requests return them at random. The detector
+/// counts returns in order. A return out of order, or a miss of an entry without a ghost, subtracts eight from the
+/// count, so the count grows only if about nine of ten misses are returns in order. The detector recognizes a loop when
+/// the count reaches a quarter of the number of entries, plus eight.
 ///
 /// O(1), 24 bytes.
 struct LoopDetector: Sendable {
-    /// The number of returns in order that one other miss outweighs.
+    /// The number of returns in order that one other miss cancels.
     private static let penalty = 8
 
     /// The last use of the entry that returned last.
     private var lastUse: UInt32 = 0
     private var returnsInOrder = 0
-    /// Whether the misses of late are those of a loop.
+    /// Whether the recent misses are those of a loop.
     private(set) var isActive = false
 
     /// Records a miss, and returns whether it is part of a loop.
     ///
     /// - Parameters:
-    ///   - ghost: The entry as it was remembered; nil for one that is not.
+    ///   - ghost: The ghost of the entry; nil if it has none.
     ///   - count: The number of entries in the cache.
     mutating func contains(_ ghost: GhostList.Ghost?, count: Int) -> Bool {
         var isInOrder = false
         if let ghost {
             let distance = Int(Int32(bitPattern: ghost.lastUse &- lastUse))
-            // Uses that follow each other too closely are not told apart, and prove nothing.
+            // Uses in too quick succession have the same stamp and are no evidence.
             guard distance != 0 else { return isActive }
             lastUse = ghost.lastUse
-            // The low eight bits of a use tell apart those between two stores.
+            // The low eight bits of a stamp number the uses between two stores.
             isInOrder = distance > 0 && distance >> 8 <= 1 + count / 8
         }
         let threshold = 8 + count / 4

@@ -1,23 +1,25 @@
-/// What was used least for its cost goes first, with an age that grows as entries go, so that old merit fades.
+/// A policy that evicts the entry with the fewest uses relative to its cost. An age that grows with each eviction makes
+/// old uses count less.
 ///
-/// An entry's value is its number of uses (up to 65,535) divided by its cost, plus the value of the last entry that went
-/// when this one was last used. Images of one size are kept like LFU with aging, small ones longer than large ones.
+/// An entry's value is its number of uses (up to 65,535) divided by its cost, plus the value that the most recently
+/// evicted entry had when this entry was last used. With images of equal size, the policy behaves like LFU with aging.
+/// Small images stay longer than large ones.
 ///
 /// Source: L. Cherkasova, "Improving WWW Proxies Performance with Greedy-Dual-Size-Frequency Caching Policy", HP
-/// Laboratories (1998), with the cost of a miss taken as 1. The queue is a radix heap, where the paper has a heap.
+/// Laboratories (1998), with the cost of a miss taken as 1. The queue is a radix heap instead of the paper's heap.
 struct GDSFPolicy: EvictionPolicy {
     private struct Entry: Sendable {
         var cost = 0
         var frequency: UInt16 = 1
     }
 
-    /// Value of one use of one unit of cost. Costs beyond 2^40 are all worth the least.
+    /// The value of one use of an entry of cost 1. Entries that cost more than 2^40 have the lowest value.
     private static let unit = Double(1 << 40)
 
     private var entries = ContiguousArray<Entry>()
     private var queue = MonotoneQueue()
 
-    /// A policy that knows no entries yet.
+    /// Creates a policy without entries.
     init() {}
 
     mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {

@@ -1,17 +1,17 @@
-/// Remembers entries that have gone, by the hashes of their keys, and forgets the oldest first.
+/// A list of evicted entries by the hashes of their keys, which forgets the oldest first.
 ///
-/// About fifty bytes each. Every operation is O(1). Two keys of one hash are taken for one another: that can cost a hit,
-/// never a wrong value.
+/// An entry takes about fifty bytes. Every operation is O(1). The list does not distinguish keys with the same hash.
+/// This can cause an additional miss but never a wrong value.
 struct GhostList: Sendable {
     struct Ghost: Sendable {
         var hash: UInt64
-        /// The sum of the costs that its part had evicted by then.
+        /// The total cost that its part had evicted by then.
         var evictedCost: Int
-        /// The low bits of its last use by ``AccessMarks``.
+        /// The low bits of its last use according to ``AccessMarks``.
         var lastUse: UInt32
-        /// How often the entry was used, as far as the policy that remembers it counts.
+        /// The number of the entry's uses that the policy counted.
         var frequency: UInt8
-        /// Which of the policy's parts let it go.
+        /// The part of the policy that evicted the entry.
         var part: UInt8
     }
 
@@ -22,7 +22,7 @@ struct GhostList: Sendable {
 
     var count: Int { slots.count }
 
-    /// Takes a ghost out, if the entry is remembered.
+    /// Removes and returns the ghost of an entry, or returns nil if the entry is not in the list.
     mutating func take(_ hash: UInt64) -> Ghost? {
         guard let slot = slots.removeValue(forKey: hash) else { return nil }
         lists.remove(slot, from: 0)
@@ -30,7 +30,7 @@ struct GhostList: Sendable {
         return ghosts[slot]
     }
 
-    /// Remembers an entry, and at most `limit` in all.
+    /// Adds a ghost, and removes the oldest until at most `limit` are left.
     mutating func remember(_ ghost: Ghost, limit: Int) {
         _ = take(ghost.hash)
         if let slot = free.popLast() {

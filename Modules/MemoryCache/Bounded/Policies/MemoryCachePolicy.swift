@@ -1,4 +1,4 @@
-/// The eviction policy of a memory cache: one of the package's, or your own.
+/// The eviction policy of a memory cache: one of the package's policies or a custom one.
 ///
 /// ```swift
 /// import AlcedoMemoryCache
@@ -6,32 +6,33 @@
 /// let cache = MemoryCache<String, [UInt8]>(costLimit: 1 << 20, policy: .lru)
 /// ```
 public enum MemoryCachePolicy: Sendable {
-    /// The default: weighs how often an entry is used against its cost, resists scans and loops, and becomes LRU where
-    /// only recency matters.
+    /// The default policy. Weighs the frequency of an entry's use against its cost, resists scans and loops, and
+    /// approaches LRU when only recency matters.
     case adaptive
-    /// Evicts the least recently used entry first; exact, to the single read.
+    /// Evicts the least recently used entry first, in the exact order of reads.
     case lru
-    /// Evicts the oldest entry first, used or not.
+    /// Evicts the oldest entry first, regardless of uses.
     case fifo
     /// SIEVE: evicts the oldest entry that was not used since the previous pass (Zhang et al., NSDI 2024).
     case sieve
-    /// S3-FIFO: keeps entries that were used more than once in a small queue of new ones, or that return soon after
+    /// S3-FIFO: keeps entries that were used more than once in a small queue of new entries, or that return soon after
     /// their eviction (Yang et al., SOSP 2023).
     case s3FIFO
-    /// W-TinyLFU: an LRU window before a segmented LRU that admits an entry by its recent frequency (Einziger et al.,
-    /// ACM Transactions on Storage, 2017).
+    /// W-TinyLFU: an LRU window in front of a segmented LRU that admits an entry by its recent frequency (Einziger et
+    /// al., ACM Transactions on Storage, 2017).
     case wTinyLFU
-    /// GDSF: evicts the entry with the fewest uses for its cost first, and ages entries (Cherkasova, 1998).
+    /// GDSF: evicts the entry with the fewest uses relative to its cost first, and ages entries (Cherkasova, 1998).
     case gdsf
-    /// Evicts nothing until the limit is exceeded, then the least recently used entries until the rest cost at most
-    /// `toPreferredCost`, as AFNetworking's and AlamofireImage's `AutoPurgingImageCache` do.
+    /// Evicts the least recently used entries until the rest cost at most `toPreferredCost`, once the limit is
+    /// exceeded.
     ///
-    /// The cost is in the unit of the limits. Below zero counts as zero, above the limit as the limit.
+    /// AFNetworking's and AlamofireImage's `AutoPurgingImageCache` evict in this way. The cost is in the unit of the
+    /// limits. Values below zero count as zero, and values above the limit as the limit.
     case purging(toPreferredCost: Int)
-    /// A policy of your own, which knows no entries yet.
+    /// A custom policy. It must not contain any entries yet.
     case custom(any EvictionPolicy)
 
-    /// Returns the policy that a new cache asks.
+    /// Returns the policy for a new cache.
     @usableFromInline
     func makePolicy() -> any EvictionPolicy {
         switch self {
@@ -46,13 +47,13 @@ public enum MemoryCachePolicy: Sendable {
         }
     }
 
-    /// The cost that entries are evicted to once they cost more than the limit; nil for the limit itself.
+    /// The cost to which entries are evicted once they exceed the limit; nil for the limit itself.
     @usableFromInline var preferredCost: Int? {
         if case .purging(let preferredCost) = self { max(0, preferredCost) } else { nil }
     }
 }
 
-/// Evicts the least recently used entry first. Exact, to the single read.
+/// A policy that evicts the least recently used entry first, in the exact order of reads.
 ///
 /// Source: P. Denning, "The Working Set Model for Program Behavior", Communications of the ACM 11 (1968).
 private struct LRUPolicy: EvictionPolicy {
@@ -73,11 +74,11 @@ private struct LRUPolicy: EvictionPolicy {
     mutating func removeAll() { order.removeAll() }
 }
 
-/// Evicts the entry that was stored first, used or not.
+/// A policy that evicts the entry that was stored first, regardless of uses.
 ///
 /// Source: L. Belady, "A Study of Replacement Algorithms for a Virtual-Storage Computer", IBM Systems Journal 5 (1966).
 private struct FIFOPolicy: EvictionPolicy {
-    /// Uses do not matter, so several threads may read at once.
+    /// True, so that several threads can read at the same time. The policy ignores the marks.
     static var readsMarks: Bool { true }
 
     private var order = SlotLists(count: 1)

@@ -1,22 +1,23 @@
-/// Slots by a number, least first, where no number is ever added below the last least one: a radix heap of linked
-/// lists. Equal numbers go in the order of insertion.
+/// A priority queue of slots, least number first, that never adds a number below the last minimum: a radix heap of
+/// linked lists. Equal numbers are removed in the order of insertion.
 ///
-/// Insertion and removal are O(1); a slot moves down at most 64 times before it is the least, whatever the number of
-/// slots, so finding the least is O(1) amortised for the 64 bits of a number.
+/// Insertion and removal are O(1). A slot moves down at most 64 times before it is the minimum, regardless of the
+/// number of slots, so finding the minimum is O(1) amortized for 64-bit numbers.
 ///
 /// Source: R. K. Ahuja, K. Mehlhorn, J. B. Orlin, R. E. Tarjan, "Faster Algorithms for the Shortest Path Problem",
 /// Journal of the ACM 37 (1990).
 struct MonotoneQueue: Sendable {
-    /// List `b` holds numbers whose highest bit that differs from `floor` is bit `b - 1`; list 0 those equal to it.
+    /// The lists of slots. List `b` holds the numbers whose highest bit that differs from `floor` is bit `b - 1`. List
+    /// 0 holds the numbers equal to `floor`.
     private var lists = SlotLists(count: 65)
     private var numbers = ContiguousArray<UInt64>()
-    /// Bit `b - 1` is set when list `b` is not empty, for `b` above 0.
+    /// The lists that are not empty: bit `b - 1` is set if list `b`, above 0, is not empty.
     private var occupied: UInt64 = 0
-    /// The last least number.
+    /// The last minimum.
     private(set) var floor: UInt64 = 0
     private(set) var count = 0
 
-    /// The number that a slot of the queue was inserted with.
+    /// Returns the number that a slot of the queue was inserted with.
     func number(of slot: Int) -> UInt64 { numbers[slot] }
 
     /// Adds a slot with the number ``floor`` plus `value`, which is at most 2^62.
@@ -40,7 +41,7 @@ struct MonotoneQueue: Sendable {
         count -= 1
     }
 
-    /// The slot with the least number. Raises ``floor`` to it.
+    /// Returns the slot with the least number, and raises ``floor`` to that number. Returns nil if the queue is empty.
     mutating func least() -> Int? {
         if let slot = lists.oldest(of: 0) { return slot }
         guard occupied != 0 else { return nil }
@@ -62,7 +63,7 @@ struct MonotoneQueue: Sendable {
 
     mutating func removeAll() { self = MonotoneQueue() }
 
-    /// Takes the floor from every number, long before the largest could overflow. O(n), once in 2^62 of growth.
+    /// Subtracts the floor from every number, long before the largest could overflow. O(n), once per 2^62 of growth.
     private mutating func rebase() {
         var slots: [Int] = []
         for list in 0...64 {

@@ -1,7 +1,10 @@
-/// Three queues: new entries wait in a small one; those that were used there more than once, and those that come back soon
-/// after they went, are kept in the main one, where a used entry goes round again.
+/// A policy with three queues: a small one for new entries, a main one, and one of ghosts.
 ///
-/// Source: J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO Queues are All You Need for Cache Eviction", SOSP 2023.
+/// An entry that is used more than once in the small queue, or that returns soon after its eviction from it, moves to
+/// the main queue. A used entry in the main queue returns to the queue's end instead of being evicted.
+///
+/// Source: J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO Queues are All You Need for Cache Eviction", SOSP
+/// 2023.
 struct S3FIFOPolicy: EvictionPolicy {
     static var readsMarks: Bool { true }
 
@@ -16,7 +19,7 @@ struct S3FIFOPolicy: EvictionPolicy {
     private static let main = 1
     private static let smallShare = 0.1
     private static let maximumFrequency = 3
-    /// Uses in the small queue that lead to the main one.
+    /// The number of uses in the small queue that moves an entry to the main queue.
     private static let promotion = 2
 
     private var entries = ContiguousArray<Entry>()
@@ -25,7 +28,7 @@ struct S3FIFOPolicy: EvictionPolicy {
     private var costs = (small: 0, main: 0)
     private var count = 0
 
-    /// A policy that knows no entries yet.
+    /// Creates a policy without entries.
     init() {}
 
     mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
@@ -50,7 +53,7 @@ struct S3FIFOPolicy: EvictionPolicy {
                 entries[slot].frequency -= 1
             } else if !entries[slot].isInMain, uses >= Self.promotion {
                 entries[slot].isInMain = true
-                // Section 4.1: what brought it there counts no more.
+                // Section 4.1: moving to the main queue resets the frequency.
                 entries[slot].frequency = 0
             } else {
                 count -= 1

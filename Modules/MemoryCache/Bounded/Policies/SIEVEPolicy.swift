@@ -1,5 +1,5 @@
-/// A hand goes from the oldest entry to the newest, forgives those that were used since it last came by, and takes the
-/// first that was not.
+/// A policy whose hand moves from the oldest entry to the newest. It spares the entries that were used since its last
+/// pass and evicts the first one that was not.
 ///
 /// Source: Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson, K. V. Rashmi, "SIEVE is Simpler than LRU: an Efficient Turn-Key
 /// Eviction Algorithm for Web Caches", NSDI 2024.
@@ -9,7 +9,7 @@ struct SIEVEPolicy: EvictionPolicy {
     private var order = SlotLists(count: 1)
     private var hand: Int?
 
-    /// A policy that knows no entries yet.
+    /// Creates a policy without entries.
     init() {}
 
     mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
@@ -22,10 +22,10 @@ struct SIEVEPolicy: EvictionPolicy {
     }
 
     mutating func evict(marks: AccessMarks) -> Int? {
-        // Each step but the last, and the one past the newest, takes a mark away that a hit has made.
+        // O(1) amortized: each step, except the last and the one past the newest, clears a mark that a hit has set.
         while let slot = hand ?? order.oldest(of: 0) {
             hand = order.next(after: slot)
-            // In the paper what is new comes in after something has gone: the hand does not meet it, nor wait for it.
+            // In the paper, a new entry is inserted after the eviction, so the hand neither visits it nor stops at it.
             if let next = hand, order.isNewest(next, of: 0) { hand = nil }
             if order.isNewest(slot, of: 0), order.oldest(of: 0) != slot { continue }
             guard marks.takeCount(slot) == 0 else { continue }

@@ -1,4 +1,4 @@
-/// Doubly linked lists of slots, each slot in at most one of them: eight bytes a slot, every operation O(1).
+/// Doubly linked lists of slots. Each slot is in at most one list and takes eight bytes. Every operation is O(1).
 struct SlotLists: Sendable {
     private struct Link: Sendable {
         var newer: Int32 = -1
@@ -15,13 +15,13 @@ struct SlotLists: Sendable {
 
     init(count: Int) { lists = ContiguousArray(repeating: Ends(), count: count) }
 
-    /// The slot that was appended first.
+    /// Returns the slot that was appended first, or nil if the list is empty.
     func oldest(of list: Int) -> Int? {
         let slot = lists[list].oldest
         return slot < 0 ? nil : Int(slot)
     }
 
-    /// The neighbour of `slot` towards the newest.
+    /// Returns the next newer slot, or nil if `slot` is the newest.
     func next(after slot: Int) -> Int? {
         let newer = links[slot].newer
         return newer < 0 ? nil : Int(newer)
@@ -29,7 +29,7 @@ struct SlotLists: Sendable {
 
     func isNewest(_ slot: Int, of list: Int) -> Bool { lists[list].newest == Int32(slot) }
 
-    /// Adds a slot that is in none of the lists, as the newest.
+    /// Adds a slot, which must not be in any list, as the newest.
     mutating func append(_ slot: Int, to list: Int) {
         while links.count <= slot { links.append(Link()) }
         let newest = lists[list].newest
@@ -44,7 +44,7 @@ struct SlotLists: Sendable {
         if link.older < 0 { lists[list].oldest = link.newer } else { links[Int(link.older)].newer = link.newer }
     }
 
-    /// The slot that was appended first, which is in no list then.
+    /// Removes and returns the slot that was appended first.
     mutating func removeOldest(of list: Int) -> Int? {
         guard let slot = oldest(of: list) else { return nil }
         remove(slot, from: list)

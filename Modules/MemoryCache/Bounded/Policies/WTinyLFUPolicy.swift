@@ -1,12 +1,13 @@
-/// A small LRU window before a segmented LRU; what leaves the window gets in only if it came by more often lately than what
-/// would have to go, as a sketch remembers. The window's size adapts.
+/// A policy with a small LRU window in front of a segmented LRU. An entry that leaves the window is admitted only if a
+/// sketch estimates its recent frequency to be higher than that of the entry it would replace. The size of the window
+/// adapts.
 ///
-/// The main part has a probation and a protected segment, the latter at most 80 % of it: an entry that is used on probation
-/// is protected, and back on probation when the protected are too many.
+/// The main part has a probation segment and a protected segment, which takes at most 80 % of it. An entry that is used
+/// on probation becomes protected. When the protected segment is too large, its oldest entries return to probation.
 ///
-/// Sources: G. Einziger, R. Friedman, B. Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", ACM Transactions on
-/// Storage 13 (2017); entries of different costs are compared one victim at a time, after G. Einziger, O. Eytan,
-/// R. Friedman, B. Manes, "Lightweight Robust Size Aware Cache Management", ACM Transactions on Storage 18 (2022).
+/// Sources: G. Einziger, R. Friedman, B. Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", ACM Transactions
+/// on Storage 13 (2017). Entries of different costs are compared one victim at a time, after G. Einziger, O. Eytan, R.
+/// Friedman, B. Manes, "Lightweight Robust Size Aware Cache Management", ACM Transactions on Storage 18 (2022).
 struct WTinyLFUPolicy: EvictionPolicy {
     private enum Segment: Int { case window, probation, protected }
 
@@ -25,7 +26,7 @@ struct WTinyLFUPolicy: EvictionPolicy {
     private var sketch = FrequencySketch()
     private var climber = WindowClimber()
 
-    /// A policy that knows no entries yet.
+    /// Creates a policy without entries.
     init() {}
 
     mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
@@ -72,7 +73,8 @@ struct WTinyLFUPolicy: EvictionPolicy {
 
     mutating func removeAll() { self = WTinyLFUPolicy() }
 
-    /// The entry stored last is not up for a duel before another has come.
+    /// Whether the window exceeds its share. A single entry never does, so the entry stored last fights no duel before
+    /// another one is stored.
     private var isWindowTooLarge: Bool {
         guard let oldest = oldest(.window), !segments.isNewest(oldest, of: Segment.window.rawValue) else {
             return false
@@ -107,27 +109,30 @@ struct WTinyLFUPolicy: EvictionPolicy {
     }
 }
 
-/// Estimates how often hashes came by lately: a count-min sketch of four-bit counters, four for each hash, behind a
-/// *doorkeeper*, a Bloom filter that holds those that came once. All counts are halved, and the doorkeeper emptied, after
-/// ten times as many increments as there is room for entries, and then every five times.
+/// A sketch that estimates the recent frequency of hashes.
 ///
-/// Ten to twenty bytes an entry. O(1); the halving is O(1) amortised. Estimates are never too low, short of the halving.
+/// It is a count-min sketch of four-bit counters, four for each hash, behind a *doorkeeper*, a Bloom filter that holds
+/// the hashes that occurred once. After ten times as many increments as the sketch has capacity for entries, and then
+/// after every five times as many, it halves all counts and empties the doorkeeper.
+///
+/// It takes ten to twenty bytes per entry. All operations are O(1); the halving is O(1) amortized. Estimates are never
+/// too low, except for the halving.
 ///
 /// Sources: G. Cormode, S. Muthukrishnan, "An Improved Data Stream Summary: The Count-Min Sketch and its Applications",
-/// Journal of Algorithms 55 (2005); G. Einziger, R. Friedman, B. Manes, "TinyLFU", ACM Transactions on Storage 13 (2017),
-/// sections 3.2 to 3.4.
+/// Journal of Algorithms 55 (2005); G. Einziger, R. Friedman, B. Manes, "TinyLFU", ACM Transactions on Storage 13
+/// (2017), sections 3.2 to 3.4.
 struct FrequencySketch: Sendable {
     private static let maximumCount: UInt64 = 15
-    /// Increments before the first halving, for each entry there is room for.
+    /// The number of increments before the first halving, per entry of the capacity.
     private static let sampleFactor = 10
 
-    /// Sixteen counters a word.
+    /// The counters, sixteen per word.
     private var table = ContiguousArray<UInt64>(repeating: 0, count: 16)
     private var doorkeeper = ContiguousArray<UInt64>(repeating: 0, count: 4)
     private var capacity = 16
     private var increments = 0
 
-    /// Makes it large enough for so many entries. Growing forgets all counts.
+    /// Increases the capacity to at least `count` entries. Growing resets all counts.
     mutating func reserve(_ count: Int) {
         guard count > capacity else { return }
         while capacity < count { capacity *= 2 }
@@ -136,7 +141,7 @@ struct FrequencySketch: Sendable {
         increments = 0
     }
 
-    /// Up to 16: 15 by the counters, and one by the doorkeeper.
+    /// Returns the estimated frequency, up to 16: 15 from the counters and one from the doorkeeper.
     func estimate(_ hash: UInt64) -> Int {
         var least = Self.maximumCount
         for row in 0..<4 {
@@ -167,7 +172,7 @@ struct FrequencySketch: Sendable {
         increments /= 2
     }
 
-    /// Word and shift of a hash's counter in one of four rows, which share the table.
+    /// Returns the word and the shift of a hash's counter in one of four rows, which share the table.
     private func counter(_ hash: UInt64, _ row: Int) -> (word: Int, shift: UInt64) {
         let mixed = Self.mixed(hash, UInt64(row))
         return (Int(truncatingIfNeeded: mixed >> 32) & (table.count - 1), (mixed & 15) << 2)
@@ -182,7 +187,7 @@ struct FrequencySketch: Sendable {
 
     private func isKnown(_ hash: UInt64) -> Bool { bits(hash).allSatisfy { doorkeeper[$0.word] & $0.bit != 0 } }
 
-    /// SplitMix64's finaliser, from another start in each row.
+    /// Applies SplitMix64's finalizer, with a different start in each row.
     private static func mixed(_ hash: UInt64, _ row: UInt64) -> UInt64 {
         var z = hash &+ (row &+ 1) &* 0x9E37_79B9_7F4A_7C15
         z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -191,18 +196,20 @@ struct FrequencySketch: Sendable {
     }
 }
 
-/// Finds the size of a window by climbing the hit ratio: each sample changes the window, on in the same direction while
-/// that pays, else back, by ever smaller steps, and by large ones again when the ratio jumps.
+/// A hill climber that sets the size of the window by the hit ratio.
+///
+/// Each sample changes the window: in the same direction as before if the hit ratio rose, otherwise in the opposite
+/// direction. The steps become smaller with each sample, and large again when the ratio jumps.
 ///
 /// Source: G. Einziger, O. Eytan, R. Friedman, B. Manes, "Adaptive Software Cache Management", Middleware 2018.
 private struct WindowClimber: Sendable {
     private static let firstStep = 0.0625
     private static let decay = 0.98
-    /// A change of the hit ratio that means the load has changed.
+    /// The change of the hit ratio from which the workload counts as changed.
     private static let restart = 0.05
     private static let samplePerEntry = 10
 
-    /// Share of the cache that the window should have.
+    /// The share of the cache that the window should take.
     private(set) var share = 0.01
     private var step = firstStep
     private var hits = 0
@@ -211,7 +218,9 @@ private struct WindowClimber: Sendable {
 
     mutating func recordHit() { hits += 1 }
 
-    /// - Parameter count: How many entries there are.
+    /// Records a miss, and changes the share at the end of a sample.
+    ///
+    /// - Parameter count: The number of entries in the cache.
     mutating func recordMiss(count: Int) {
         misses += 1
         guard hits + misses >= Self.samplePerEntry * max(count, 16) else { return }

@@ -1,13 +1,14 @@
-/// Where the control files of this process's groups are.
+/// The directories with the control files of this process's control groups.
 ///
 /// Sources: admin-guide/cgroup-v2.rst, "Processes"; admin-guide/cgroup-v1/memory.rst; cgroups(7), "/proc files".
 struct ControlGroups: Sendable, Equatable {
-    /// Folders of cgroup v2: the own group first, then every ancestor up to the mount. Empty when there are none.
+    /// The directories of cgroup v2: the process's own group first, then every ancestor up to the mount. Empty if there
+    /// are none.
     private(set) var unified: [String] = []
-    /// Folder of the own group of cgroup v1's memory controller.
+    /// The directory of the process's own group in cgroup v1's memory controller.
     private(set) var memory: String?
 
-    /// Longest path of a group that is believed, in bytes: Linux's PATH_MAX.
+    /// The maximum length of a group's path, in bytes: Linux's PATH_MAX. Longer paths are ignored.
     private static let pathLimit = 4096
 
     init(files: SystemFiles) {
@@ -15,13 +16,15 @@ struct ControlGroups: Sendable, Equatable {
             groups: files.contents("/proc/self/cgroup") ?? [], mounts: files.contents("/proc/self/mountinfo") ?? [])
     }
 
+    /// Finds the directories in the texts of two files.
+    ///
     /// - Parameters:
     ///   - groups: The text of /proc/self/cgroup.
     ///   - mounts: The text of /proc/self/mountinfo.
     init(groups: [UInt8], mounts: [UInt8]) {
         let mounts = KernelText.lines(of: mounts).compactMap(MountEntry.init)
         for line in KernelText.lines(of: groups) {
-            // Number, controllers, path; the path may hold colons of its own.
+            // The fields are number, controllers and path. The path may contain colons.
             let fields = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
             guard fields.count == 3 else { continue }
             let controllers = fields[1].split(separator: UInt8(ascii: ","))
@@ -38,14 +41,15 @@ struct ControlGroups: Sendable, Equatable {
         }
     }
 
-    /// The folder of a group and of its ancestors, in the first mount that shows it.
+    /// Returns the directories of a group and of its ancestors in the first mount that contains it, the group's own
+    /// first.
     private static func directories(of path: ArraySlice<UInt8>, in mounts: [MountEntry]) -> [String] {
         let group = MountEntry.components(path)
-        // Above the root of the namespace: no mount of ours shows this group.
+        // No visible mount contains a group above the root of the namespace.
         guard path.first == UInt8(ascii: "/"), path.count <= pathLimit, !leavesNamespace(group) else { return [] }
         let visible = mounts.filter { !leavesNamespace($0.root) }
         guard let mount = visible.first(where: { group.starts(with: $0.root) }) ?? visible.first else { return [] }
-        // A container may be shown its own group alone, while its path is told as the host sees it.
+        // A container may see only its own group in the mount, while the path of the group is the host's.
         let below = group.starts(with: mount.root) ? Array(group.dropFirst(mount.root.count)) : []
         return (0...below.count).reversed().map { depth in
             String(decoding: below.prefix(depth).reduce(into: mount.point) { $0 += [0x2F] + $1 }, as: UTF8.self)
@@ -57,22 +61,22 @@ struct ControlGroups: Sendable, Equatable {
     }
 }
 
-/// A line of /proc/self/mountinfo, as far as control groups need it.
+/// The parts of a line of /proc/self/mountinfo that control groups need.
 ///
 /// Source: filesystems/proc.rst, "/proc/<pid>/mountinfo"; proc_pid_mountinfo(5).
 private struct MountEntry: Equatable {
-    /// The folder of the file system that is mounted, by its components.
+    /// The components of the directory within the file system that is mounted.
     var root: [[UInt8]]
-    /// Where it is mounted, without a slash at the end.
+    /// The mount point, without a slash at the end.
     var point: [UInt8]
     var fileSystem: [UInt8]
-    /// The options of the file system; for cgroup v1 they name its controllers.
+    /// The options of the file system. For cgroup v1, they name its controllers.
     var options: [[UInt8]]
 
-    /// nil when the line is not of that form.
+    /// Parses a line. Returns nil if the line does not have the expected format.
     init?(_ line: ArraySlice<UInt8>) {
         let words = KernelText.words(of: line)
-        // Any number of optional fields stand before the dash.
+        // Any number of optional fields precede the dash.
         guard words.count >= 10, let dash = words[6...].firstIndex(where: { $0.elementsEqual("-".utf8) }),
             words.count >= dash + 4, words[4].first == UInt8(ascii: "/")
         else { return nil }
@@ -87,7 +91,7 @@ private struct MountEntry: Equatable {
         path.split(separator: UInt8(ascii: "/")).map(Array.init)
     }
 
-    /// Undoes the octal escapes of spaces, tabs, line ends and backslashes.
+    /// Decodes the octal escapes of spaces, tabs, line feeds and backslashes.
     private static func unescaped(_ word: ArraySlice<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = word

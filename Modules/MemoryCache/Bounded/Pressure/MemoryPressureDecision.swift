@@ -1,24 +1,27 @@
 import AlcedoCore
 
-/// Makes a level of what is noticed. Decides only: never reads a file, a clock or a lock.
+/// The state machine that derives a level of memory pressure from stalls and readings. It accesses no file, clock or
+/// lock.
 ///
-/// A level holds for a while after the last sign of it, so that it does not flicker; then the next lower one that still
-/// holds follows. Times are those of one clock that never goes back.
+/// To prevent rapid changes, a level holds for a while after its last sign. After that, the next lower level that still
+/// holds applies. All times are of one monotonic clock.
 struct MemoryPressureDecision: Sendable {
     private let holdDuration: Duration
-    /// What the last readings said; true until the next ones.
+    /// The level of the last readings, which holds until the next ones.
     private var currentLevel = MemoryPressure.normal
     private var events: MemoryEvents?
     private var warningEnd: Duration?
     private var criticalEnd: Duration?
 
-    /// - Parameter holdDuration: How long a level holds after the last sign of it. Below zero counts as zero.
+    /// Creates a state machine at the level normal.
+    ///
+    /// - Parameter holdDuration: The time for which a level holds after its last sign. Values below zero count as zero.
     init(holdDuration: Duration) { self.holdDuration = max(.zero, holdDuration) }
 
-    /// Tasks were stalled for want of memory.
+    /// Records that tasks were stalled because memory was short.
     mutating func recordStall(_ level: MemoryPressure, at now: Duration) { maintain(level, from: now) }
 
-    /// The first counters are only where counting begins.
+    /// Records readings. The first event counters serve as the baseline only.
     mutating func record(_ readings: MemoryReadings, at now: Duration) {
         currentLevel = readings.level
         maintain(currentLevel, from: now)
@@ -33,7 +36,7 @@ struct MemoryPressureDecision: Sendable {
         return currentLevel
     }
 
-    /// When the level may fall if nothing more is noticed; nil when it will not.
+    /// Returns the earliest time at which the level may fall without another sign; nil if no level is held.
     func nextChange(after now: Duration) -> Duration? {
         [warningEnd, criticalEnd].compactMap { $0 }.filter { $0 > now }.min()
     }

@@ -1,28 +1,28 @@
 import AlcedoCore
 
-/// The figures of one look at the system; what it does not offer is missing.
+/// The figures of one reading. Figures that the system does not provide are missing.
 struct MemoryReadings: Sendable, Equatable {
     var events: MemoryEvents?
-    /// One a control group that has a limit.
+    /// The memory usage of each control group that has a limit.
     var usages: [MemoryUsage] = []
     var available: AvailableMemory?
 
-    /// What the figures that tell a state, not an event, say.
+    /// The level according to the figures that describe a state, not an event.
     var level: MemoryPressure { max(available?.level ?? .normal, usages.map(\.level).max() ?? .normal) }
 }
 
-/// Reads the figures of this process's control groups, or of the machine.
+/// A reader of the memory figures of this process's control groups and of the machine.
 ///
-/// The groups are looked for once: a process that is moved to another group is not followed.
+/// The groups are determined once. The reader does not follow a process that is moved to another group.
 struct MemoryReader: Sendable {
     private let files: SystemFiles
     private let groups: ControlGroups
 
     init(files: SystemFiles, groups: ControlGroups) { (self.files, self.groups) = (files, groups) }
 
-    /// Looks once. Up to five small files a control group, and one for the machine.
+    /// Reads the figures: up to five small files per control group, and one for the machine.
     ///
-    /// - Parameter includesAvailable: Whether to ask how much memory the machine has left.
+    /// - Parameter includesAvailable: Whether to read the memory available on the machine.
     func read(includesAvailable: Bool) -> MemoryReadings {
         var readings = MemoryReadings()
         readings.events = groups.unified.first.flatMap { files.contents($0 + "/memory.events") }.map {
@@ -33,7 +33,7 @@ struct MemoryReader: Sendable {
         return readings
     }
 
-    /// nil when the group of cgroup v2 has no limit, or does not tell its use.
+    /// Returns the usage of a group of cgroup v2; nil if the group has no limit or does not report its usage.
     private func usage(of group: String) -> MemoryUsage? {
         let high = files.contents(group + "/memory.high").flatMap(KernelText.limit)
         let max = files.contents(group + "/memory.max").flatMap(KernelText.limit)
@@ -44,12 +44,12 @@ struct MemoryReader: Sendable {
         return MemoryUsage(current: current, inactiveFile: inactive, high: high, max: max)
     }
 
-    /// nil when the group of cgroup v1 has no limit, or does not tell its use.
+    /// Returns the usage of a group of cgroup v1; nil if the group has no limit or does not report its usage.
     private func legacyUsage(of group: String) -> MemoryUsage? {
         guard let max = files.contents(group + "/memory.limit_in_bytes").flatMap(KernelText.limit),
             let current = files.contents(group + "/memory.usage_in_bytes").flatMap(KernelText.number)
         else { return nil }
-        // With its descendants, as the use is.
+        // The usage includes the group's descendants, so the inactive file cache must include them as well.
         return MemoryUsage(current: current, inactiveFile: inactiveFile(of: group, "total_inactive_file"), max: max)
     }
 
@@ -58,32 +58,34 @@ struct MemoryReader: Sendable {
     }
 }
 
-/// Counters of a control group's `memory.events`; they only rise while the group lives.
+/// The counters of a control group's `memory.events`. They only rise while the group exists.
 ///
 /// Source: admin-guide/cgroup-v2.rst, "memory.events".
 struct MemoryEvents: Sendable, Equatable {
-    /// How often the group was throttled above `memory.high`.
+    /// The number of times the group was throttled above `memory.high`.
     var high: Int?
-    /// How often the group was about to exceed `memory.max`.
+    /// The number of times the group was about to exceed `memory.max`.
     var max: Int?
-    /// How often an allocation was about to fail.
+    /// The number of times an allocation was about to fail.
     var oom: Int?
 
     init(high: Int? = nil, max: Int? = nil, oom: Int? = nil) {
         (self.high, self.max, self.oom) = (high, max, oom)
     }
 
-    /// - Parameter text: The text of `memory.events`.
+    /// Parses the text of `memory.events`.
     init(_ text: [UInt8]) {
         high = KernelText.number(after: "high", in: text)
         max = KernelText.number(after: "max", in: text)
         oom = KernelText.number(after: "oom", in: text)
     }
 
-    /// What has happened since an earlier reading. A counter that fell belongs to another group: it says nothing.
+    /// Returns the level that corresponds to the events since an earlier reading. A counter that fell belongs to
+    /// another group and is ignored.
     func level(since earlier: MemoryEvents) -> MemoryPressure {
         if Self.rises(earlier.oom, oom) { return .critical }
-        // `max` rises also when file cache alone fills the group, which the kernel then takes back.
+        // `max` also rises when file cache alone fills the group. The kernel then reclaims the cache, so the level is
+        // not critical.
         return Self.rises(earlier.high, high) || Self.rises(earlier.max, max) ? .warning : .normal
     }
 
@@ -93,28 +95,33 @@ struct MemoryEvents: Sendable, Equatable {
     }
 }
 
-/// How much of its limits a control group uses, in bytes.
+/// The memory usage of a control group and its limits, in bytes.
 struct MemoryUsage: Sendable, Equatable {
     private static let warningShare = 0.90
     private static let criticalShare = 0.97
 
-    /// Memory in use that the kernel cannot take back by dropping file pages nobody has touched lately.
+    /// The memory in use, without inactive file pages, which the kernel can reclaim.
     var used: Int
-    /// Above this the group is slowed down.
+    /// The limit above which the kernel throttles the group.
     var high: Int?
-    /// Above this processes of the group are killed.
+    /// The limit above which the kernel kills processes of the group.
     var max: Int?
 
+    /// Creates a usage.
+    ///
     /// - Parameters:
     ///   - current: All memory that counts towards the limits, in bytes.
-    ///   - inactiveFile: The part of it that is inactive file cache. Figures are read one after the other, so it may
-    ///     come out larger than the whole.
+    ///   - inactiveFile: The part of `current` that is inactive file cache, in bytes. The kernel's figures are read one
+    ///     after the other, so this part may exceed `current`.
+    ///   - high: The limit `memory.high`, in bytes; nil if there is none.
+    ///   - max: The limit `memory.max`, in bytes; nil if there is none.
     init(current: Int, inactiveFile: Int, high: Int? = nil, max: Int? = nil) {
         used = Swift.max(0, current - Swift.max(0, inactiveFile))
         (self.high, self.max) = (high, max)
     }
 
-    /// Critical only near `max`: exceeding `high` slows a group down, and never kills.
+    /// The level of this usage. It is critical only near `max`: a group that exceeds `high` is throttled, but its
+    /// processes are not killed.
     ///
     /// Source: admin-guide/cgroup-v2.rst, "memory.high".
     var level: MemoryPressure {
@@ -128,7 +135,7 @@ struct MemoryUsage: Sendable, Equatable {
     }
 }
 
-/// How much memory programs can have without swapping, in bytes.
+/// The memory available to programs without swapping, in bytes.
 ///
 /// Source: filesystems/proc.rst, "meminfo".
 struct AvailableMemory: Sendable, Equatable {
@@ -140,8 +147,9 @@ struct AvailableMemory: Sendable, Equatable {
 
     init(available: Int, total: Int) { (self.available, self.total) = (available, total) }
 
-    /// - Parameter text: The text of /proc/meminfo.
-    /// - Returns: nil when a figure is missing; kernels before 3.14 do not tell `MemAvailable`.
+    /// Parses the text of /proc/meminfo.
+    ///
+    /// Returns nil if a figure is missing. Kernels before 3.14 do not report `MemAvailable`.
     init?(_ text: [UInt8]) {
         guard let available = KernelText.byteCount(after: "MemAvailable:", in: text),
             let total = KernelText.byteCount(after: "MemTotal:", in: text)

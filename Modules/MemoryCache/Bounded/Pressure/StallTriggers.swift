@@ -1,31 +1,32 @@
 import AlcedoCore
 import AlcedoLibc
 
-/// Descriptors on which the kernel tells that tasks were stalled for want of memory, closed when the value goes.
+/// The descriptors on which the kernel announces that tasks were stalled because memory was short. They are closed when
+/// the value is destroyed.
 ///
-/// Each becomes readable with priority (POLLPRI) at most once a window. Source: accounting/psi.rst, "Monitoring for
+/// Each becomes readable with priority (POLLPRI) at most once per window. Source: accounting/psi.rst, "Monitoring for
 /// pressure thresholds".
 struct StallTriggers: ~Copyable {
-    /// A multiple of two seconds, or only the privileged may ask for it.
+    /// The window of a trigger. Unprivileged processes may only use multiples of two seconds.
     static let window = Duration.seconds(2)
 
-    /// The trigger for a warning, or -1.
+    /// The descriptor of the trigger for a warning, or -1.
     let warning: Int32
-    /// The trigger for the critical level, or -1.
+    /// The descriptor of the trigger for the critical level, or -1.
     let critical: Int32
-    /// Reads what the kernel has counted; nil when it does not tell.
+    /// Reads the kernel's count of stall times; nil if the kernel does not provide it.
     let readCount: @Sendable () -> StallCount?
 
-    /// Takes charge of two descriptors, -1 for one there is not.
+    /// Takes ownership of two descriptors; -1 for a missing one.
     init(
         warning: Int32 = -1, critical: Int32 = -1, readCount: @escaping @Sendable () -> StallCount? = { nil }
     ) {
         (self.warning, self.critical, self.readCount) = (warning, critical, readCount)
     }
 
-    /// Asks for both, and is content with one. Whatever the kernel refuses is quietly done without.
+    /// Arms both triggers. Triggers that the kernel refuses are missing.
     ///
-    /// - Parameter path: A pressure file: of the machine, or of a control group.
+    /// - Parameter path: The path of a pressure file of the machine or of a control group.
     init(arming path: String) {
         let microseconds = Int(Self.window / .microseconds(1))
         self.init(
@@ -46,7 +47,8 @@ struct StallTriggers: ~Copyable {
     private static func arm(_ path: String, _ trigger: String) -> Int32 {
         let file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else { return -1 }
-        // In one write, with the null at the end: the kernel takes the last byte for it.
+        // The trigger is written at once with the null terminator, because the kernel overwrites the last byte with
+        // one.
         guard trigger.withCString({ write(file, $0, trigger.utf8.count + 1) }) > 0 else {
             close(file)
             return -1
@@ -55,23 +57,24 @@ struct StallTriggers: ~Copyable {
     }
 }
 
-/// How long tasks have been stalled for want of memory so far, in microseconds. Only rises.
+/// The total time for which tasks have been stalled because memory was short, in microseconds. It only rises.
 ///
 /// Source: accounting/psi.rst, "Pressure interface".
 struct StallCount: Sendable, Equatable {
-    /// Some tasks were stalled for so long of a trigger's window: a warning.
+    /// The time within a trigger's window for which some tasks must be stalled for a warning, in microseconds.
     static let warningThreshold = 100_000
-    /// All tasks were stalled at once for so long of it: critical.
+    /// The time within a trigger's window for which all tasks must be stalled at once for the critical level, in
+    /// microseconds.
     static let criticalThreshold = 150_000
 
-    /// Some of them.
+    /// The time for which some tasks were stalled.
     let some: Int
-    /// All of them at once.
+    /// The time for which all tasks were stalled at once.
     let full: Int
 
     init(some: Int, full: Int) { (self.some, self.full) = (some, full) }
 
-    /// Finds the figures `total` in the text of a pressure file. nil when one is missing.
+    /// Parses the figures `total` in the text of a pressure file. Returns nil if one is missing.
     init?(_ text: [UInt8]) {
         guard let some = KernelText.number(of: "total", after: "some", in: text),
             let full = KernelText.number(of: "total", after: "full", in: text)
@@ -79,7 +82,7 @@ struct StallCount: Sendable, Equatable {
         self.init(some: some, full: full)
     }
 
-    /// Whether enough has been added to an earlier count for the trigger of a level to fire.
+    /// Returns whether the increase since an earlier count suffices for the trigger of a level to fire.
     func shows(_ level: MemoryPressure, since earlier: Self) -> Bool {
         switch level {
         case .normal: true
@@ -89,19 +92,20 @@ struct StallCount: Sendable, Equatable {
     }
 }
 
-/// What the kernel has counted lately, against which a trigger that fires is held.
+/// The recent stall counts, which confirm or refute the triggers that fire.
 ///
-/// Kernels fire triggers where hardly anything was stalled, and count rightly all the same: Linux 6.18 fired "some" and
-/// "full" at once where the counts had risen by 148 microseconds. A trigger may also be ahead of the counts that can
-/// be read, which are renewed every two seconds only; so what they do not show at once is looked for once more.
+/// Some kernels fire triggers although tasks were hardly stalled, while their counts are correct: Linux 6.18 fired
+/// "some" and "full" at once when the counts had risen by 148 microseconds. A trigger may also precede the readable
+/// counts, which are updated only every two seconds. A trigger that the counts do not confirm at once is therefore
+/// checked a second time.
 struct StallHistory: Sendable {
-    /// A trigger reckons with its window, and with a part of the one before.
+    /// The age of the samples to compare with. A trigger covers its window and a part of the previous one.
     private static let span = StallTriggers.window * 2
     private static let minimumInterval = StallTriggers.window / 2
-    /// The counts have been renewed by then.
+    /// The delay of the second check, by which time the counts have been updated.
     private static let confirmationDelay = StallTriggers.window + .milliseconds(100)
 
-    /// A level that was announced and is not shown yet.
+    /// An announced level that the counts do not confirm yet.
     private struct UnconfirmedStall {
         let end: Duration
         let before: StallCount
@@ -110,10 +114,11 @@ struct StallHistory: Sendable {
     private var samples: [(time: Duration, count: StallCount)] = []
     private var unconfirmedStalls: [MemoryPressure: UnconfirmedStall] = [:]
 
-    /// When to look again because of a doubt; nil when there is none.
+    /// The time of the next second check; nil if all announcements are settled.
     var nextSample: Duration? { unconfirmedStalls.values.map(\.end).min() }
 
-    /// Remembers a look. What is older than a trigger can see goes, and looks that come close together count as one.
+    /// Records a count. Samples that are too old for a trigger are removed, and samples in quick succession count as
+    /// one.
     mutating func record(_ count: StallCount?, at now: Duration) {
         guard let count else { return }
         if let last = samples.last, now - last.time < Self.minimumInterval { return }
@@ -121,13 +126,13 @@ struct StallHistory: Sendable {
         if let first = samples.lastIndex(where: { now - $0.time >= Self.span }) { samples.removeFirst(first) }
     }
 
-    /// A trigger has fired. Nothing is held against it where nothing is known.
+    /// Checks a trigger that has fired against the counts. Without counts, the trigger is accepted.
     ///
     /// - Parameters:
-    ///   - level: That of the trigger.
-    ///   - count: What has been counted up to now.
-    ///   - now: When it fired.
-    /// - Returns: Whether the level is to be believed. If not, ``resolve(_:at:)`` tells later.
+    ///   - level: The level of the trigger.
+    ///   - count: The current count.
+    ///   - now: The time at which the trigger fired.
+    /// - Returns: Whether the level is confirmed. If not, ``resolve(_:at:)`` decides later.
     mutating func confirms(_ level: MemoryPressure, _ count: StallCount?, at now: Duration) -> Bool {
         guard let count, let before = samples.last(where: { now - $0.time >= Self.span }) ?? samples.first,
             !count.shows(level, since: before.count)
@@ -135,16 +140,16 @@ struct StallHistory: Sendable {
             unconfirmedStalls[level] = nil
             return true
         }
-        // An older doubt has seen more, and has its end all the same where a trigger fires again and again.
+        // An earlier unconfirmed announcement covers a longer time, and must also end if a trigger fires repeatedly.
         if unconfirmedStalls[level] == nil {
             unconfirmedStalls[level] = UnconfirmedStall(end: now + Self.confirmationDelay, before: before.count)
         }
         return false
     }
 
-    /// Ends the doubts that have waited long enough.
+    /// Settles the unconfirmed announcements that are due.
     ///
-    /// - Returns: The levels that are to be believed after all.
+    /// - Returns: The levels that are confirmed after all.
     mutating func resolve(_ count: StallCount?, at now: Duration) -> [MemoryPressure] {
         let due = unconfirmedStalls.filter { $0.value.end <= now }
         for level in due.keys { unconfirmedStalls[level] = nil }

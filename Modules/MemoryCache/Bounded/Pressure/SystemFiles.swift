@@ -1,25 +1,27 @@
 import AlcedoLibc
 
-/// Reads the small files in which the kernel tells its figures, below a folder that stands for `/`.
+/// A reader of the kernel's small files, below a directory that stands for `/`.
 struct SystemFiles: Sendable {
-    /// Most bytes that are read of a file. A longer one is cut after its last whole line.
+    /// The maximum number of bytes read from a file. A longer file is cut after its last complete line.
     static let byteLimit = 64 << 10
 
     private let root: String
 
-    /// - Parameter root: Absolute path of the folder that stands for `/`.
+    /// Creates a reader.
+    ///
+    /// - Parameter root: The absolute path of the directory that stands for `/`. Default: `/`.
     init(root: String = "/") {
         self.root = root.utf8.last == UInt8(ascii: "/") ? String(root.dropLast()) : root
     }
 
-    /// The path under which the system knows a file.
+    /// Returns the path under which the system knows a file.
     ///
-    /// - Parameter path: Begins with a slash.
+    /// - Parameter path: A path that begins with a slash.
     func path(_ path: String) -> String { root + path }
 
-    /// The bytes of a file, or nil when there is none or the system refuses.
+    /// Returns the bytes of a file; nil if the file does not exist or cannot be read.
     ///
-    /// Never waits: a FIFO without a writer is empty. O(length of the file), at most ``byteLimit``.
+    /// Never waits: a FIFO without a writer counts as empty. O(length of the file), at most ``byteLimit``.
     func contents(_ path: String) -> [UInt8]? {
         let file = open(self.path(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return nil }
@@ -36,32 +38,35 @@ struct SystemFiles: Sendable {
             }
         }
         guard !hasFailed else { return nil }
-        // Half a number is a wrong number.
+        // A truncated number would be a wrong one.
         if bytes.count == limit { bytes.removeSubrange(((bytes.lastIndex(of: 0x0A) ?? -1) + 1)...) }
         return bytes
     }
 }
 
-/// Understands the plain texts in which the kernel tells numbers.
+/// A parser of the kernel's text files.
 ///
-/// Nothing traps and nothing is guessed: what is not a number that fits is nil. Formats: admin-guide/cgroup-v2.rst,
-/// "Interface Files"; filesystems/proc.rst, "meminfo".
+/// The functions do not trap and do not guess. Text that is not a number within the range of `Int` gives nil. Formats:
+/// admin-guide/cgroup-v2.rst, "Interface Files"; filesystems/proc.rst, "meminfo".
 enum KernelText {
-    /// A limit this large is none: cgroup v1 tells "no limit" as the largest multiple of a page.
+    /// The smallest limit that counts as no limit. cgroup v1 represents "no limit" by the largest multiple of the page
+    /// size.
     private static let unlimited = 1 << 62
 
-    /// The number of a file of one value. nil for `max`.
+    /// Returns the number in a file that contains one value; nil for `max`.
     static func number(_ text: [UInt8]) -> Int? {
         let words = words(of: text[...])
         return words.count == 1 ? decimal(words[0]) : nil
     }
 
-    /// The limit of a file of one value, in bytes; nil when there is none.
+    /// Returns the limit in a file that contains one value, in bytes; nil if there is no limit.
     static func limit(_ text: [UInt8]) -> Int? { limit(number(text)) }
 
-    /// The number after `key` in a file with a key and a value a line; the first such line counts.
+    /// Returns the number after `key` in a file with one key and value per line. The first line with the key counts.
     ///
-    /// - Parameter key: As it stands in the file, with its colon if it has one.
+    /// - Parameters:
+    ///   - key: The key as it appears in the file, including a colon if it has one.
+    ///   - text: The text of the file.
     static func number(after key: String, in text: [UInt8]) -> Int? {
         for line in lines(of: text) {
             let words = words(of: line)
@@ -70,7 +75,7 @@ enum KernelText {
         return nil
     }
 
-    /// The number of a field, as in `field=12`, in the first line that begins with `key`.
+    /// Returns the number of a field, such as `field=12`, in the first line that begins with `key`.
     static func number(of field: String, after key: String, in text: [UInt8]) -> Int? {
         let start = Array("\(field)=".utf8)
         for line in lines(of: text) {
@@ -81,10 +86,10 @@ enum KernelText {
         return nil
     }
 
-    /// The limit after `key`, in bytes; nil when there is none.
+    /// Returns the limit after `key`, in bytes; nil if there is no limit.
     static func limit(after key: String, in text: [UInt8]) -> Int? { limit(number(after: key, in: text)) }
 
-    /// The bytes after `key` in a text of the form of /proc/meminfo, whose values are in kibibytes.
+    /// Returns the number of bytes after `key` in a text in the format of /proc/meminfo, whose values are in kibibytes.
     static func byteCount(after key: String, in text: [UInt8]) -> Int? {
         guard let kibibytes = number(after: key, in: text) else { return nil }
         let (bytes, overflows) = kibibytes.multipliedReportingOverflow(by: 1024)
@@ -99,7 +104,7 @@ enum KernelText {
 
     private static func limit(_ number: Int?) -> Int? { number.flatMap { $0 >= unlimited ? nil : $0 } }
 
-    /// Digits only: no sign, and no more than fits.
+    /// Parses an unsigned decimal number. Returns nil for other characters, an empty text, or an overflow.
     private static func decimal(_ digits: ArraySlice<UInt8>) -> Int? {
         var value = 0
         for digit in digits {

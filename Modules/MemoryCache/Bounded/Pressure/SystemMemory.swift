@@ -1,25 +1,27 @@
 import AlcedoLibc
 
-/// How much memory this process may have.
+/// The amount of memory that this process may use.
 package struct SystemMemory: Sendable, Equatable {
     private static let maximumDefaultCostLimit = 768 << 20
 
-    /// Memory of the machine, in bytes; 0 when it cannot be told.
+    /// The memory of the machine, in bytes; 0 if it cannot be determined.
     package var physicalByteCount: Int
-    /// The smallest limit of the control groups that this process is in, in bytes; nil when there is none.
+    /// The smallest limit of this process's control groups, in bytes; nil if there is none.
     ///
-    /// With cgroup v2 that is `memory.max` and `memory.high` of the own group and of every group above it that can be
-    /// seen, with cgroup v1 `memory.limit_in_bytes` and what `memory.stat` tells about the groups above.
+    /// With cgroup v2, the limits are `memory.max` and `memory.high` of the process's own group and of every visible
+    /// ancestor. With cgroup v1, they are `memory.limit_in_bytes` of the own group and the hierarchical limit in
+    /// `memory.stat`.
     package var limitByteCount: Int?
 
-    /// What a machine has, and what its control group allows; nil for no such limit.
+    /// Creates a value from the machine's memory and the limit of the control groups; nil for no limit.
     package init(physicalByteCount: Int, limitByteCount: Int? = nil) {
         (self.physicalByteCount, self.limitByteCount) = (physicalByteCount, limitByteCount)
     }
 
-    /// Reads the system's figures. A few small files; what cannot be read is passed over.
+    /// Reads the figures from a few small files. Files that cannot be read are skipped.
     ///
-    /// - Parameter root: Absolute path of the folder that stands for `/`. A test makes a folder of its own.
+    /// - Parameter root: The absolute path of the directory that stands for `/`. Default: `/`. Tests create a directory
+    ///   of their own.
     /// - SeeAlso: admin-guide/cgroup-v2.rst ("Memory Interface Files"), admin-guide/cgroup-v1/memory.rst.
     package static func current(root: String = "/") -> SystemMemory {
         let files = SystemFiles(root: root)
@@ -36,10 +38,10 @@ package struct SystemMemory: Sendable, Equatable {
         return SystemMemory(physicalByteCount: total ?? countedPages(), limitByteCount: limits.min())
     }
 
-    /// 15 % of the smaller figure, rounded down, at least 0 and at most 768 MiB (805,306,368 bytes).
+    /// Returns 15 % of the smaller figure, rounded down, at least 0 and at most 768 MiB (805,306,368 bytes).
     package static func defaultCostLimit(physicalByteCount: Int, limitByteCount: Int?) -> Int {
         let smaller = max(0, min(physicalByteCount, limitByteCount ?? physicalByteCount))
-        // Hundredths first: no figure is so large that it overflows.
+        // Dividing by 100 first prevents an overflow for every figure.
         return min(smaller / 100 * 15 + smaller % 100 * 15 / 100, maximumDefaultCostLimit)
     }
 
@@ -52,10 +54,13 @@ package struct SystemMemory: Sendable, Equatable {
 }
 
 extension SystemMemory {
-    /// Gives the system back what the process has freed. The system's library keeps freed memory for itself, up to some
-    /// sixty megabytes in one piece, and all that lies below something in use. Takes milliseconds.
+    /// Returns free memory of the process to the system.
+    ///
+    /// The C library retains freed memory: up to about sixty megabytes in one piece, and all free memory that lies
+    /// below memory in use. The call takes milliseconds.
     static func releaseFreeMemory() {
-        // `malloc.h` is not part of the module, and not every library has the function.
+        // The function is looked up at run time, because `malloc.h` is not part of the module and not every C library
+        // has the function.
         guard let symbol = dlsym(nil, "malloc_trim") else { return }
         let trim = unsafeBitCast(symbol, to: (@convention(c) (Int) -> CInt).self)
         _ = trim(0)

@@ -2,39 +2,49 @@ public import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
 
-/// Tells when this process's control group, or the machine, is short of memory.
+/// A source that reports when this process's control group, or the machine, is short of memory.
 ///
-/// Three things are looked at, as far as the system offers them; one that offers none is never short of memory:
-/// - Stalls for want of memory, which the kernel announces: of the own control group (cgroup v2) if it may be asked,
-///   else of the whole machine. Some tasks stalled for 100 ms of two seconds is a warning, all of them for 150 ms is
-///   critical. The kernel also counts stalls, and an announcement holds only if its count shows them: at once, or else
-///   after the two seconds in which it is renewed. (Linux 6.18 announces stalls that there were not.)
-/// - The own control group, at every interval. With cgroup v2 a rise of the counter `high` or `max` is a warning, of
-///   `oom` critical. Where the group, or one above it, has a limit, use of 90 % is a warning and of 97 % critical; the
-///   limit `memory.high` gives warnings only. Inactive file cache does not count as use. With cgroup v1 it is the own
-///   group's use and limit alone.
-/// - The memory that the machine has available, at every interval, where stalls are not announced: below 10 % is a
-///   warning, below 5 % critical.
+/// ```swift
+/// import AlcedoMemoryCache
 ///
-/// A level holds for some seconds after the last sign of it. Nothing runs and no descriptor is open without observers;
-/// with them it is one thread and at most five descriptors, which go after the last token has gone. The first reading
-/// is made at once, on that thread. Errors of the system are passed over.
+/// let source = SystemMemoryPressureSource(interval: .seconds(2), holdDuration: .seconds(10))
+/// let images = ImageMemoryCache(costLimit: 128 << 20, pressureSource: source)
+/// ```
+///
+/// The source uses three kinds of figures. If the system provides none of them, it reports no pressure.
+/// - **Stalls.** The kernel announces when tasks are stalled because memory is short: those of the process's control
+///   group (cgroup v2) if the process may subscribe to it, otherwise those of the whole machine. If some tasks were
+///   stalled for 100 ms within two seconds, the level is warning; if all tasks were stalled for 150 ms, it is critical.
+///   The kernel also counts stall times, and an announcement is accepted only if the count confirms it, at once or
+///   after the two seconds in which the count is updated. (Linux 6.18 announces stalls that did not occur.)
+/// - **Control group.** The source reads the control group at every interval. With cgroup v2, an increase of the
+///   counter `high` or `max` is a warning, and an increase of `oom` is critical. If the group or one of its ancestors
+///   has a limit, a usage of 90 % is a warning and one of 97 % is critical. The limit `memory.high` only causes
+///   warnings. Inactive file cache does not count as usage. With cgroup v1, the source reads only the usage and the
+///   limit of the process's own group.
+/// - **Available memory.** If stalls are not announced, the source reads the machine's available memory at every
+///   interval. Below 10 % is a warning, and below 5 % is critical.
+///
+/// A level holds for some seconds after its last sign. Without observers, the source runs no thread and opens no
+/// descriptor. With observers, it uses one thread and at most five descriptors, which it releases after the last token
+/// is released. The thread takes the first reading at once. System errors are ignored.
 ///
 /// - SeeAlso: accounting/psi.rst, admin-guide/cgroup-v2.rst ("Memory Interface Files"),
 ///   admin-guide/cgroup-v1/memory.rst and filesystems/proc.rst ("meminfo") in the kernel's documentation.
 public final class SystemMemoryPressureSource: MemoryPressureSource {
-    /// The source for all who need no configuration of their own: one thread serves them, while there are observers.
+    /// The shared source with the default configuration. One thread serves all its observers, and runs only while it
+    /// has any.
     public static let shared = SystemMemoryPressureSource()
 
     private let hub: MemoryPressureHub
 
-    /// Creates a source that reads nothing until it has an observer.
+    /// Creates a source, which reads nothing until it has an observer.
     ///
     /// - Parameters:
-    ///   - interval: The time between two readings of what the kernel does not announce. Default: 5 seconds; at least a
-    ///     millisecond.
-    ///   - holdDuration: How long a level holds after the last sign of it. Default: 10 seconds, which is longer than the two
-    ///     seconds after which lasting pressure is announced again.
+    ///   - interval: The time between two readings of the figures that the kernel does not announce. Default: 5
+    ///     seconds. Minimum: 1 millisecond.
+    ///   - holdDuration: The time for which a level holds after its last sign. Default: 10 seconds, which exceeds the
+    ///     two seconds after which the kernel repeats an announcement.
     public convenience init(interval: Duration = .seconds(5), holdDuration: Duration = .seconds(10)) {
         self.init(configuration: Configuration(interval: interval, holdDuration: holdDuration))
     }
@@ -45,9 +55,13 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
         }
     }
 
+    /// Creates a source with its own clock and sensors.
+    ///
     /// - Parameters:
-    ///   - clock: Tells when to read and when a level has held long enough. The thread itself waits in real time.
-    ///   - makeSensors: Called on each thread that begins.
+    ///   - configuration: The configuration.
+    ///   - clock: The clock that determines the time of readings and the end of levels. The thread itself waits in real
+    ///     time.
+    ///   - makeSensors: Called once on each thread that the source starts.
     init(
         configuration: Configuration, clock: any TimeSource,
         makeSensors: @escaping @Sendable () -> MemoryPressureSensors
@@ -59,46 +73,47 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
         }
     }
 
-    /// Calls `handler` at each change of the level until the returned token is let go, on the source's thread.
+    /// Calls `handler` on the source's thread at each change of the level until the returned token is released.
     ///
-    /// Who begins to observe is taken to expect `normal`, and is not told a level that was reached before. Handlers are
-    /// called outside any lock, one after the other, and may add and drop observers. A call that has begun may end
-    /// after its token has gone. The token keeps the observation alive without the source.
+    /// A new observer is expected to start at `normal`; the source does not report a level that was reached before. The
+    /// source calls handlers one after the other, outside any lock. A handler may add and remove observers. A call that
+    /// is in progress may end after its token is released. The token keeps the observation alive even if the source is
+    /// released.
     public func observe(_ handler: @escaping @Sendable (MemoryPressure) -> Void) -> any Sendable {
         hub.observe(handler)
     }
 }
 
 extension SystemMemoryPressureSource {
-    /// Where a source looks, and how often.
+    /// The configuration of a source.
     package struct Configuration: Sendable, Equatable {
-        /// Absolute path of the folder that stands for `/`, before the paths of the kernel's files below `/proc` and
-        /// wherever control groups are mounted. Default: `/`. A test makes a folder of its own.
+        /// The absolute path of the directory that stands for `/`, which prefixes the paths of the kernel's files below
+        /// `/proc` and of the mounted control groups. Default: `/`. Tests create a directory of their own.
         package var root: String
-        /// Time between two readings of the figures that do not announce themselves. Default: 5 seconds; at least a
-        /// millisecond.
+        /// The time between two readings of the figures that the kernel does not announce. Default: 5 seconds. Minimum:
+        /// 1 millisecond.
         package var interval: Duration
-        /// How long a level holds after the last sign of it. Default: 10 seconds, which is longer than the two seconds
-        /// after which lasting pressure is announced again.
+        /// The time for which a level holds after its last sign. Default: 10 seconds, which exceeds the two seconds
+        /// after which the kernel repeats an announcement.
         package var holdDuration: Duration
 
-        /// By default looks every five seconds at the machine it runs on.
+        /// Creates a configuration. By default, a source reads the machine it runs on every five seconds.
         package init(root: String = "/", interval: Duration = .seconds(5), holdDuration: Duration = .seconds(10)) {
             (self.root, self.interval, self.holdDuration) = (root, interval, holdDuration)
         }
     }
 }
 
-/// What a source, its tokens and its thread share: who observes, and whether a thread runs.
+/// The state that a source, its tokens and its thread share: the observers, and the signal that stops the thread.
 ///
-/// Handlers are called, and let go, outside the lock.
+/// Handlers are called and released outside the lock.
 private final class MemoryPressureHub: Sendable {
     typealias Handler = @Sendable (MemoryPressure) -> Void
 
     private struct State {
         var handlers: [Int: Handler] = [:]
         var lastID = 0
-        /// Stops the thread that runs; nil when none does.
+        /// The signal that stops the running thread; nil if no thread runs.
         var stop: StopSignal?
         var level = MemoryPressure.normal
     }
@@ -106,7 +121,10 @@ private final class MemoryPressureHub: Sendable {
     private let state = Locked(State())
     private let run: @Sendable (StopSignal, @escaping (MemoryPressure) -> Void) -> Void
 
-    /// - Parameter run: Watches until the signal is raised, and reports levels. Called on a thread of its own.
+    /// Creates a hub.
+    ///
+    /// - Parameter run: Monitors the system until the signal is raised, and reports levels. Called on a thread of its
+    ///   own.
     init(run: @escaping @Sendable (StopSignal, @escaping (MemoryPressure) -> Void) -> Void) { self.run = run }
 
     func observe(_ handler: @escaping Handler) -> MemoryPressureToken {
@@ -131,7 +149,7 @@ private final class MemoryPressureHub: Sendable {
     }
 
     private func start() {
-        // Without a descriptor left nothing is reported; the next observer tries again.
+        // If the process has no descriptors left, nothing is reported. The next observer tries again.
         guard let stop = StopSignal() else { return }
         let mayStart = state.withLock { state in
             guard state.stop == nil, !state.handlers.isEmpty else { return false }
@@ -139,7 +157,7 @@ private final class MemoryPressureHub: Sendable {
             return true
         }
         guard mayStart else { return }
-        // The executor goes with its only piece of work, and its thread with it.
+        // The executor and its thread are released when its only job ends.
         let executor = BlockingExecutor(name: "alcedo.memory-pressure", width: 1)
         Task.detached {
             try? await executor.run { self.run(stop) { self.report($0, from: stop) } }
@@ -148,20 +166,20 @@ private final class MemoryPressureHub: Sendable {
 
     private func report(_ level: MemoryPressure, from stop: StopSignal) {
         let ids = state.withLock { state -> [Int] in
-            // A thread that was stopped has no say any more.
+            // Reports of a stopped thread are ignored.
             guard state.stop === stop, state.level != level else { return [] }
             state.level = level
             return state.handlers.keys.sorted()
         }
         for id in ids {
-            // Looked up again each time: the last handler may have ended this observation.
+            // The handler is looked up each time, because an earlier handler may have ended this observation.
             let handler = state.withLock { $0.handlers[id] }
             handler?(level)
         }
     }
 }
 
-/// Ends an observation when it goes.
+/// A token that ends an observation when it is released.
 private final class MemoryPressureToken: Sendable {
     private let hub: MemoryPressureHub
     private let id: Int
@@ -171,10 +189,10 @@ private final class MemoryPressureToken: Sendable {
     deinit { hub.remove(id) }
 }
 
-/// The thread of a source: waits for triggers and reads figures in between.
+/// The loop of a source's thread, which waits for triggers and takes readings in between.
 private struct MemoryPressureLoop: ~Copyable {
-    /// How long a trigger is left alone after it fired. It fires at most once in two seconds, and is remembered, so
-    /// nothing is lost; and one that would not fall silent keeps no processor busy.
+    /// The time for which a trigger is ignored after it fired. A trigger fires at most once in two seconds and stays
+    /// pending, so no event is lost. A trigger that fires continuously does not keep a processor busy.
     private static let triggerInterval = Duration.seconds(1)
     private static let retryNanoseconds = 100_000_000
 
@@ -192,8 +210,7 @@ private struct MemoryPressureLoop: ~Copyable {
     private var warningIgnoredUntil: Duration
     private var criticalIgnoredUntil: Duration
 
-    /// - Parameters:
-    ///   - report: Told the level at every look, changed or not.
+    /// Creates the loop. It calls `report` with the level after every step, whether the level has changed or not.
     init(
         stop: StopSignal, sensors: MemoryPressureSensors, configuration: SystemMemoryPressureSource.Configuration,
         clock: any TimeSource, report: @escaping (MemoryPressure) -> Void
@@ -213,7 +230,7 @@ private struct MemoryPressureLoop: ~Copyable {
         while !stop.isRaised {
             let now = clock.uptime
             if now >= nextReading {
-                // Stalls tell more than a figure that many machines live with well.
+                // Stalls are more reliable than the available memory, which is low on many healthy machines.
                 decision.record(read(!triggers.isArmed), at: now)
                 stalls.record(triggers.readCount(), at: now)
                 nextReading = now + interval
@@ -230,7 +247,7 @@ private struct MemoryPressureLoop: ~Copyable {
         let now = clock.uptime
         var waits = [
             pollfd(fd: stop.readEnd, events: Int16(POLLIN), revents: 0),
-            // A negative descriptor is passed over.
+            // poll(2) ignores a negative descriptor.
             pollfd(fd: now < warningIgnoredUntil ? -1 : triggers.warning, events: Int16(POLLPRI), revents: 0),
             pollfd(fd: now < criticalIgnoredUntil ? -1 : triggers.critical, events: Int16(POLLPRI), revents: 0),
         ]
@@ -241,7 +258,8 @@ private struct MemoryPressureLoop: ~Copyable {
         }
         let fired = clock.uptime
         if (waits[1].revents | waits[2].revents) & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 {
-            // The group has gone, say. An error comes with POLLPRI, but is no event.
+            // The group may have been removed, for example. An error is reported together with POLLPRI but is not an
+            // event.
             armNext()
             nextReading = fired
             return
@@ -256,12 +274,12 @@ private struct MemoryPressureLoop: ~Copyable {
         }
     }
 
-    /// A trigger has fired.
+    /// Handles a trigger that has fired.
     private mutating func handleTrigger(_ level: MemoryPressure, at now: Duration) {
         if stalls.confirms(level, triggers.readCount(), at: now) { decision.recordStall(level, at: now) }
     }
 
-    /// Drops the triggers there are, and takes the next that can be had. Each is tried once.
+    /// Closes the current triggers and arms the next available ones. Each is tried once.
     private mutating func armNext() {
         triggers = StallTriggers()
         stalls = StallHistory()
@@ -269,7 +287,8 @@ private struct MemoryPressureLoop: ~Copyable {
         stalls.record(triggers.readCount(), at: clock.uptime)
     }
 
-    /// Milliseconds until there is something to do, rounded up, so that it is not done too early again and again.
+    /// Returns the number of milliseconds until the next step, rounded up so that the loop does not wake early
+    /// repeatedly.
     private func timeout(from now: Duration) -> Int32 {
         var end = min(nextReading, now + .seconds(3600))
         if let change = decision.nextChange(after: now) { end = min(end, change) }
@@ -280,19 +299,20 @@ private struct MemoryPressureLoop: ~Copyable {
     }
 }
 
-/// Tells a thread that waits in poll(2) to end: a pipe that becomes readable, closed when nobody holds this object.
+/// A signal that ends a thread waiting in poll(2): a pipe that becomes readable and is closed when this object is
+/// released.
 private final class StopSignal: Sendable {
-    /// What the thread polls.
+    /// The descriptor that the thread polls.
     let readEnd: Int32
     private let writeEnd: Int32
     private let raised = Locked(false)
 
-    /// nil when the process has no descriptors left.
+    /// Creates a signal. Returns nil if the process has no descriptors left.
     init?() {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
         (readEnd, writeEnd) = (ends[0], ends[1])
-        // Swift sees no pipe2(2).
+        // The flags are set separately, because pipe2(2) is not available to Swift.
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -313,16 +333,16 @@ private final class StopSignal: Sendable {
     }
 }
 
-/// What a watching thread looks at; a test has its own.
+/// The sensors that a source's thread reads. Tests supply their own.
 struct MemoryPressureSensors: Sendable {
-    /// Each makes triggers, the preferred ones first. One that gives none is passed over.
+    /// Functions that create triggers, in order of preference. Triggers that could not be armed are skipped.
     var triggers: [@Sendable () -> StallTriggers] = []
-    /// Reads the figures, including those of the machine when asked to.
+    /// Reads the figures. The parameter says whether they include the machine's available memory.
     var read: @Sendable (_ includesAvailable: Bool) -> MemoryReadings = { _ in MemoryReadings() }
 
     init() {}
 
-    /// The pressure of the own control group, or else of the machine; the figures of both.
+    /// Creates sensors for stalls of the process's control group, or else of the machine, and for the figures of both.
     init(files: SystemFiles) {
         let groups = ControlGroups(files: files)
         let paths = (groups.unified.first.map { [$0 + "/memory.pressure"] } ?? []) + ["/proc/pressure/memory"]

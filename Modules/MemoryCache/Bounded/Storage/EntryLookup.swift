@@ -1,7 +1,7 @@
 public import Synchronization
 
-/// What a look-up needs of a cache's state, copied out of it: pointers and numbers, so that no reference count is touched.
-/// Good until the lock is let go.
+/// The parts of a cache's state that a lookup needs, copied as pointers and numbers so that the lookup changes no
+/// reference count. Valid until the lock is released.
 @usableFromInline
 struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
     @usableFromInline let probe: HashProbe
@@ -11,7 +11,7 @@ struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
 
     @inlinable @inline(__always)
     init(_ state: UnsafePointer<MemoryCacheState<Key, Value>>) {
-        // Each a path to a number: a method of the state would copy the state.
+        // Each expression is a path to a number. Calling a method of the state would copy the state.
         probe = HashProbe(
             cells: state.pointee.table.index.cells.base, mask: state.pointee.table.index.cells.count - 1,
             shift: state.pointee.table.index.shift)
@@ -28,12 +28,13 @@ struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
         }
     }
 
-    /// When the entry's time is over. Readers move it while others read it, so it is atomic between them; a writer is
-    /// alone.
+    /// Returns the uptime at which the entry expires.
+    ///
+    /// A reader may change it while others read it, so readers access it atomically. A writer has exclusive access.
     @inlinable @inline(__always)
     func deadline(of slot: Int) -> Int64 { atomicDeadline(of: slot).pointee.load(ordering: .relaxed) }
 
-    /// Records a use.
+    /// Restarts the time to live, if uses extend it.
     @inlinable @inline(__always)
     func extendExpiration(of slot: Int, from now: Int64) {
         let span = entries[slot].expiration.extensionSpan
@@ -41,22 +42,23 @@ struct EntryLookup<Key: Hashable & Sendable, Value: Sendable> {
         atomicDeadline(of: slot).pointee.store(EntryExpiration.deadline(from: now, for: span), ordering: .relaxed)
     }
 
-    /// An atomic number is laid out as a plain one. By address, because `&` would claim the number for one thread.
+    /// Returns the deadline as an atomic number, which has the layout of a plain one. The pointer is computed from the
+    /// entry's address, because `&` would claim exclusive access to the number.
     @inlinable @inline(__always)
     func atomicDeadline(of slot: Int) -> UnsafeMutablePointer<Atomic<Int64>> {
         UnsafeMutableRawPointer(entries + slot).assumingMemoryBound(to: Atomic<Int64>.self)
     }
 }
 
-/// The counts of the readers of one lane.
+/// The counts of lookups in one lane.
 @usableFromInline
 struct LaneCounters: Sendable {
     @usableFromInline var hits = 0
     @usableFromInline var misses = 0
     @usableFromInline var weakHits = 0
-    /// Sum of the costs of what was found; wraps round rather than trap.
+    /// The total cost of the values found. It wraps on overflow instead of trapping.
     @usableFromInline var hitCost = 0
-    /// The last tick at which this lane noted a use, and how many since.
+    /// The tick of the lane's latest use, and the number of its uses within that tick.
     @usableFromInline var tick: UInt64 = 0
     @usableFromInline var usesInTick: UInt64 = 0
 
@@ -68,7 +70,7 @@ struct LaneCounters: Sendable {
         hitCost &+= cost
     }
 
-    /// Counts a miss, and passes on what the weak level has.
+    /// Counts a miss, and a weak hit if `referenced` is not nil. Returns `referenced`.
     @inlinable
     mutating func missed<Value>(_ referenced: Value?) -> Value? {
         misses += 1
@@ -76,8 +78,8 @@ struct LaneCounters: Sendable {
         return referenced
     }
 
-    /// The time of a use: the cache's tick, and the number of the lane's use within it. One thread's uses are told
-    /// apart, up to 255 of them between two stores.
+    /// Returns the stamp of a use: the cache's tick and the number of the lane's use within it. The stamps of one
+    /// thread's uses are distinct for up to 255 uses between two stores.
     @inlinable
     mutating func stamp(at now: UInt64) -> UInt64 {
         if tick != now {

@@ -1,18 +1,18 @@
 public import AlcedoCore
 
-/// The entries of a memory cache: where they are, what they cost, and how they are found. Every operation is O(1),
-/// amortised where memory grows.
+/// The entries of a memory cache with their costs and the index that finds them. Every operation is O(1), amortized
+/// when memory grows.
 @usableFromInline
 struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var entries = StableBuffer<CacheEntry<Key, Value>>()
     @usableFromInline var index = HashIndex()
-    /// nil when keys have no groups.
+    /// The index of groups; nil if keys have no groups.
     @usableFromInline var groups: GroupIndex?
     @usableFromInline var slots = SlotSet()
     @usableFromInline var totalCost = 0
-    /// How many entries have a deadline.
+    /// The number of entries that have a deadline.
     @usableFromInline var expiringCount = 0
-    /// The priorities of slots other than normal.
+    /// The priorities that differ from normal, by slot.
     @usableFromInline var priorities: [Int: PurgePriority] = [:]
 
     @inlinable
@@ -31,7 +31,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Adds an entry under a key that is not there. Returns its slot.
+    /// Adds an entry under a key that has none. Returns its slot.
     @inlinable
     mutating func insert(
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, expiration: EntryExpiration
@@ -50,7 +50,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return slot
     }
 
-    /// Puts another value of the same cost in the place of one. Returns the old one.
+    /// Replaces a value by one of the same cost. Returns the old value.
     @inlinable
     mutating func replace(_ slot: Int, with value: Value, expiration: EntryExpiration) -> Value? {
         setExpiration(expiration, of: slot)
@@ -59,7 +59,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return old
     }
 
-    /// Frees a slot and hands over what it held.
+    /// Removes the entry of a slot, frees the slot, and returns the entry.
     @inlinable
     mutating func remove(_ slot: Int, reason: EvictionReason) -> RemovedEntry<Key, Value>? {
         index.remove(slot, hash: entries[slot].hash) { [entries] in entries[$0].hash }
@@ -75,7 +75,8 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @inlinable
     func isExpired(_ slot: Int, at now: Int64) -> Bool { entries[slot].expiration.isExpired(at: now) }
 
-    /// The slots of a group's entries, and of those of another group that has the same hash. O(their number).
+    /// Returns the slots of a group's entries, and of the entries of other groups with the same hash. O(number of slots
+    /// returned).
     @inlinable
     func slots(ofGroup hash: Int) -> [Int] {
         var slots: [Int] = []
@@ -101,18 +102,19 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// One entry of a memory cache, or a free place for one.
+/// A place for an entry of a memory cache, in use or free.
 @usableFromInline
 struct CacheEntry<Key: Sendable, Value: Sendable>: Sendable {
-    /// The first, so that its deadline is where the entry begins: see ``EntryLookup/atomicDeadline(of:)``.
+    /// The expiration. It is the first property, so that the deadline is at the entry's address; see
+    /// ``EntryLookup/atomicDeadline(of:)``.
     @usableFromInline var expiration = EntryExpiration()
-    /// nil while the place is free, as is the value.
+    /// The key. It and the value are nil while the place is free.
     @usableFromInline var key: Key?
     @usableFromInline var value: Value?
     @usableFromInline var hash = 0
     @usableFromInline var cost = 0
     @usableFromInline var groupHash = 0
-    /// Neighbours in the list of the group; -1 for none.
+    /// The neighbors in the list of the group; -1 for none.
     @usableFromInline var nextInGroup: Int32 = -1
     @usableFromInline var previousInGroup: Int32 = -1
 
@@ -134,9 +136,10 @@ struct RemovedEntry<Key: Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// Finds entries by the hash of their group: an index to the first entry of a list that runs through the entries.
+/// An index of entries by the hash of their group.
 ///
-/// Groups of one hash share a list.
+/// The index refers to the first entry of a list that links the entries of a group. Groups with the same hash share a
+/// list.
 @usableFromInline
 struct GroupIndex: Sendable {
     @usableFromInline var heads = HashIndex()
@@ -149,7 +152,7 @@ struct GroupIndex: Sendable {
         heads.slot(hash) { entries[$0].groupHash == hash }
     }
 
-    /// Adds an entry, whose group hash is set.
+    /// Adds an entry whose group hash is already set.
     @inlinable
     mutating func insert<Key, Value>(_ slot: Int, into entries: StableBuffer<CacheEntry<Key, Value>>) {
         let hash = entries[slot].groupHash
@@ -158,7 +161,7 @@ struct GroupIndex: Sendable {
         guard let head = first(hash, in: entries) else {
             return heads.insert(slot, hash: hash) { entries[$0].groupHash }
         }
-        // Behind the first, so that the index need not change.
+        // The entry is linked behind the first, so that the index stays unchanged.
         let second = entries[head].nextInGroup
         entries[slot].previousInGroup = Int32(head)
         entries[slot].nextInGroup = second
@@ -180,33 +183,35 @@ struct GroupIndex: Sendable {
     }
 }
 
-/// Which slots hold an entry: all slots in a row, those in use before those that are free, so that a walk over the former
-/// meets no other. Eight bytes a slot, every operation O(1), amortised where memory grows.
+/// The set of slots in use.
 ///
-/// Source: P. Briggs, L. Torczon, "An Efficient Representation for Sparse Sets", ACM Letters on Programming Languages and
-/// Systems 2 (1993).
+/// All slots stand in one row, the slots in use before the free ones, so that iterating over the slots in use meets no
+/// free slot. Takes eight bytes per slot. Every operation is O(1), amortized when memory grows.
+///
+/// Source: P. Briggs, L. Torczon, "An Efficient Representation for Sparse Sets", ACM Letters on Programming Languages
+/// and Systems 2 (1993).
 @usableFromInline
 struct SlotSet: Sendable {
     @usableFromInline var order = StableBuffer<Int32>()
-    /// Where in the row a slot stands.
+    /// The position of each slot in the row.
     @usableFromInline var positions = StableBuffer<Int32>()
-    /// How many are in use.
+    /// The number of slots in use.
     @usableFromInline var count = 0
 
     @inlinable
     init() {}
 
-    /// How many slots there are, in use or free.
+    /// The number of slots, in use or free.
     @inlinable var capacity: Int { order.count }
 
-    /// The slot at a place below ``count``.
+    /// Returns the slot at a position below ``count``.
     @inlinable
     subscript(position: Int) -> Int { Int(order[position]) }
 
     @inlinable
     func contains(_ slot: Int) -> Bool { slot >= 0 && slot < positions.count && positions[slot] < count }
 
-    /// Takes a free slot, the one that was freed last; a new one, numbered ``capacity``, when there is none.
+    /// Takes the slot that was freed last. If none is free, adds a new one, numbered ``capacity``.
     @inlinable
     mutating func take() -> Int {
         if count == order.count {
@@ -217,7 +222,7 @@ struct SlotSet: Sendable {
         return self[count - 1]
     }
 
-    /// Frees a slot that is in use. The last one in use comes to its place.
+    /// Frees a slot that is in use. The last slot in use moves to its position.
     @inlinable
     mutating func free(_ slot: Int) {
         count -= 1
@@ -229,17 +234,17 @@ struct SlotSet: Sendable {
     }
 }
 
-/// A key of which several belong together, such as the variants of one image.
+/// A key that belongs to a group, such as a variant of an image.
 ///
-/// A memory cache with such keys removes a group without looking at its other entries. Groups are compared under its
-/// lock, as keys are: neither may call the cache.
+/// A memory cache with such keys removes a group without visiting its other entries. The cache compares groups and keys
+/// under its lock, so neither comparison may call the cache.
 @usableFromInline
 package protocol GroupedKey: Hashable, Sendable {
-    /// What keys that belong together have in common.
+    /// The type of the property that all keys of a group share.
     associatedtype Group: Hashable & Sendable
     /// The group of this key.
     var group: Group { get }
-    /// `group.hashValue`. A key that keeps it ready saves work at each store.
+    /// The hash value of the group. A key that stores it saves work at each store.
     var groupHash: Int { get }
 }
 

@@ -1,28 +1,27 @@
-/// Finds slots by hash: open addressing with linear probing, removal by shifting back, at most three quarters full.
+/// A hash table of slots: open addressing with linear probing and backward-shift deletion, at most three quarters full.
 ///
-/// A cell holds a slot and 32 bits of the hash, eight bytes in all, so that a look-up among a million entries touches
-/// one cache line here and one of the entry. Hashes should be good and, where keys come from outside, keyed, as those
-/// of the standard library's `Hasher` are. O(1) expected; growth doubles, so it is O(1) amortised.
+/// A cell holds a slot and 32 bits of the hash in eight bytes, so that a lookup among a million entries touches one
+/// cache line of the table and one of the entry. The hashes must be well distributed. If keys come from an untrusted
+/// source, the hash must be keyed, as that of the standard library's `Hasher` is. Expected O(1); amortized for growth,
+/// which doubles the table.
 ///
 /// Source: D. E. Knuth, The Art of Computer Programming 3, section 6.4, algorithms L and R.
 @usableFromInline
 struct HashIndex: Sendable {
-    /// 0 is free; else the tag in the high half and the slot plus one in the low.
+    /// The cells: 0 if free, otherwise the tag in the high half and the slot plus one in the low half.
     @usableFromInline var cells = StableBuffer<UInt64>(repeating: 0, count: 16)
     @usableFromInline var shift: UInt64 = 60
     @usableFromInline var count = 0
 
     @inlinable init() {}
 
-    /// The slot under `hash` for which `matches` holds.
+    /// Returns the slot under `hash` that satisfies `matches`.
     @inlinable @inline(__always)
     func slot(_ hash: Int, where matches: (Int) -> Bool) -> Int? {
         HashProbe(cells: cells.base, mask: cells.count - 1, shift: shift).slot(hash, where: matches)
     }
 
-    /// Adds a slot that is not there yet.
-    ///
-    /// - Parameter hashOf: The hash under which another slot was added.
+    /// Adds a slot that is not in the table. `hashOf` returns the hash under which another slot was added.
     @usableFromInline
     mutating func insert(_ slot: Int, hash: Int, hashOf: (Int) -> Int) {
         if (count + 1) * 4 > cells.count * 3 { grow(hashOf) }
@@ -30,7 +29,7 @@ struct HashIndex: Sendable {
         insertCell(Self.cell(slot, hash), HashProbe.mix(hash))
     }
 
-    /// Removes a slot that is there.
+    /// Removes a slot if it is in the table.
     @usableFromInline
     mutating func remove(_ slot: Int, hash: Int, hashOf: (Int) -> Int) {
         let mask = cells.count - 1
@@ -44,7 +43,7 @@ struct HashIndex: Sendable {
         var next = (hole + 1) & mask
         while cells[next] != 0 {
             let home = Int(truncatingIfNeeded: HashProbe.mix(hashOf(Self.slot(cells[next]))) >> shift)
-            // A cell may move back as far as its home.
+            // A cell may move back as far as its home position.
             if (next - home) & mask >= (next - hole) & mask {
                 cells[hole] = cells[next]
                 hole = next
@@ -75,7 +74,7 @@ struct HashIndex: Sendable {
     private static func slot(_ cell: UInt64) -> Int { Int(truncatingIfNeeded: cell & 0xFFFF_FFFF) - 1 }
 }
 
-/// The search of a ``HashIndex``, on its cells.
+/// The search in a ``HashIndex``, which operates directly on its cells.
 @usableFromInline
 struct HashProbe {
     @usableFromInline let cells: UnsafeMutablePointer<UInt64>
@@ -87,15 +86,16 @@ struct HashProbe {
         (self.cells, self.mask, self.shift) = (cells, mask, shift)
     }
 
-    /// Spreads a hash: its home is in the high bits, its tag in the low.
+    /// Mixes the bits of a hash. The high bits give the home position and the low bits the tag.
     @inlinable
     static func mix(_ hash: Int) -> UInt64 {
-        // 2^64 divided by the golden ratio; odd. Without the shift the low bits would know nothing of the high ones.
+        // The factor is 2^64 divided by the golden ratio, made odd. Without the shift, the low bits would not depend on
+        // the high ones.
         let product = UInt64(truncatingIfNeeded: hash) &* 0x9E37_79B9_7F4A_7C15
         return product ^ product >> 32
     }
 
-    /// The slot under `hash` for which `matches` holds.
+    /// Returns the slot under `hash` that satisfies `matches`.
     @inlinable @inline(__always)
     func slot(_ hash: Int, where matches: (Int) -> Bool) -> Int? {
         let mixed = Self.mix(hash)

@@ -1,24 +1,26 @@
 public import AlcedoCore
 public import Synchronization
 
-/// What a memory cache's lock guards. `@unchecked` because of a pointer into ``marks``, which lives as long.
+/// The state that a memory cache's lock protects.
+///
+/// `@unchecked` because of `markBase`, a pointer into ``marks``. Both have the same lifetime.
 @usableFromInline
 struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
     @usableFromInline typealias Eviction = RemovedEntry<Key, Value>
 
     @usableFromInline var table: EntryTable<Key, Value>
     @usableFromInline var policy: any EvictionPolicy
-    /// The cost that a purge evicts to; nil for the limit.
+    /// The cost to which a purge evicts entries; nil for the limit.
     @usableFromInline let preferredCost: Int?
     @usableFromInline var marks = AccessMarks()
-    /// Of ``marks``, for readers.
+    /// The first element of ``marks``, for lookups under the shared lock.
     @usableFromInline var markBase: UnsafeMutablePointer<Atomic<UInt64>>
-    /// nil when evicted values are not looked for.
+    /// The weak references to evicted values; nil if the cache does not look for these.
     @usableFromInline var weak: WeakValueTable<Key, Value>?
-    /// How many values were stored. Uses are told apart by it.
+    /// The number of stores so far. It is part of the stamps that order uses.
     @usableFromInline var tick: UInt64 = 1
     @usableFromInline var statistics = MemoryCacheStatistics()
-    /// Above the place of the slot that is looked at next for being too old.
+    /// The position above that of the slot that the next sweep step checks for expiration.
     @usableFromInline var sweepPosition = 0
 
     @inlinable
@@ -30,7 +32,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         weak = isWeak ? WeakValueTable() : nil
     }
 
-    /// Stores a value that the limits admit, and lets others go for it.
+    /// Stores a value that the limits admit and evicts entries until the limits hold. Returns false if the policy
+    /// rejects the value.
     @inlinable
     mutating func store(
         _ value: Value, for key: Key, hash: Int, groupHash: Int, cost: Int, limits: MemoryCacheLimits,
@@ -61,7 +64,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
             slot, hash: UInt64(bitPattern: Int64(hash)), cost: cost,
             hasRoom: table.totalCost <= limits.effectiveCost && table.count <= limits.countLimit, marks: marks)
         evict(limits, insertedSlot: slot, into: &releases)
-        // Nothing else can have taken the slot meanwhile.
+        // The slot cannot have been reused in the meantime, because this call inserts nothing else.
         guard table.slots.contains(slot) else {
             recordRejection(value, for: key, cost: cost, expiration: expiration, into: &releases)
             return false
@@ -70,9 +73,9 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         return true
     }
 
-    /// Does not store a value, and lets go what stands under its key.
+    /// Rejects a value and removes the entry under its key.
     ///
-    /// - Parameter isTooOld: Else it is still found for as long as somebody holds it, and no longer than it lives.
+    /// A value that is not too old can still be found while another owner holds it, until it expires.
     @inlinable
     mutating func reject(
         _ value: Value, for key: Key, hash: Int, cost: Int, expiration: EntryExpiration, isTooOld: Bool,
@@ -87,9 +90,10 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         }
     }
 
-    /// Lets entries go until both limits hold.
+    /// Evicts entries until both limits hold.
     ///
-    /// - Parameter insertedSlot: Of the entry being stored. When it is evicted, it is neither counted nor reported.
+    /// `insertedSlot` is the slot of the entry being stored. If the policy evicts that entry, it is neither counted nor
+    /// reported.
     @inlinable
     mutating func evict(
         _ limits: MemoryCacheLimits, insertedSlot: Int, into releases: inout PendingReleases<Key, Value>
@@ -108,8 +112,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         if count == 0 || table.count == 0 { removeAll(.trimmed, into: &releases) }
     }
 
-    /// Evicts half: of the cost, or of the entries where they cost nothing. By the policy, or by priority where
-    /// entries differ in it.
+    /// Evicts half of the total cost, or half of the entries if they have no cost. Evicts in the order of priorities if
+    /// any differs from normal, and otherwise in the order of the policy.
     @inlinable
     mutating func halve(into releases: inout PendingReleases<Key, Value>) {
         let (cost, count) = (table.totalCost, table.count)
@@ -118,7 +122,8 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         trim(toCost: costToKeep, count: countToKeep, into: &releases)
     }
 
-    /// Evicts entries in the order of their priorities and, among equals, of their last uses. O(n log n).
+    /// Evicts entries in the order of their priorities and, within a priority, of their last uses, until the rest cost
+    /// at most `cost` and number at most `count`. O(n log n).
     @inlinable
     mutating func purge(toCost cost: Int, count: Int, into releases: inout PendingReleases<Key, Value>) {
         let order = (0..<table.count).map { position in
@@ -137,8 +142,10 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         release(slot, reason, into: &releases)
     }
 
-    /// Takes everything out, and the memory for it. What is trimmed stays to be found while it is held; what is removed
-    /// does not. O(1); with a weak level, O(number of entries) to trim. Returns how many entries there were.
+    /// Removes all entries and hands over their memory. Returns the number of removed entries.
+    ///
+    /// Trimmed values can still be found while another owner holds them; removed values cannot. O(1); O(number of
+    /// entries) to trim with weak references.
     @inlinable
     @discardableResult
     mutating func removeAll(_ reason: EvictionReason, into releases: inout PendingReleases<Key, Value>) -> Int {
@@ -164,7 +171,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         return count
     }
 
-    /// Removes what is too old. O(number of entries) when any can be.
+    /// Removes expired entries. O(number of entries) if any has a deadline.
     @inlinable
     mutating func removeExpired(at now: Int64, into releases: inout PendingReleases<Key, Value>) {
         weak?.forget(olderThan: now)
@@ -173,20 +180,23 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         sweep(table.count, at: now, into: &releases)
     }
 
-    /// Records a use under the exclusive lock. Every policy's entries are marked, because ``purge(toCost:count:into:)``
-    /// goes by the marks.
+    /// Records a use under the exclusive lock. Sets the mark under every policy, because ``purge(toCost:count:into:)``
+    /// needs the marks.
     @inlinable
     mutating func recordUse(of slot: Int, stamp: UInt64) {
         AccessMarks.record(markBase + slot, stamp: stamp)
         if !type(of: policy).readsMarks { policy.use(slot) }
     }
 
-    /// Looks at some entries, so that what is too old goes by itself: three at each store, all within half as many stores
-    /// as there are entries.
+    /// Removes expired entries among the next `steps` entries.
+    ///
+    /// With the default of three steps at each store, all entries are checked within half as many stores as there are
+    /// entries.
     @inlinable
     mutating func sweep(_ steps: Int = 3, at now: Int64, into releases: inout PendingReleases<Key, Value>) {
         for _ in 0..<min(steps, table.count) {
-            // Downwards: what comes to the place of one that goes was looked at before, or is new.
+            // The position moves downwards. The entry that takes the position of a removed one was checked before or is
+            // new.
             sweepPosition = (sweepPosition > 0 && sweepPosition <= table.count ? sweepPosition : table.count) - 1
             let slot = table.slots[sweepPosition]
             if table.isExpired(slot, at: now) { remove(slot, .expired, into: &releases) }
@@ -200,7 +210,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         guard table.count > 0 else { return false }
         var slot = policy.evict(marks: marks) ?? -1
         if !table.slots.contains(slot) {
-            // Somebody else's policy may be wrong; the limits hold all the same.
+            // A custom policy may return an invalid slot. The limits hold nevertheless.
             slot = table.slots[0]
             policy.remove(slot)
         }
@@ -224,7 +234,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         record(eviction, into: &releases)
     }
 
-    /// Records a value that is not stored; it is found for as long as it is referenced elsewhere.
+    /// Records the rejection of a value, which can still be found while another owner holds it.
     @inlinable
     mutating func recordRejection(
         _ value: Value, for key: Key, cost: Int, expiration: EntryExpiration,

@@ -2,21 +2,23 @@ public import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
 
-/// What a call has removed under the lock and releases after it: a value's deinit may call the cache.
+/// The entries that a call removes under the lock. They are released outside it, because a value's deinitializer may
+/// call the cache.
 @usableFromInline
 struct PendingReleases<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var evictions: [RemovedEntry<Key, Value>] = []
     @usableFromInline var retired: [RetiredEntries<Key, Value>] = []
-    /// Values that were rejected or only examined: their other owners may have released them meanwhile.
+    /// Values that were rejected or examined. The cache may hold the last reference to them if their other owners have
+    /// released them.
     @usableFromInline var examined: [Value] = []
 
     @inlinable
     init() {}
 
-    /// Whether no entry has left.
+    /// Whether no entry was removed.
     @inlinable var isEmpty: Bool { evictions.isEmpty && retired.isEmpty }
 
-    /// Calls `body` for each entry that has left.
+    /// Calls `body` for each removed entry.
     @inlinable
     func forEach(_ body: (RemovedEntry<Key, Value>) -> Void) {
         for eviction in evictions { body(eviction) }
@@ -24,12 +26,12 @@ struct PendingReleases<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// All that a cache held, taken out whole with the memory for it, to be reported and released outside the lock.
+/// The complete contents of a cache with their memory, to be reported and released outside the lock.
 @usableFromInline
 struct RetiredEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let table: EntryTable<Key, Value>
     @usableFromInline let reason: EvictionReason
-    /// Held for their memory only.
+    /// The policy. It, the marks and the weak references are held only to be released outside the lock.
     @usableFromInline let policy: any EvictionPolicy
     @usableFromInline let marks: AccessMarks
     @usableFromInline let weak: WeakValueTable<Key, Value>?
@@ -53,15 +55,17 @@ struct RetiredEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// Calls a cache's listener, in each thread one call at a time: what leaves because the listener calls the cache waits in
-/// line until the listener has returned, so that no chain of such calls grows the stack.
+/// Calls a cache's eviction listener, without recursion on any thread.
+///
+/// If the listener's calls to the cache remove further entries, these are queued until the listener returns, so that a
+/// chain of such calls does not grow the stack.
 @usableFromInline
 struct EvictionReporter<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable {
     @usableFromInline typealias Listener = @Sendable (Key, Value, EvictionReason) -> Void
     private typealias Queue = [PendingReleases<Key, Value>]
 
     @usableFromInline let listener: Listener?
-    /// What waits, by thread; a thread is here for as long as its listener runs.
+    /// The queued removals by thread. A thread has a queue while its listener runs.
     private let queues = Locked<[UInt: Queue]>([:])
 
     @usableFromInline
@@ -94,7 +98,7 @@ struct EvictionReporter<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, S
         releases.forEach { listener($0.key, $0.value, $0.reason) }
     }
 
-    /// nil when nothing waits; then the thread is outside again.
+    /// Returns the removals queued for a thread. Returns nil and removes the queue if there are none.
     private func nextQueue(of thread: UInt) -> Queue? {
         queues.withLock { queues in
             guard let queue = queues[thread], !queue.isEmpty else {

@@ -2,33 +2,37 @@ import AlcedoCore
 public import AlcedoLibc
 import AlcedoRuntime
 
-/// A value that many threads may read at once, with a value for each lane in which readers count.
+/// A value that many threads can read at the same time, with a separate value for each reader lane.
 ///
-/// A reader locks one lane, its thread's own, so readers do not meet, not even in one cache line; a writer locks all
-/// lanes. That makes writing dearer by some nanoseconds a lane. With one lane it is a plain lock. (Known as big-reader
-/// lock: "brlock" in Linux 2.4, "lglock" later.) Hold it for a few memory accesses only. Not recursive.
+/// A reader locks one lane, which its thread number selects, so that readers in different lanes do not share a cache
+/// line. A writer locks all lanes, which makes a write slower by some nanoseconds per lane. With one lane, this is a
+/// plain lock. The technique is known as a big-reader lock: "brlock" in Linux 2.4, later "lglock". Hold the lock for a
+/// few memory accesses only. It is not recursive.
 ///
-/// `@unchecked` because of the pointers: `value` is written under all lanes and read under at least one; a lane's value
-/// are touched under that lane.
+/// `@unchecked` because of the pointers: `value` is written under all lanes and read under at least one. A lane's value
+/// is accessed under that lane.
 @usableFromInline
 struct ReadMostlyLock<Value: Sendable, LaneValue: Sendable>: ~Copyable, @unchecked Sendable {
-    /// Two cache lines, because processors fetch them in pairs.
+    /// The alignment of a lane: two cache lines, because processors fetch them in pairs.
     @inlinable
     static var alignment: Int { 128 }
-    /// The offset of the lane's value from its lock.
+    /// The offset of a lane's value from its lock.
     @usableFromInline static var laneValueOffset: Int { 64 }
 
     @usableFromInline let lanes: UnsafeMutableRawPointer
     @usableFromInline let laneStride: Int
-    /// A power of two.
+    /// The number of lanes, a power of two.
     @usableFromInline let laneCount: Int
     @usableFromInline let value: UnsafeMutablePointer<Value>
-    /// Beside the lanes, where it is read without a look at whether it has been made.
+    /// The numbers of threads. A stored property, so that reading it needs no check for lazy initialization.
     @usableFromInline let threadNumber = ThreadNumber()
 
+    /// Creates a lock for a value.
+    ///
     /// - Parameters:
-    ///   - laneCount: How many readers do not meet; rounded up to a power of two.
-    ///   - laneValue: The first value of every lane.
+    ///   - initial: The initial value.
+    ///   - laneValue: The initial value of every lane.
+    ///   - laneCount: The number of lanes, rounded up to a power of two.
     @inlinable
     init(_ initial: consuming Value, laneValue: LaneValue, laneCount: Int) {
         var count = 1
@@ -56,8 +60,10 @@ struct ReadMostlyLock<Value: Sendable, LaneValue: Sendable>: ~Copyable, @uncheck
         value.deallocate()
     }
 
-    /// Runs `body` while nobody writes; others may read. `body` has the value of the lane alone. The value comes by
-    /// pointer, so that reading a part of it copies, and retains, nothing else; the pointer is good in `body` only.
+    /// Runs `body` while no thread writes. Other threads may read.
+    ///
+    /// `body` has exclusive access to the value of its lane. It receives the shared value as a pointer, so that reading
+    /// one part does not copy or retain the rest. The pointer is valid only within `body`.
     @inlinable
     borrowing func withSharedLock<Result>(_ body: (UnsafePointer<Value>, inout LaneValue) -> Result) -> Result {
         let lane = laneCount == 1 ? 0 : threadNumber.current & (laneCount - 1)
@@ -66,7 +72,7 @@ struct ReadMostlyLock<Value: Sendable, LaneValue: Sendable>: ~Copyable, @uncheck
         return body(UnsafePointer(value), &laneValue(lane).pointee)
     }
 
-    /// Runs `body` on the value, alone, with the value of the first lane.
+    /// Runs `body` with exclusive access to the value and to the value of the first lane.
     @inlinable
     borrowing func withLock<Result>(_ body: (inout Value, inout LaneValue) -> Result) -> Result {
         for lane in 0..<laneCount { pthread_mutex_lock(mutex(lane)) }
@@ -74,7 +80,7 @@ struct ReadMostlyLock<Value: Sendable, LaneValue: Sendable>: ~Copyable, @uncheck
         return body(&value.pointee, &laneValue(0).pointee)
     }
 
-    /// Runs `body` on the value and the values of every lane, alone.
+    /// Runs `body` with exclusive access to the value, and with the values of all lanes.
     @inlinable
     borrowing func withAllLanes<Result>(_ body: (inout Value, [LaneValue]) -> Result) -> Result {
         withLock { value, _ in body(&value, (0..<laneCount).map { laneValue($0).pointee }) }
@@ -91,10 +97,12 @@ struct ReadMostlyLock<Value: Sendable, LaneValue: Sendable>: ~Copyable, @uncheck
     }
 }
 
-/// Numbers threads in the order in which they first ask, so that a few threads get different ones.
+/// The numbers of threads, assigned in the order in which they first request one, so that a small number of threads
+/// have consecutive numbers.
 @usableFromInline
 struct ThreadNumber: Sendable {
-    /// The key under which the system's library keeps a thread's number, plus one; nil when it has no key left.
+    /// The key of the thread-specific value, which is the thread's number plus one; nil if the process has no keys
+    /// left.
     private static let shared: pthread_key_t? = {
         var key = pthread_key_t()
         return pthread_key_create(&key, nil) == 0 ? key : nil
@@ -105,7 +113,8 @@ struct ThreadNumber: Sendable {
 
     @usableFromInline init() { key = Self.shared }
 
-    /// The calling thread's number, the same at every call: 0, 1, 2 and so on. A few nanoseconds.
+    /// The calling thread's number, counted from 0. It stays the same for the life of the thread, and is 0 for every
+    /// thread if the process has no keys left. Reading it takes a few nanoseconds.
     @inlinable var current: Int {
         guard let key else { return 0 }
         let known = Int(bitPattern: pthread_getspecific(key))

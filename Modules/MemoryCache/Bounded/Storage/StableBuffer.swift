@@ -1,16 +1,17 @@
 import AlcedoLibc
 
-/// Elements in memory of their own, for readers that must not touch a reference count: under a lock that many readers
-/// hold at once, the counts of an array's buffer would be what they fight over.
+/// A growing buffer that readers can access without changing a reference count. Under a lock that many readers hold at
+/// once, threads would contend for the reference count of an array's buffer.
 ///
-/// Not a value: copies share the memory, and growth moves the elements.
+/// The type has no value semantics: copies share the memory, and growth moves the elements.
 ///
-/// `@unchecked` because of the pointers: the ``ReadMostlyLock`` around the ``MemoryCacheState`` that the buffer is part of
-/// guards them. Elements are changed under all its lanes and read under at least one; deadlines alone are changed under
-/// one, and are atomic (see ``EntryLookup``). What ``RetiredEntries`` has taken out is changed no more.
+/// `@unchecked` because of the pointers: the ``ReadMostlyLock`` around the ``MemoryCacheState`` that contains the
+/// buffer protects them. Elements are changed under all lanes and read under at least one. Only deadlines are changed
+/// under one lane, and they are atomic (see ``EntryLookup``). Elements taken out by ``RetiredEntries`` are no longer
+/// changed.
 @usableFromInline
 struct StableBuffer<Element: Sendable>: @unchecked Sendable {
-    /// Frees the elements when the last copy of the buffer goes.
+    /// The owner of the memory, which frees the elements when the last copy of the buffer is released.
     @usableFromInline
     final class Owner {
         @usableFromInline let base: UnsafeMutablePointer<Element>
@@ -51,7 +52,7 @@ struct StableBuffer<Element: Sendable>: @unchecked Sendable {
         self.count = count
     }
 
-    /// Unchecked but in debug builds: indices are the cache's own.
+    /// Accesses an element. The index is checked in debug builds only, because all indices come from the cache itself.
     @inlinable
     subscript(index: Int) -> Element {
         unsafeAddress {
@@ -79,18 +80,18 @@ struct StableBuffer<Element: Sendable>: @unchecked Sendable {
     }
 }
 
-/// Memory for random access: in large pages where the system has them. Among a million entries a lookup would otherwise
-/// miss the processor's page table cache as often as its data cache.
+/// Memory for random access, in huge pages if the system offers them. With small pages, a lookup among a million
+/// entries misses the processor's TLB as often as its data cache.
 @usableFromInline
 enum LargePages {
     private static let pageSize = 2 << 20
 
-    /// Returns memory that is aligned to 64 bytes, or to a large page when it fills two.
+    /// Returns memory that is aligned to 64 bytes, or to a huge page if it spans at least two.
     ///
-    /// Blocks from 256 KiB are mapped, so that the system gets them back when they are released. `malloc` may keep freed
-    /// blocks: those of a thread's arena are not even returned by `malloc_trim`.
+    /// Blocks of 256 KiB and more are mapped, so that the system gets them back when they are released. `malloc` may
+    /// keep freed blocks, and `malloc_trim` does not return the blocks of a thread's arena.
     ///
-    /// Ends the process when the system has no memory, as every allocation in Swift does.
+    /// Ends the process if the system has no memory left, as every allocation in Swift does.
     @usableFromInline
     static func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
         guard isMapped(byteCount) else { return .allocate(byteCount: byteCount, alignment: 64) }
@@ -102,7 +103,7 @@ enum LargePages {
         let (before, after) = (memory - start, reserved - needed - (memory - start))
         if before > 0 { munmap(start, before) }
         if after > 0 { munmap(memory + needed, after) }
-        // A hint only: a system without large pages refuses it.
+        // This is only a hint. A system without huge pages refuses it.
         _ = madvise(memory, needed, Int32(MADV_HUGEPAGE))
         return memory
     }
@@ -122,6 +123,6 @@ enum LargePages {
 
     private static func isMapped(_ byteCount: Int) -> Bool { byteCount >= 256 << 10 }
 
-    /// Rounds up to what every system's pages divide.
+    /// Rounds up to 64 KiB, a multiple of the page size of every system.
     private static func mappedCount(_ byteCount: Int) -> Int { (byteCount + 0xFFFF) & ~0xFFFF }
 }
