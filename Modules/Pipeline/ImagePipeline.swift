@@ -25,14 +25,14 @@ public import FoundationEssentials
 /// ```
 ///
 /// **Shared work.** Equal requests share one load. Requests for variants of one resource share its download, the decode
-/// of each size, and each processor of a common prefix. A shared load runs at the highest priority of its callers. When
-/// it fails because of its URL, header fields or credentials, the requests with the same ones fail; the other requests
-/// retry with their own.
+/// of each size, and each processor up to their first difference. A shared load runs at the highest priority of its
+/// callers. When it fails because of its URL, header fields or credentials, the requests with the same ones fail; the
+/// other requests retry with their own.
 ///
 /// **Cancellation.** Cancelling a task ends its own wait. The load ends when no caller waits for it.
 ///
-/// **Disk cache.** Bytes are stored only after they were decoded to a whole image. Bytes of ``data(for:)`` and of
-/// prefetching to disk are stored after their header was decoded. Bytes are never stored when the server forbids it. A
+/// **Disk cache.** A load of an image stores the bytes only after they were decoded to a whole image. ``data(for:)`` and
+/// prefetching to disk store them after the header was decoded. Bytes are never stored when the server forbids it. A
 /// partial image is returned only to a request that allows it, and is never cached.
 ///
 /// **Memory.** Concurrent decodes share one budget of bytes.

@@ -22,7 +22,7 @@ public final class ImagePrefetcher: Sendable {
     ///
     /// - Parameters:
     ///   - pipeline: The pipeline that loads the images.
-    ///   - destination: The caches that receive the images. Default: memory and disk, as for any load.
+    ///   - destination: The caches that receive the images. Default: ``PrefetchDestination/memory``.
     ///   - maxConcurrentLoads: The maximum number of concurrent loads. Values below one count as one. Default: 2.
     ///   - maximumPendingCount: The maximum number of waiting requests. Further requests are skipped. Default: 10,000.
     ///   - priority: The priority of all loads. It replaces the priority of each request. Default: low.

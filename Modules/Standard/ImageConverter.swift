@@ -74,7 +74,7 @@ public struct ImageConverter: Sendable {
         let info = try codecs.inspect(data, limits: limits)
         let encoder = metadata.exif(of: info).map { encoder.embedding(exif: $0) } ?? encoder
         let options = options(for: info, encoder.format, fitting: size)
-        // The resizer works on rows in stored order, before the orientation applies.
+        // When the orientation is not applied, the rows keep their stored order, so the size must match that order.
         let isTurned = !appliesOrientation && info.orientation.swapsSides
         let resize = size.map { ImageProcessors.Resize(to: isTurned ? $0.transposed : $0) }
         guard info.frameCount == 1 else {

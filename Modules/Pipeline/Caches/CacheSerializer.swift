@@ -47,7 +47,7 @@ extension CacheSerializer {
 ///   the image; for example, JPEG holds no transparency.
 /// - It is written in any format that can hold the image when the codecs do not write PNG.
 /// - An animation is written in a format that holds all frames. If no codec writes the format of its original, the
-///   original bytes are kept.
+///   original bytes are kept. Without an original, another format that holds all frames is used, else PNG for one frame.
 ///
 /// **With a `format`:**
 ///

@@ -339,8 +339,11 @@ extension ImageCache {
     /// Returns the key under which an image is stored. When `key` is an `http` URL, the key of the original is the one
     /// that an ``ImagePipeline`` uses.
     ///
-    /// A disk cache of files returns the path of an image for this key: `files.path(for:
-    /// ImageCache.imageKey("photo"))`.
+    /// A disk cache of files returns the path of an image for this key:
+    ///
+    /// ```swift
+    /// let path = files.path(for: ImageCache.imageKey("photo"))
+    /// ```
     public static func imageKey(_ key: String, processorIdentifier: String = "") -> ImageKey {
         ImageKey(ResourceKey(key), variant: processorIdentifier)
     }
