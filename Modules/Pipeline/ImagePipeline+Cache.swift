@@ -54,10 +54,10 @@ extension ImagePipeline {
         ///
         /// The request's cache policy says which layers are written. The response cache is never written.
         ///
-        /// - Throws: ``PipelineError`` `notStored` when the image could not be encoded or written to disk, with the disk
-        ///   cache's error as its cause, if there is one; memory keeps the image. `notStored` also for a partial image,
-        ///   which no cache keeps. `shutDown` after ``ImagePipeline/shutDown()``. `CancellationError` when the task is
-        ///   cancelled before the image is encoded; a later cancellation does not stop the write.
+        /// - Throws: ``PipelineError`` `notStored` when the image could not be encoded or written to disk, with the
+        ///   disk cache's error as its cause, if there is one; memory keeps the image. `notStored` also for a partial
+        ///   image, which no cache keeps. `shutDown` after ``ImagePipeline/shutDown()``. `CancellationError` when the
+        ///   task is cancelled before the image is encoded; a later cancellation does not stop the write.
         public func store(_ image: DecodedImage, for request: ImageRequest) async throws {
             guard !pipeline.isShutDown else { throw PipelineError.shutDown }
             guard !image.isPartial else { throw PipelineError(.notStored, "no cache keeps a partial image") }

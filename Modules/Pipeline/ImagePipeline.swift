@@ -31,9 +31,9 @@ public import FoundationEssentials
 ///
 /// **Cancellation.** Cancelling a task ends its own wait. The load ends when no caller waits for it.
 ///
-/// **Disk cache.** A load of an image stores the bytes only after they were decoded to a whole image. ``data(for:)`` and
-/// prefetching to disk store them after the header was decoded. Bytes are never stored when the server forbids it. A
-/// partial image is returned only to a request that allows it, and is never cached.
+/// **Disk cache.** A load of an image stores the bytes only after they were decoded to a whole image. ``data(for:)``
+/// and prefetching to disk store them after the header was decoded. Bytes are never stored when the server forbids it.
+/// A partial image is returned only to a request that allows it, and is never cached.
 ///
 /// **Memory.** Concurrent decodes share one budget of bytes.
 ///

@@ -9,9 +9,9 @@ public import FoundationEssentials
 /// prefetcher.start(urls)
 /// ```
 ///
-/// Equal requests are loaded once. Requests whose result is already cached are skipped. Releasing the prefetcher
-/// cancels the loads that have not ended. A view that requests an image during its prefetch joins that load and raises
-/// the load's priority to its own.
+/// Equal requests are loaded once. Requests whose result the destination already has are skipped. Releasing the
+/// prefetcher cancels the loads that have not ended. A view that requests an image during its prefetch joins that load
+/// and raises the load's priority to its own.
 public final class ImagePrefetcher: Sendable {
     private let pipeline: ImagePipeline
     private let destination: PrefetchDestination
@@ -134,7 +134,7 @@ public final class ImagePrefetcher: Sendable {
         pump()
     }
 
-    /// Loads one request. Returns false when its result was already cached.
+    /// Loads one request. Returns false when the destination already had its result.
     private static func load(
         _ request: ImageRequest, with pipeline: ImagePipeline, to destination: PrefetchDestination,
         _ priority: PriorityHandle
@@ -164,7 +164,7 @@ public enum PrefetchDestination: Sendable, Hashable {
 public struct PrefetchReport: Sendable, CustomStringConvertible {
     /// The requests that were loaded.
     public var loaded: [ImageRequest] = []
-    /// The requests whose result was already cached, and those beyond the prefetcher's `maximumPendingCount`.
+    /// The requests whose result the destination already had, and those beyond the prefetcher's `maximumPendingCount`.
     public var skipped: [ImageRequest] = []
     /// The requests that failed, with their errors.
     public var failed: [(request: ImageRequest, error: any Error)] = []

@@ -24,6 +24,7 @@ public protocol CacheSerializer: Sendable {
 }
 
 extension CacheSerializer {
+    /// Decodes stored bytes with `codecs`. Throws ``ImageDecodingError``.
     public func image(
         from data: Data, options: DecodingOptions, codecs: CodecRegistry
     ) throws(ImageDecodingError) -> DecodedImage {
@@ -47,7 +48,8 @@ extension CacheSerializer {
 ///   the image; for example, JPEG holds no transparency.
 /// - It is written in any format that can hold the image when the codecs do not write PNG.
 /// - An animation is written in a format that holds all frames. If no codec writes the format of its original, the
-///   original bytes are kept. Without an original, another format that holds all frames is used, else PNG for one frame.
+///   original bytes are kept. Without an original, another format that holds all frames is used, else PNG for one
+///   frame.
 ///
 /// **With a `format`:**
 ///
@@ -76,6 +78,7 @@ public struct DefaultCacheSerializer: CacheSerializer {
         self.prefersOriginalData = prefersOriginalData
     }
 
+    /// Returns the original bytes or the encoded image, by the rules in the description of this type.
     public func bytes(
         of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
     ) -> (data: Data, isOriginal: Bool)? {
