@@ -1,24 +1,26 @@
-/// The layers in which something of a request is cached.
+/// The cache layers that contain data of a request.
 public struct CachedLayers: OptionSet, Sendable, Hashable, CustomStringConvertible {
+    /// The bits of the layers.
     public let rawValue: UInt8
 
+    /// Creates a set from the bits of its layers.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The finished image, in memory.
+    /// The finished image in memory.
     public static let memory = CachedLayers(rawValue: 1)
-    /// The image as it was asked for, on disk.
+    /// The processed image on disk.
     public static let processed = CachedLayers(rawValue: 2)
-    /// The bytes as they came, on disk.
+    /// The original bytes on disk.
     public static let original = CachedLayers(rawValue: 4)
-    /// The response of the server, in the response cache.
+    /// The server's response in the response cache.
     public static let response = CachedLayers(rawValue: 8)
 
-    /// On disk, as it was asked for or as it came.
+    /// Both layers on disk: the processed image and the original bytes.
     public static let disk: CachedLayers = [.processed, .original]
     /// Every layer.
     public static let all: CachedLayers = [.memory, .disk, .response]
 
-    /// The layers by their names, such as `[memory, original]`.
+    /// The names of the layers, such as `[memory, original]`.
     public var description: String {
         let names: [(CachedLayers, String)] = [
             (.memory, "memory"), (.processed, "processed"), (.original, "original"), (.response, "response"),

@@ -1,25 +1,41 @@
 public import AlcedoCore
 
-/// Stands in the way of every load of an image, and may do something about it: rewrite the request, try again, keep a log, give an image
-/// of its own.
+/// A type that intercepts every load of an image. It can change the request, retry, log, or return its own image.
 ///
-/// The interceptors of a pipeline stand one behind the other, the first outermost; behind the last are the caches and the
-/// source. Calls come from any task, several at once.
+/// ```swift
+/// struct RetryOnce: ImageLoadInterceptor {
+///     func load(
+///         _ request: ImageRequest, next: @Sendable (ImageRequest) async throws -> ImageResponse
+///     ) async throws -> ImageResponse {
+///         do {
+///             return try await next(request)
+///         } catch let error as PipelineError where error.code == .download {
+///             return try await next(request)
+///         }
+///     }
+/// }
+/// ```
 ///
-/// Not asked are ``ImagePipeline/cachedImage(for:)``, and those who want bytes and no image: ``ImagePipeline/data(for:)``
-/// and prefetching to ``PrefetchDestination/disk``. Give these the request as an interceptor would make it.
+/// A pipeline calls its interceptors in order, the first as the outermost. The last one's `next` continues with the
+/// caches and the source. Calls come from any task, several concurrently.
+///
+/// Interceptors are not called for ``ImagePipeline/cachedImage(for:)``, nor for ``ImagePipeline/data(for:)`` and
+/// prefetching to ``PrefetchDestination/disk``, which load bytes and no image. Pass a request to these as the
+/// interceptor would change it.
 public protocol ImageLoadInterceptor: Sendable {
+    /// Loads the image of a request.
+    ///
     /// - Parameters:
-    ///   - request: What is wanted, as the interceptors before this one leave it.
-    ///   - next: Goes on with a request; may be called any number of times.
-    /// - Throws: What `next` throws, or an error of its own.
+    ///   - request: The request, as changed by the interceptors before this one.
+    ///   - next: Continues the load with a request. It can be called any number of times.
+    /// - Throws: The errors of `next`, or the interceptor's own.
     func load(
         _ request: ImageRequest, next: @Sendable (ImageRequest) async throws -> ImageResponse
     ) async throws -> ImageResponse
 }
 
 extension [any ImageLoadInterceptor] {
-    /// Passes a request through the interceptors, the first outermost, and what they make of it to `end`.
+    /// Passes a request through the interceptors, the first as the outermost, and the resulting request to `end`.
     func load(
         _ request: ImageRequest, from index: Int = 0, _ end: @Sendable (ImageRequest) async throws -> ImageResponse
     ) async throws -> ImageResponse {

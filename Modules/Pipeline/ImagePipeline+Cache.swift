@@ -14,8 +14,8 @@ extension ImagePipeline {
     /// await pipeline.cache.remove(request)
     /// ```
     ///
-    /// Storing and removing are changes of the request's resource: loads that are in progress then bring nothing of it to
-    /// memory and disk. Requests are used as they are: interceptors are not asked.
+    /// After an image is stored or removed, loads of its resource that were already in progress write nothing to memory
+    /// and disk. Interceptors are not called.
     public struct Cache: Sendable {
         private let pipeline: ImagePipeline
 
@@ -23,11 +23,12 @@ extension ImagePipeline {
 
         /// The finished image of a request in memory.
         ///
-        /// Reading is ``ImagePipeline/cachedImage(for:)``: a look-up, after one `stat` of a local file
-        /// (``/AlcedoCore/ImageRequest/tracksFileChanges``). Setting replaces the image in memory, at the request's scale,
-        /// and leaves the disk as it is; setting nil removes it. Setting has no effect where the request's cache policy
-        /// forbids writing to memory, for a partial image, without a memory cache, and after
-        /// ``ImagePipeline/shutDown()``.
+        /// Reading is ``ImagePipeline/cachedImage(for:)``: a look-up, and one `stat` call for a local file
+        /// (``/AlcedoCore/ImageRequest/tracksFileChanges``). Setting an image replaces the one in memory, with the
+        /// request's scale, and does not change the disk. Setting nil removes the image from memory.
+        ///
+        /// Setting has no effect when the request's cache policy forbids writing to memory, for a partial image,
+        /// without a memory cache, and after ``ImagePipeline/shutDown()``.
         public subscript(request: ImageRequest) -> DecodedImage? {
             get { pipeline.cachedImage(for: request) }
             nonmutating set {
@@ -42,18 +43,21 @@ extension ImagePipeline {
         }
 
         /// Stores an image as the finished image of a request: in memory, and on disk where the pipeline looks for it.
-        /// Returns when it is there.
+        /// Returns when the write to disk has ended.
         ///
-        /// The disk gets the image, encoded by ``Configuration/serializer``, when the request is for the image as it comes
-        /// (no size, no processors), and otherwise when the pipeline or the request keeps processed images
-        /// (``Configuration/dataCachePolicy``). A request for the image as it comes then finds it in place of the source's
-        /// bytes, and so do requests that process it. Files and other local sources are not on disk as they come. The
-        /// request's cache policy says which layers may be written; the response cache is never written.
+        /// The disk cache receives the image, encoded by ``Configuration/serializer``, in two cases:
         ///
-        /// - Throws: ``PipelineError`` `notStored` when the disk does not get the image, for any reason, which is its
-        ///   cause: memory then keeps it; and for a partial image, which no cache keeps. `shutDown` after
-        ///   ``ImagePipeline/shutDown()``. `CancellationError` when the task is cancelled before the image is encoded;
-        ///   later, the write continues.
+        /// - The request has no target size and no processors, and its source is not local. The image then replaces the
+        ///   original bytes, for this request and for requests that process the original.
+        /// - The request has a target size or processors, and ``Configuration/dataCachePolicy`` or the request's own
+        ///   policy keeps processed images.
+        ///
+        /// The request's cache policy says which layers are written. The response cache is never written.
+        ///
+        /// - Throws: ``PipelineError`` `notStored` when the image could not be encoded or written to disk, with the
+        ///   disk cache's error as its cause, if there is one; memory keeps the image. `notStored` also for a partial
+        ///   image, which no cache keeps. `shutDown` after ``ImagePipeline/shutDown()``. `CancellationError` when the
+        ///   task is cancelled before the image is encoded; a later cancellation does not stop the write.
         public func store(_ image: DecodedImage, for request: ImageRequest) async throws {
             guard !pipeline.isShutDown else { throw PipelineError.shutDown }
             guard !image.isPartial else { throw PipelineError(.notStored, "no cache keeps a partial image") }
@@ -64,8 +68,10 @@ extension ImagePipeline {
             try await pipeline.processedImages.store(image, for: request, since: generation)
         }
 
-        /// Returns the layers in which something of the request is cached; of a local file whose changes are tracked, of its
-        /// current version. Reads no bytes, and does not count as a use.
+        /// Returns the layers that contain data of the request. For a local file whose changes are tracked, the current
+        /// version counts.
+        ///
+        /// Reads no bytes, and does not update the recency of the entries.
         public func contains(_ request: ImageRequest) async -> CachedLayers {
             let request = await pipeline.versions.settled(request)
             let (key, originalKey) = (request.key, request.originalKey)
@@ -82,15 +88,17 @@ extension ImagePipeline {
             return layers
         }
 
-        /// Removes what is cached of the request. A response cache may still store a response that is in flight. Of a local
-        /// file whose changes are tracked, removes the current version, and the last one before that this pipeline kept; all
-        /// versions with `allVariants`.
+        /// Removes the cached data of a request.
+        ///
+        /// For a local file whose changes are tracked, this removes the current version and the previous version that
+        /// this pipeline kept; with `allVariants`, all versions. A response cache may still store a response that is in
+        /// flight.
         ///
         /// - Parameters:
         ///   - request: The request of the image.
         ///   - layers: The layers to remove from. Default: all.
-        ///   - allVariants: Whether to remove everything that was made of the resource, by other requests too; `processed`
-        ///     and `original` are one layer then. Default: false.
+        ///   - allVariants: Whether to remove all data of the resource, including that of other requests. `processed`
+        ///     and `original` then count as one layer. Default: false.
         public func remove(
             _ request: ImageRequest, from layers: CachedLayers = .all, allVariants: Bool = false
         ) async {
@@ -117,14 +125,15 @@ extension ImagePipeline {
             }
         }
 
-        /// Removes everything from memory and disk. The response cache is emptied by its owner.
+        /// Removes everything from memory and disk. Does not empty the response cache, whose owner can do that.
         public func removeAll() async {
             pipeline.generations.recordChange(of: .everything) { pipeline.memory.removeAll() }
             pipeline.process.forgetAll()
             await pipeline.disk.removeAll()
         }
 
-        /// Returns the moment behind the change; nil when nothing may be stored.
+        /// Stores an image in memory. Returns the generation after the change, or nil while another change is in
+        /// progress.
         private func storeInMemory(_ image: DecodedImage, _ request: ImageRequest) -> Generation? {
             let resource = request.key.resource
             let generation = pipeline.generations.advance(of: resource) {}

@@ -1,61 +1,76 @@
 public import AlcedoCore
 
 extension ImagePipeline {
-    /// The parts a pipeline is made of. Every one is a protocol value: the pipeline names no concrete type.
+    /// The parts and limits of a pipeline.
+    ///
+    /// ```swift
+    /// var configuration = ImagePipeline.Configuration.standard()
+    /// configuration.maxConcurrentDecodes = 4
+    /// configuration.observers = [TextLogger { print($0) }]
+    /// let pipeline = ImagePipeline(configuration)
+    /// ```
+    ///
+    /// Every part is a value of protocol type, so each can be replaced.
     public struct Configuration: Sendable {
-        /// Fetches bytes.
+        /// The downloader, which fetches encoded bytes.
         public var downloader: any Downloading
-        /// The formats that are decoded.
+        /// The codecs of the supported formats.
         public var codecs: CodecRegistry
-        /// Decoded images; nil keeps none.
+        /// The cache of decoded images, or nil for no memory cache.
         public var memoryCache: (any MemoryCaching)?
-        /// Bytes as they arrived; nil keeps none.
+        /// The cache of encoded bytes, or nil for no disk cache.
         public var diskCache: (any DataCaching)?
-        /// The response cache below the downloader, so that what it has can be asked and removed; nil: there is none.
+        /// The response cache that the downloader uses, or nil when it uses none. `ImagePipeline.cache` looks up and
+        /// removes responses in it.
         public var responseCache: (any ResponseCacheAccess)?
-        /// What is kept on disk, unless a request says otherwise. Default: the bytes as they came.
+        /// The data that the disk cache stores for requests without a policy of their own. Default: the original bytes.
         public var dataCachePolicy: DataCachePolicy
-        /// Makes the bytes of images that are kept as they were asked for. Default: their own format where it holds them,
-        /// else PNG.
+        /// The serializer that encodes and decodes processed images for the disk cache. Default: a
+        /// ``DefaultCacheSerializer``, which writes the format of the original where that can hold the image, and PNG
+        /// otherwise.
         public var serializer: any CacheSerializer
-        /// Stand in the way of every load, the first outermost. Default: none.
+        /// The interceptors of every load. The first is the outermost. Default: none.
         public var interceptors: [any ImageLoadInterceptor]
         /// The observers of every step, called in this order. Default: none.
         public var observers: [any PipelineObserving]
         /// The clock that measures the steps and ``writeTimeout``.
         package var clock: any TimeSource
-        /// The maximum number of images that are decoded, processed and encoded at the same time, each on a thread of its
-        /// own. Default: 2.
+        /// The maximum number of images that are decoded, processed or encoded concurrently, each on its own thread.
+        /// Default: 2.
         public var maxConcurrentDecodes: Int
-        /// Most bytes that decoding holds at once in this pipeline, pictures it returned not counted: what does not fit
-        /// beside the others waits, without a thread, the more urgent first. An image that needs more than all of them
-        /// is decoded alone. Previews of images under way have a quarter as many beside them; one that finds no room is
-        /// left out. Default: 512 MiB.
+        /// The maximum number of bytes that concurrent decodes of this pipeline hold together. Returned images do not
+        /// count.
+        ///
+        /// A decode that exceeds the rest of the budget waits without blocking a thread; higher priorities go first. An
+        /// image larger than the whole budget is decoded alone. Previews have a separate budget of a quarter of this
+        /// value; a preview that exceeds it is skipped. Default: 512 MiB.
         public var maximumDecodingByteCount: Int
-        /// Encoded bytes that are here and wait for a decoder from which on no further ones are fetched or read; what has
-        /// begun by then still comes. Transfers in progress count with the bytes that are expected, the closures of
-        /// providers with none. Default: 64 MiB.
+        /// The number of encoded bytes waiting for a decoder at which no further download or disk read begins.
+        ///
+        /// Transfers in progress continue, and count with their expected size. Closures of `.provider` sources do not
+        /// count while they run. Default: 64 MiB.
         public var maximumEncodedByteCount: Int
-        /// Most bytes that wait to be written to the disk cache, 4 KiB for each write among them; a load that would exceed
-        /// them waits for its own write. Default: 16 MiB.
+        /// The maximum number of bytes that wait for a write to the disk cache. Each write counts 4 KiB more than its
+        /// bytes. A load that exceeds the maximum waits for its own write. Default: 16 MiB.
         public var maximumPendingWriteByteCount: Int
-        /// Longest time that a load, a removal, a flush or a shutdown waits for one write to the disk cache. A disk that ended
-        /// none in that time is not waited for, and what exceeds ``maximumPendingWriteByteCount`` is not written, until it ends one.
-        /// Default: 10 s.
+        /// The maximum time that a load, a removal, a flush or a shutdown waits for one write to the disk cache.
+        ///
+        /// When no write ends in that time, the disk is treated as stalled until a write ends: no caller waits for it,
+        /// and data beyond ``maximumPendingWriteByteCount`` is not written. Default: 10 s.
         public var writeTimeout: Duration
-        /// Most bytes of images before, or between, their processors that are held for requests with other processors.
-        /// Without a memory cache none are; nor with nought. Default: 16 MiB.
+        /// The maximum number of bytes of intermediate images, decoded or partly processed, that are kept for requests
+        /// with other processors. Zero, or a pipeline without a memory cache, keeps none. Default: 16 MiB.
         public var maximumIntermediateByteCount: Int
-        /// Shortest time between two previews of an image. Default: 100 ms.
+        /// The minimum time between two previews of an image. Default: 100 ms.
         public var previewInterval: Duration
         package var taskExecutor: (any TaskExecutor)?
 
-        /// Creates a configuration that by default has no caches: its pipeline downloads and decodes.
+        /// Creates a configuration. Without further arguments its pipeline downloads and decodes, and caches nothing.
         ///
-        /// The parameters are the properties of the same names. Two more are for tests: `clock` measures the steps and
-        /// ``writeTimeout`` (default: the system's clock), and `taskExecutor`, for example a `ManualExecutor` of
-        /// `AlcedoTesting`, runs the pipeline's tasks, decoding and processing (default: nil, Swift's executor and threads
-        /// of the pipeline).
+        /// The parameters are the properties of the same names. Two more serve tests. `clock` measures the steps and
+        /// ``writeTimeout``; the default is the system's clock. `taskExecutor`, for example a `ManualExecutor` of
+        /// `AlcedoTesting`, runs the pipeline's tasks, decoding and processing; the default, nil, uses Swift's executor
+        /// and the pipeline's own threads.
         public init(
             downloader: any Downloading,
             codecs: CodecRegistry,

@@ -1,14 +1,22 @@
 public import AlcedoCore
 
 extension ImagePipeline {
-    /// Loads many images, a few at a time, and hands over each as it is there.
+    /// Loads many images, a limited number at a time, and passes on each result as its load ends.
+    ///
+    /// ```swift
+    /// try await pipeline.loadAll(urls.map { ImageRequest(url: $0) }) { index, result in
+    ///     if let image = try? result.get().image { show(image, at: index) }
+    /// }
+    /// ```
     ///
     /// - Parameters:
-    ///   - requests: What is wanted, in any order.
-    ///   - maxConcurrentLoads: The maximum number of loads at the same time; below one counts as one. Default: 8.
-    ///   - progress: Gets the index of a request whose bytes arrive, from any thread; must not block. Default: nobody.
-    ///   - onResult: Gets the index of the request, in the order in which loads end.
-    /// - Throws: What `onResult` throws, or `CancellationError` when the task is cancelled; the loads then end.
+    ///   - requests: The requests, which begin in this order.
+    ///   - maxConcurrentLoads: The maximum number of concurrent loads. Values below one count as one. Default: 8.
+    ///   - progress: A closure that receives the index of a request and the progress of its download. It is called on
+    ///     any thread and must not block. Default: none.
+    ///   - onResult: A closure that receives the index and the result of a request, in the order in which loads end.
+    /// - Throws: The errors of `onResult`, or `CancellationError` when the task is cancelled. Both cancel the remaining
+    ///   loads.
     public func loadAll(
         _ requests: [ImageRequest], maxConcurrentLoads: Int = 8,
         progress: (@Sendable (_ index: Int, _ progress: DownloadProgress) -> Void)? = nil,

@@ -1,4 +1,4 @@
-// The path of an image. Each stage is a file of the directory Stages; what several stages share is in Shared.
+// The path of an image. Each stage is a file in the directory Stages; types that several stages use are in Shared.
 //
 //   ImageRequest ─► ImagePipeline ─► interceptors ─►
 //     1 MemoryStage      MemoryCaching      the finished image, synchronous
@@ -9,24 +9,35 @@
 //     6 StoreStage       the caches         memory at once, disk in the background
 //   ─► ImageResponse
 //
-// A stage that finds the image or its bytes skips the stages that would make them. Stages know those before them only.
+// A stage that finds the image or its bytes skips the stages that would make them. A stage depends on earlier stages
+// only.
 
 public import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// The way of an image: memory, disk, download, decode, process, and back into the caches.
+/// A pipeline that loads images through caches, download, decoding and processing, and stores the results in caches.
 ///
-/// Equal requests share one load; requests for variants of one resource share its download, the decoding of each size,
-/// and each processor that they begin with. A load that fails because of its own URL, fields or credentials fails the
-/// requests that have these; the next request's are tried for the others. The work is as urgent as the most urgent of
-/// those who wait for it. Cancelling a task leaves the load; the load ends when nobody waits for it. Bytes reach the
-/// disk cache only after they have proved to be a whole image, those of ``data(for:)`` and of loading ahead to disk
-/// after their header could be read, and never when the server forbids storing. A part of an image, which only a
-/// request that allows it gets, is kept in no cache. Concurrent decodes share one budget of bytes.
+/// ```swift
+/// let pipeline = ImagePipeline.standard()
+/// let image = try await pipeline.image(for: url)
+/// ```
 ///
-/// Errors are ``PipelineError``, an interceptor's own, or `CancellationError`.
+/// **Shared work.** Equal requests share one load. Requests for variants of one resource share its download, the decode
+/// of each size, and each processor up to their first difference. A shared load runs at the highest priority of its
+/// callers. When it fails because of its URL, header fields or credentials, the requests with the same ones fail; the
+/// other requests retry with their own.
+///
+/// **Cancellation.** Cancelling a task ends its own wait. The load ends when no caller waits for it.
+///
+/// **Disk cache.** A load of an image stores the bytes only after they were decoded to a whole image. ``data(for:)``
+/// and prefetching to disk store them after the header was decoded. Bytes are never stored when the server forbids it.
+/// A partial image is returned only to a request that allows it, and is never cached.
+///
+/// **Memory.** Concurrent decodes share one budget of bytes.
+///
+/// Errors are ``PipelineError``, an interceptor's own error, or `CancellationError`.
 public final class ImagePipeline: ImageLoading {
     let configuration: Configuration
     private let report: Reporter
@@ -38,14 +49,15 @@ public final class ImagePipeline: ImageLoading {
     let process: ProcessStage
     let store: StoreStage
     private let threads: DecodingThreads
-    /// Counts removals, and stores by the app, so that what was asked for before one brings nothing back.
+    /// The generations of resources. A removal, or a store by the app, prevents earlier loads from writing to the
+    /// caches.
     let generations: GenerationCounter
     private let waits = ProviderWaits()
     let versions: FileVersions
     private let loads: Coalescer<LoadKey, LoadUpdate, ImageResponse>
     private let shutDownFlag = Locked(false)
 
-    /// A pipeline of the parts that the configuration names. Begins nothing by itself.
+    /// Creates a pipeline. Starts no work.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         let (codecs, taskExecutor) = (configuration.codecs, configuration.taskExecutor)
@@ -85,13 +97,24 @@ public final class ImagePipeline: ImageLoading {
 
     // MARK: Loading
 
-    /// Returns the finished image if it is in memory, as the request is: interceptors are not asked. Synchronous, without a
-    /// task: a look-up and nothing else, after one `stat` of a local file (``ImageRequest/tracksFileChanges``).
+    /// Returns the finished image if it is in memory. Interceptors are not called.
+    ///
+    /// Synchronous. Costs a look-up in the memory cache, and one `stat` call for a local file
+    /// (``ImageRequest/tracksFileChanges``).
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {
         guard !isShutDown else { return nil }
         return request.fileNeedingVersion == nil ? memory.image(request) : memory.image(request.withFileVersion)
     }
 
+    /// Loads the image of a request, through the interceptors.
+    ///
+    /// - Parameters:
+    ///   - request: The image to load.
+    ///   - priority: The priority of the load, which can change during the load. It replaces the priority of the
+    ///     request.
+    ///   - onUpdate: A closure that receives progress, previews and the cached image. It is called on any thread and
+    ///     must not block. A last call may come after the load has ended.
+    /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError`.
     public func load(
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
@@ -102,14 +125,15 @@ public final class ImagePipeline: ImageLoading {
         }
     }
 
-    /// Begins a load, and returns a task that follows and controls it.
+    /// Starts a load, and returns a task that follows and controls it.
     ///
     /// - Parameters:
     ///   - request: The image to load.
-    ///   - executor: Where `onEvent` is called. Default: on the thread where the event happens; it must not block then.
-    ///   - onEvent: Called with the events in order, `finished` last and once. Of progress and previews that wait for the
-    ///     executor, only the last one is passed on. Default: none; the task's ``ImageTask/progress``,
-    ///     ``ImageTask/previews`` and ``ImageTask/response`` tell the same.
+    ///   - executor: The executor of `onEvent`. Default: the thread where the event happens, which `onEvent` must not
+    ///     block.
+    ///   - onEvent: A closure that receives the events in order, `finished` last and once. Consecutive progress events
+    ///     that wait for the executor are replaced by the latest; so are consecutive previews. Default: none. The
+    ///     task's ``ImageTask/progress``, ``ImageTask/previews`` and ``ImageTask/response`` report the same.
     @discardableResult
     public func imageTask(
         with request: ImageRequest, on executor: CallbackExecutor = .immediate,
@@ -120,18 +144,20 @@ public final class ImagePipeline: ImageLoading {
         return task
     }
 
-    /// Returns the bytes of a request's source, from the disk cache or the source, and keeps them as the request says,
-    /// without decoding more than their header. As the request is: interceptors, which stand round images, are not asked.
+    /// Returns the encoded bytes of a request's source, from the disk cache or the source.
+    ///
+    /// Stores the bytes according to the request's policies, after decoding only their header. Interceptors are not
+    /// called.
     ///
     /// - Throws: ``PipelineError``, or `CancellationError` when the task is cancelled first.
     public func data(for request: ImageRequest) async throws -> Data {
         try await originalData(for: request, PriorityHandle(request.priority))
     }
 
-    /// Brings the bytes of a request's source onto the disk, unless what the request needs is there.
+    /// Stores the bytes of a request's source on disk, unless the disk already has the data that the request needs.
     ///
-    /// - Returns: False when it was there.
-    /// - Throws: As ``data(for:)``; ``PipelineError`` `notStored` when no cache has kept them.
+    /// - Returns: False when the data was already on disk, and for a local source.
+    /// - Throws: The errors of ``data(for:)``, and ``PipelineError`` `notStored` when no cache kept the bytes.
     func storeOriginal(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
         guard request.source.isWorthStoring else { return false }
         var layers = await cache.contains(request)
@@ -166,12 +192,12 @@ public final class ImagePipeline: ImageLoading {
 
     // MARK: Ending
 
-    /// Returns when everything that was loaded so far and belongs on disk is there. A write that takes longer than
-    /// ``Configuration/writeTimeout`` is not waited for any longer.
+    /// Waits for all pending writes to the disk cache, each for at most ``Configuration/writeTimeout``.
     public func flush() async { await disk.flush() }
 
-    /// Ends every load with ``PipelineError`` `shutDown`, and refuses later ones with it. Returns when the work has ended
-    /// and what belongs on disk is there, as after ``flush()``.
+    /// Ends every load with ``PipelineError`` `shutDown`. Later loads fail with the same error.
+    ///
+    /// Returns when the work has ended and all pending writes have ended, as ``flush()`` does.
     public func shutDown() async {
         shutDownFlag.withLock { $0 = true }
         await loads.shutDown(throwing: PipelineError.shutDown)
@@ -185,7 +211,7 @@ public final class ImagePipeline: ImageLoading {
 
     // MARK: One load
 
-    /// The image from memory, or from the one load of all equal requests.
+    /// Returns the image from memory, or from the load that all equal requests share.
     private func share(
         _ request: ImageRequest, in phase: LoadKey.Phase = .single, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
@@ -209,7 +235,7 @@ public final class ImagePipeline: ImageLoading {
     private func run(
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
-        // An equal load may have ended between the look into memory and the beginning of this one.
+        // An equal load may have ended after the caller's memory look-up and before this load began.
         if let image = memory.image(request) { return ImageResponse(image: image, layer: .memory) }
         let generation = generations.current(request.key.resource)
         let keepsVariants = store.policy(for: request).keepsVariants && request.isVariant
@@ -220,7 +246,8 @@ public final class ImagePipeline: ImageLoading {
         return await store.keep(loaded, request, since: generation)
     }
 
-    /// What the caches have, and then what the source has.
+    /// Loads a request that shows the cached image first: reports the cached image, then loads the image from the
+    /// source.
     private func refresh(
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
@@ -233,7 +260,8 @@ public final class ImagePipeline: ImageLoading {
         } catch let error as PipelineError where error.code != .shutDown {
             cached = nil
         }
-        // Of what was shown; other loads may have brought newer bytes when the source has answered.
+        // The digest of the image that is shown. It is read now, because other loads may decode newer bytes before the
+        // source responds.
         let digest = cached == nil ? nil : memory.digest(of: request.key) ?? decode.digest(of: request)
         if let cached { update(.cached(cached)) }
         guard request.cachePolicy.allowsNetwork, request.source.isWorthStoring else {
@@ -256,13 +284,14 @@ public final class ImagePipeline: ImageLoading {
                 }
             }
         } catch let error as PipelineError {
-            // It is reported; what there is stays.
+            // Observers receive the error. The caller keeps the cached image.
             guard let cached, error.meansNoBytes else { throw error }
             return cached
         }
     }
 
-    /// What the source has; the same image, when that was made of the same bytes. What was made of others goes.
+    /// Loads the bytes from the source. Returns the cached image when it was made from equal bytes. Otherwise removes
+    /// all images of the resource and decodes the new bytes.
     private func renew(
         _ cached: ImageResponse?, madeOf digest: UInt64?, _ request: ImageRequest, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
@@ -270,7 +299,7 @@ public final class ImagePipeline: ImageLoading {
         let resource = request.key.resource
         var generation = generations.current(resource)
         guard let cached else {
-            // Nothing is shown yet, which previews would make worse.
+            // Previews are useful here, because no cached image is shown.
             return await store.keep(try await process.image(request, priority, update), request, since: generation)
         }
         let original = try await download.load(request, priority) { event in
@@ -278,16 +307,16 @@ public final class ImagePipeline: ImageLoading {
         }
         if digest == original.data.digest { return cached }
         let loaded = try await process.remake(request, of: original, priority)
-        // A part is no reason to give up what is whole.
+        // A partial image does not replace a whole one.
         if loaded.image.isPartial { return cached }
         if let before = generation, generations.isUnchanged(resource, since: before) {
-            // Other sizes of what was there are as outdated.
+            // Other sizes of the old image are outdated, too.
             generation = await forget(resource)
         }
         return await store.keep(loaded, request, since: generation)
     }
 
-    /// Removes everything that was made of a resource, and its bytes. Returns the moment behind it.
+    /// Removes all images of a resource, and its bytes. Returns the generation after the removal.
     private func forget(_ resource: ResourceKey) async -> Generation? {
         let generation = generations.advance(of: resource) { memory.removeResource(resource) }
         process.forget(resource)

@@ -2,27 +2,30 @@ public import AlcedoCore
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// Loads images that will be needed soon, a few at a time, with a lower priority than those that are needed now.
+/// A prefetcher, which loads images before they are needed, a few at a time and at a low priority.
 ///
 /// ```swift
 /// let prefetcher = ImagePrefetcher(pipeline: pipeline, maxConcurrentLoads: 4)
 /// prefetcher.start(urls)
 /// ```
 ///
-/// Equal requests are one; what is cached already is skipped. When the prefetcher goes, what it has not loaded is given up.
-/// A view that wants an image which is being prefetched joins its load, and makes it as urgent as itself.
+/// Equal requests are loaded once. Requests whose result the destination already has are skipped. Releasing the
+/// prefetcher cancels the loads that have not ended. A view that requests an image during its prefetch joins that load
+/// and raises the load's priority to its own.
 public final class ImagePrefetcher: Sendable {
     private let pipeline: ImagePipeline
     private let destination: PrefetchDestination
     private let priorityHandle: PriorityHandle
     private let state: Locked<PrefetchState>
 
+    /// Creates a prefetcher.
+    ///
     /// - Parameters:
-    ///   - pipeline: Loads the images.
-    ///   - destination: How far images come. Default: into memory.
-    ///   - maxConcurrentLoads: The maximum number of loads at the same time; below one counts as one. Default: 2.
-    ///   - maximumPendingCount: The maximum number of requests that wait; further ones are skipped. Default: 10,000.
-    ///   - priority: The priority of the loads, in place of that of their requests. Default: low.
+    ///   - pipeline: The pipeline that loads the images.
+    ///   - destination: The caches that receive the images. Default: ``PrefetchDestination/memory``.
+    ///   - maxConcurrentLoads: The maximum number of concurrent loads. Values below one count as one. Default: 2.
+    ///   - maximumPendingCount: The maximum number of waiting requests. Further requests are skipped. Default: 10,000.
+    ///   - priority: The priority of all loads. It replaces the priority of each request. Default: low.
     public init(
         pipeline: ImagePipeline, destination: PrefetchDestination = .memory, maxConcurrentLoads: Int = 2,
         maximumPendingCount: Int = 10_000, priority: LoadPriority = .low
@@ -35,13 +38,13 @@ public final class ImagePrefetcher: Sendable {
 
     deinit { stopAll() }
 
-    /// Of all loads, those that run included.
+    /// The priority of all loads. Setting it also changes the loads in progress.
     public var priority: LoadPriority {
         get { priorityHandle.value }
         set { priorityHandle.value = newValue }
     }
 
-    /// While true no load begins; those that run go on.
+    /// Whether the prefetcher is paused. A paused prefetcher begins no load; loads in progress continue.
     public var isPaused: Bool {
         get { state.withLock { $0.isPaused } }
         set {
@@ -50,44 +53,46 @@ public final class ImagePrefetcher: Sendable {
         }
     }
 
-    /// Requests that wait, and those that are being loaded.
+    /// The number of requests that wait or are being loaded.
     package var count: Int { state.withLock { $0.count } }
 
-    /// Begins to load the images of these URLs, after those that were started before. A URL whose scheme nothing
-    /// fetches fails, as ``report()`` tells.
+    /// Loads the images of these URLs, after those of earlier calls.
+    ///
+    /// A URL with an unsupported scheme counts as failed in ``report()``.
     public func start(_ urls: [URL]) { start(urls.map { ImageRequest(url: $0) }) }
 
-    /// Begins to load the images of these requests, after those that were started before.
+    /// Loads the images of these requests, after those of earlier calls.
     public func start(_ requests: [ImageRequest]) {
         state.withLock { $0.add(requests) }
         pump()
     }
 
-    /// Cancels the loads of these URLs, and removes those that wait.
+    /// Cancels the loads of these URLs, and removes their waiting requests. The report does not contain them.
     public func stop(_ urls: [URL]) { stop(urls.map { ImageRequest(url: $0) }) }
 
-    /// Cancels the loads of these requests, and removes those that wait.
+    /// Cancels the loads of these requests, and removes the waiting ones. The report does not contain them.
     public func stop(_ requests: [ImageRequest]) {
         for task in state.withLock({ $0.remove(requests) }) { task.cancel() }
         pump()
     }
 
-    /// Gives everything up.
+    /// Cancels all loads and removes all waiting requests.
     public func stopAll() {
         for task in state.withLock({ $0.removeAll() }) { task.cancel() }
         settle()
     }
 
-    /// Returns what has become of everything since the last report, when nothing is left to load. Waits as long as the
-    /// prefetcher is paused and something is left.
+    /// Returns the outcomes since the last report, after all requests have ended. While the prefetcher is paused and
+    /// requests are left, this method waits.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first; what the report would have told, the next one tells.
+    /// - Throws: `CancellationError` when the task is cancelled before that. The next report then contains these
+    ///   outcomes.
     public func report() async throws -> PrefetchReport {
         let id = state.withLock { $0.makeID() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 state.withLock { $0.addWaiter(id, continuation) }
-                // A cancellation before this found nobody to remove.
+                // The cancellation handler finds no waiter when it runs before the waiter is added.
                 if Task.isCancelled { removeWaiter(id) }
                 settle()
             }
@@ -107,7 +112,7 @@ public final class ImagePrefetcher: Sendable {
 
     private func pump() {
         for start in state.withLock({ $0.begin() }) {
-            // The work does not keep the prefetcher, so that letting go of it ends the work.
+            // The task holds the prefetcher weakly, so that releasing the prefetcher cancels the task.
             let task = Task(executorPreference: pipeline.configuration.taskExecutor) {
                 [weak self, pipeline, destination, priorityHandle] in
                 do {
@@ -129,7 +134,7 @@ public final class ImagePrefetcher: Sendable {
         pump()
     }
 
-    /// Returns whether there was something to load.
+    /// Loads one request. Returns false when the destination already had its result.
     private static func load(
         _ request: ImageRequest, with pipeline: ImagePipeline, to destination: PrefetchDestination,
         _ priority: PriorityHandle
@@ -145,30 +150,32 @@ public final class ImagePrefetcher: Sendable {
     }
 }
 
-/// How far prefetched images come.
+/// The caches that receive prefetched images.
 public enum PrefetchDestination: Sendable, Hashable {
-    /// Decoded and processed, into every cache.
+    /// The memory cache and the disk cache, as for any load: images are decoded and processed.
     case memory
-    /// The bytes as they came, onto the disk: nothing is decoded but their header, and interceptors are not asked.
+    /// The disk only. The original bytes are stored, only their header is decoded, and interceptors are not called.
     case disk
 }
 
-/// What has become of what was to be prefetched: of each kind the last, at most as many as may wait.
+/// The outcomes of prefetched requests.
+///
+/// Each list holds the most recent requests, at most as many as the prefetcher's `maximumPendingCount`.
 public struct PrefetchReport: Sendable, CustomStringConvertible {
-    /// What was loaded.
+    /// The requests that were loaded.
     public var loaded: [ImageRequest] = []
-    /// What was there already, and what there was no room to remember.
+    /// The requests whose result the destination already had, and those beyond the prefetcher's `maximumPendingCount`.
     public var skipped: [ImageRequest] = []
-    /// What could not be loaded, and why.
+    /// The requests that failed, with their errors.
     public var failed: [(request: ImageRequest, error: any Error)] = []
 
     package init() {}
 
-    /// The numbers, such as `12 loaded, 3 skipped, 1 failed`.
+    /// The three counts, such as `12 loaded, 3 skipped, 1 failed`.
     public var description: String { "\(loaded.count) loaded, \(skipped.count) skipped, \(failed.count) failed" }
 
     mutating func shorten(to limit: Int) {
-        // Not at each one that comes, or each would move all others.
+        // Shortening only at twice the limit makes the cost of an append constant on average.
         guard max(loaded.count, skipped.count, failed.count) >= 2 * limit + 1 else { return }
         keepLast(limit)
     }
@@ -180,9 +187,10 @@ public struct PrefetchReport: Sendable, CustomStringConvertible {
     }
 }
 
-/// What is to be prefetched, what runs, and what has become of the rest. Decides only: never awaits, never calls out.
+/// The waiting requests, the running loads and the outcomes. A pure state machine: it never awaits and makes no calls
+/// to other objects.
 private struct PrefetchState: Sendable {
-    /// A load that is to begin.
+    /// A load to start.
     struct Start: Sendable {
         var id: Int
         var request: ImageRequest
@@ -217,7 +225,7 @@ private struct PrefetchState: Sendable {
         return lastID
     }
 
-    /// Adds what is not there yet. What there is no room for is skipped.
+    /// Adds the requests that are not in the queue or running. Requests beyond the limit are recorded as skipped.
     mutating func add(_ requests: [ImageRequest]) {
         for request in requests where ids[request.unversionedKey] == nil {
             guard pending.count < maximumPendingCount else {
@@ -231,7 +239,7 @@ private struct PrefetchState: Sendable {
         }
     }
 
-    /// The loads that begin now.
+    /// Removes the next requests from the queue, up to the maximum of running loads, and returns them.
     mutating func begin() -> [Start] {
         var starts: [Start] = []
         while !isPaused, running.count < maxConcurrentLoads, let first = pending.popFirst() {
@@ -241,14 +249,14 @@ private struct PrefetchState: Sendable {
         return starts
     }
 
-    /// Remembers the work of a load. Returns whether nobody wants it any more.
+    /// Attaches the task of a load. Returns true when the load was stopped in the meantime.
     mutating func attach(_ task: Task<Void, Never>, to id: Int) -> Bool {
         guard running[id] != nil else { return true }
         running[id]?.task = task
         return false
     }
 
-    /// Takes requests back. Returns the work that is to be cancelled.
+    /// Removes requests. Returns the tasks to cancel.
     mutating func remove(_ requests: [ImageRequest]) -> [Task<Void, Never>] {
         requests.compactMap { request in
             guard let id = ids.removeValue(forKey: request.unversionedKey) else { return nil }
@@ -263,7 +271,7 @@ private struct PrefetchState: Sendable {
         return running.values.compactMap(\.task)
     }
 
-    /// Records the outcome of a load, unless it was stopped.
+    /// Records the outcome of a load, unless the load was stopped.
     mutating func finish(_ id: Int, _ record: (inout PrefetchReport) -> Void) {
         guard let ended = running.removeValue(forKey: id) else { return }
         ids[ended.key] = nil
@@ -271,13 +279,14 @@ private struct PrefetchState: Sendable {
         report.shorten(to: maximumPendingCount)
     }
 
-    /// Adds a waiter for the end.
+    /// Adds a caller that waits for the report.
     mutating func addWaiter(_ id: Int, _ waiter: Waiter) { waiters[id] = waiter }
 
-    /// Removes a waiter, and returns it.
+    /// Removes a waiter and returns it.
     mutating func removeWaiter(_ id: Int) -> Waiter? { waiters.removeValue(forKey: id) }
 
-    /// Who waited for the end, when it has come, and what they get. The next report begins anew.
+    /// Returns the waiters and their report when all requests have ended, and begins a new report. Returns nil while
+    /// requests are left or when no caller waits.
     mutating func settle() -> (waiters: [Waiter], report: PrefetchReport)? {
         guard ids.isEmpty, !waiters.isEmpty else { return nil }
         report.keepLast(maximumPendingCount)

@@ -1,7 +1,7 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// A load in progress, which reports its progress, and can change its priority or be cancelled.
+/// A load in progress. Reports its progress, and can be cancelled or given another priority.
 ///
 /// ```swift
 /// let task = pipeline.imageTask(with: request)
@@ -15,7 +15,7 @@ public final class ImageTask: Sendable {
     private struct State: Sendable {
         var progress = DownloadProgress(received: 0, expected: nil)
         var outcome: Result<ImageResponse, any Error>?
-        /// The last of each kind, in order, for those who begin to listen now.
+        /// The latest event of each kind, in order, for listeners that are added later.
         var past: [ImageTaskEvent] = []
         var listeners: [Int: @Sendable (ImageTaskEvent) -> Void] = [:]
         var lastID = 0
@@ -23,12 +23,12 @@ public final class ImageTask: Sendable {
         var isCancelled = false
     }
 
-    /// The request that is loaded.
+    /// The request of the load.
     public let request: ImageRequest
     private let priorityHandle: PriorityHandle
     private let state = Locked(State())
 
-    /// Creates a task that is yet to be started. `onEvent` gets its events through `executor`.
+    /// Creates a task, which ``start(on:_:)`` starts. `executor` calls `onEvent` with the task's events.
     init(_ request: ImageRequest, on executor: CallbackExecutor, onEvent: (@Sendable (ImageTaskEvent) -> Void)?) {
         self.request = request
         priorityHandle = PriorityHandle(request.priority)
@@ -37,35 +37,37 @@ public final class ImageTask: Sendable {
         state.withLock { $0.listeners[0] = { queue.add($0) } }
     }
 
-    /// How urgent the load is for this task. The work is as urgent as the most urgent task that waits for it.
+    /// The priority of the load for this task. Work that several tasks share runs at the highest of their priorities.
     public var priority: LoadPriority {
         get { priorityHandle.value }
         set { priorityHandle.value = newValue }
     }
 
-    /// The number of bytes that have been received, and of those that are expected, at this moment.
+    /// The current number of received bytes and of expected bytes.
     public var currentProgress: DownloadProgress { state.withLock { $0.progress } }
 
-    /// The progress of the download as a sequence, which ends with the load, however that ends.
+    /// The progress of the download as a sequence that ends with the load, also after an error.
     ///
-    /// Each iteration begins with the last progress that was reported, and skips steps that come faster than they are
-    /// taken. Empty for an image that no download was needed for. Any number of sequences can be followed at once.
+    /// Each iteration begins with the latest progress, and skips progress that arrives faster than it is consumed. The
+    /// sequence is empty when the image needs no download. Several sequences can be iterated concurrently.
     public var progress: AsyncStream<DownloadProgress> {
         stream(bufferingNewest: 1) { event in if case .progress(let progress) = event { progress } else { nil } }
     }
 
-    /// The previews of the image as a sequence, which ends with the load, however that ends.
+    /// The previews of the image as a sequence that ends with the load, also after an error.
     ///
-    /// Empty unless ``/AlcedoCore/ImageRequest/wantsPreviews`` of the request is true. Each iteration begins with the last
-    /// preview, and skips previews that come faster than they are taken.
+    /// The sequence is empty unless the request's ``/AlcedoCore/ImageRequest/wantsPreviews`` is true. Each iteration
+    /// begins with the latest preview, and skips previews that arrive faster than they are consumed.
     public var previews: AsyncStream<ImagePreview> {
         stream(bufferingNewest: 1) { event in if case .preview(let preview) = event { preview } else { nil } }
     }
 
-    /// Whether the task was cancelled before the load ended, by ``cancel()`` or by a Swift task that awaited it.
+    /// Whether the task was cancelled before the load ended, by ``cancel()`` or by a cancelled Swift task that awaited
+    /// it.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Cancels the task. The load itself ends when no other task or caller waits for it. Has no effect after the end.
+    /// Cancels the task. The load itself ends when no other task or caller waits for it. Has no effect after the load
+    /// has ended.
     public func cancel() {
         let work = state.withLock { state -> Task<ImageResponse, any Error>? in
             guard state.outcome == nil else { return nil }
@@ -75,15 +77,16 @@ public final class ImageTask: Sendable {
         work?.cancel()
     }
 
-    /// The loaded image. Waits and is cancelled as ``response`` is, and throws the same errors.
+    /// The loaded image. Waiting, cancellation and errors are those of ``response``.
     public var image: DecodedImage {
         get async throws { try await response.image }
     }
 
-    /// The loaded image, with its origin. Waits for the end of the load; afterwards returns the result at once.
+    /// The loaded image with the layer that had it. Waits until the load has ended.
     ///
-    /// Cancelling the Swift task that waits here cancels this image task, as ``cancel()`` does: every other task that
-    /// awaits it then gets `CancellationError`, too. To stop waiting without cancelling, follow ``events`` instead.
+    /// Cancelling the Swift task that waits here also cancels this image task, as ``cancel()`` does. All other Swift
+    /// tasks that await it then receive `CancellationError`. To stop waiting without cancelling the load, iterate
+    /// ``events`` instead.
     ///
     /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was cancelled.
     public var response: ImageResponse {
@@ -97,12 +100,14 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// The events of the load as a sequence, `finished` last: first the last event of each kind so far, or, after the
-    /// end, `finished` alone. Keeps at most 16 events that have not been taken, and drops the oldest. Ending the
-    /// iteration, or cancelling the task that iterates, does not cancel the load.
+    /// The events of the load as a sequence that ends with `finished`.
+    ///
+    /// An iteration begins with the latest event of each kind. After the end of the load it yields `finished` alone.
+    /// The sequence buffers at most 16 events and drops the oldest. Ending the iteration, or cancelling the task that
+    /// iterates, does not cancel the load.
     public var events: AsyncStream<ImageTaskEvent> { stream(bufferingNewest: 16) { $0 } }
 
-    /// The events that `select` returns something for, as a sequence that ends with the load.
+    /// Returns a sequence of the values that `select` makes from events. Events for which it returns nil are left out.
     private func stream<Element: Sendable>(
         bufferingNewest count: Int, _ select: @escaping @Sendable (ImageTaskEvent) -> Element?
     ) -> AsyncStream<Element> {
@@ -126,9 +131,11 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// Begins the work. To be called once.
+    /// Starts the work. Must be called once.
     ///
-    /// - Parameter taskExecutor: Runs the work; nil is Swift's own executor.
+    /// - Parameters:
+    ///   - taskExecutor: The executor of the work, or nil for Swift's own.
+    ///   - body: The work. Receives the task's priority and a closure for updates.
     func start(
         on taskExecutor: (any TaskExecutor)?,
         _ body:
@@ -161,7 +168,7 @@ public final class ImageTask: Sendable {
             case .cached(let response): .cached(response)
             }
         let listeners = state.withLock { state -> [@Sendable (ImageTaskEvent) -> Void] in
-            // What comes late is about nothing any more.
+            // Updates after the end are dropped, because listeners have received `finished`.
             guard state.outcome == nil else { return [] }
             if case .progress(let progress) = update { state.progress = progress }
             state.past.removeAll { $0.isSameKind(as: event) }
@@ -184,20 +191,20 @@ public final class ImageTask: Sendable {
     private func stopListening(_ id: Int) { state.withLock { _ = $0.listeners.removeValue(forKey: id) } }
 }
 
-/// What a task tells. The last one is `finished`, and comes once.
+/// An event of an image task. `finished` is the last one and occurs once.
 public enum ImageTaskEvent: Sendable {
-    /// How far the download is.
+    /// The progress of the download.
     case progress(DownloadProgress)
-    /// A picture of what has come, when the request wants them.
+    /// A preview of the bytes received so far. Occurs only when the request enables previews.
     case preview(ImagePreview)
-    /// What the caches have, when the request wants to show that first.
+    /// The cached image. Occurs only when the request shows the cached image first.
     case cached(ImageResponse)
-    /// The image, or ``PipelineError`` or `CancellationError`.
+    /// The loaded image, or the error: ``PipelineError``, an interceptor's own error, or `CancellationError`.
     case finished(Result<ImageResponse, any Error>)
 }
 
 extension ImageTaskEvent {
-    /// Whether both tell the same kind of thing, so that the later one takes the place of the earlier.
+    /// Whether both events are of the same kind, so that the later replaces the earlier.
     func isSameKind(as other: ImageTaskEvent) -> Bool {
         switch (self, other) {
         case (.progress, .progress), (.preview, .preview), (.cached, .cached), (.finished, .finished): true
@@ -207,14 +214,21 @@ extension ImageTaskEvent {
 }
 
 /// The place where callbacks run.
+///
+/// ```swift
+/// let queue = DispatchQueue(label: "images")
+/// let task = pipeline.imageTask(with: request, on: .custom { work in queue.async(execute: work) }) { print($0) }
+/// ```
 public enum CallbackExecutor: Sendable {
-    /// The thread where the event happens: the work must not block.
+    /// The thread where the event happens. The callback must not block it.
     case immediate
     /// The main actor.
     case mainActor
-    /// A function that runs each piece of work, at once or later, and never twice: for instance on a queue of the app, or
-    /// in the loop of its user interface. Pieces of work may come from several threads; the pipeline passes no second
-    /// piece for a task before the first has run.
+    /// A function that runs each closure it receives once, immediately or later, for example on a dispatch queue or in
+    /// the event loop of a user interface.
+    ///
+    /// It may be called from several threads. For one task, the pipeline passes the next closure after the previous one
+    /// has run.
     case custom(@Sendable (_ work: @escaping @Sendable () -> Void) -> Void)
 
     func run(_ work: @escaping @Sendable () -> Void) {
@@ -226,7 +240,7 @@ public enum CallbackExecutor: Sendable {
     }
 }
 
-/// Passes events on through an executor, in order, one batch at a time.
+/// Passes events to a handler through an executor, in order, one batch at a time.
 private final class EventQueue: Sendable {
     private struct State: Sendable {
         var pending: [ImageTaskEvent] = []
@@ -245,10 +259,10 @@ private final class EventQueue: Sendable {
 
     func add(_ event: ImageTaskEvent) {
         let mustSchedule = state.withLock { state in
-            // Another thread may have been about to tell of a preview.
+            // Another thread may report a preview after `finished`.
             guard !state.hasFinished else { return false }
             if case .finished = event { state.hasFinished = true }
-            // Of a kind that only counts when it is new, the last one that waits will do.
+            // Only the latest of consecutive progress events or previews is useful to the handler.
             if case .progress = event, case .progress = state.pending.last { state.pending.removeLast() }
             if case .preview = event, case .preview = state.pending.last { state.pending.removeLast() }
             state.pending.append(event)

@@ -9,8 +9,8 @@ import AlcedoURLResponseCache
 public import FoundationEssentials
 
 extension DownloaderConfiguration {
-    /// The values of AFNetworking's `AFImageDownloader`: 4 downloads at once, the first that was asked for begins
-    /// first, 60 seconds without a byte. All else is the default.
+    /// The configuration of AFNetworking's `AFImageDownloader`: 4 concurrent downloads in the order of the requests,
+    /// and an idle timeout of 60 seconds. All other values are the defaults.
     ///
     /// Source: AFNetworking 4, `AFImageDownloader.m`, and `NSURLRequest.timeoutInterval`.
     public static var afImageDownloader: Self {
@@ -23,23 +23,28 @@ extension DownloaderConfiguration {
 extension ImagePipeline.Configuration {
     /// The stack of AFNetworking's `AFImageDownloader`.
     ///
-    /// - Downloads as `DownloaderConfiguration.afImageDownloader` says, with cookies, which are kept in memory only.
-    /// - A response cache of 20 MiB in memory and 150 MiB on disk, which keeps answers as HTTP has it; no other bytes are on
-    ///   disk.
-    /// - Decoded images in an `AutoPurgingImageCache` of 100 MiB, purged to 60 MiB and emptied when memory becomes short.
+    /// ```swift
+    /// let pipeline = ImagePipeline(.afImageDownloader())
+    /// ```
     ///
-    /// Pipelining is off there, and libcurl has none. Access by cellular networks, which can be refused there, is not
-    /// known here.
+    /// - Downloads follow `DownloaderConfiguration.afImageDownloader`. Cookies are kept in memory only.
+    /// - A response cache of 20 MiB in memory and 150 MiB on disk stores responses by the rules of HTTP. Nothing else
+    ///   is stored on disk.
+    /// - Decoded images are kept in an `AutoPurgingImageCache` of 100 MiB, which is purged to 60 MiB, and emptied when
+    ///   memory is short.
+    ///
+    /// Two settings of `AFImageDownloader` have no equivalent. It turns HTTP pipelining off, which libcurl does not
+    /// have. It can refuse cellular networks, which this package does not detect.
     ///
     /// Source: AFNetworking 4, `AFImageDownloader.m`, `defaultURLCache` and `defaultURLSessionConfiguration`.
     ///
-    /// - Parameter cacheDirectory: A directory that belongs to the response cache alone; nil keeps nothing on disk. Default:
-    ///   ``afImageDownloaderCacheDirectory``.
+    /// - Parameter cacheDirectory: A directory used by the response cache alone, or nil to store nothing on disk.
+    ///   Default: ``afImageDownloaderCacheDirectory``.
     public static func afImageDownloader(cacheDirectory: URL? = afImageDownloaderCacheDirectory) -> Self {
         var network = CURLOptions()
         network.keepsCookies = true
         let disk = cacheDirectory.map {
-            // Without an age of their own: how long an answer is good is in the answer.
+            // No maximum age: each response states its own freshness.
             FileDiskCache(directory: $0, limits: DataCacheLimits(maximumSize: 150 << 20, maximumAge: nil))
         }
         let responses = URLResponseCache(memoryCapacity: 20 << 20, disk: disk)
@@ -51,7 +56,7 @@ extension ImagePipeline.Configuration {
             responseCache: responses)
     }
 
-    /// Where ``afImageDownloader(cacheDirectory:)`` keeps responses: `$XDG_CACHE_HOME/alcedo-responses`, else
-    /// `~/.cache/alcedo-responses`; nil without a home.
+    /// The default directory of ``afImageDownloader(cacheDirectory:)``: `$XDG_CACHE_HOME/alcedo-responses`, else
+    /// `~/.cache/alcedo-responses`. nil when neither `XDG_CACHE_HOME` nor `HOME` is an absolute path.
     public static var afImageDownloaderCacheDirectory: URL? { userCache("alcedo-responses") }
 }

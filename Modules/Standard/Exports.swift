@@ -1,9 +1,9 @@
-// What `import Alcedo` brings: the modules that users of the default stack call.
+// `import Alcedo` imports the modules that users of the default stack call.
 //
-// HTTP messages do not come along, because other packages own names such as HTTPRequest. Of AlcedoHTTP two values come,
-// whose names are no other package's. With them come the members of all its types, so that
+// HTTP messages are not exported, because other packages have types with names such as HTTPRequest. AlcedoHTTP exports
+// two types whose names are unique to this package. The members of all its types are then visible, so
 // `response.httpResponse?.status` and `request.modifyRequest = { $0.fields["Accept"] = "image/webp" }` need no further
-// import. AlcedoTerminal and AlcedoGTK are modules of their own.
+// import. AlcedoTerminal and AlcedoGTK must be imported separately.
 
 @_exported public import AlcedoCURL
 @_exported public import AlcedoCodecs

@@ -4,42 +4,43 @@ import AlcedoProcessing
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// Converts encoded images to another format or size, for example uploads of a server.
+/// A converter of encoded images to another format or size, for example for uploads to a server.
 ///
 /// ```swift
 /// let thumbnail = try await ImageConverter().convert(
 ///     upload, to: .webp(quality: 80), fitting: PixelSize(width: 1600, height: 1600))
 /// ```
 ///
-/// A still image is decoded near the size that is needed, and its rows go from the decoder through the resizer to the encoder
-/// as they are made. The whole image is in memory only where a format needs that: interlaced and progressive files, an
-/// orientation that turns the image, a WebP or GIF that is written, and processors that need whole images. An animation
-/// stays one when the encoder's format holds animations; otherwise its first frame is converted. Its frames are decoded one
-/// at a time.
+/// **Memory.** A still image is decoded near the requested size, and its rows pass from the decoder through the resizer
+/// to the encoder one after another. The whole image is held in memory only for interlaced and progressive files, WebP
+/// and GIF output, processors that need whole images, and an orientation other than `up` and `upMirrored`.
 ///
-/// The color profile is kept as far as the encoder keeps it. ``MetadataPolicy`` decides about EXIF.
+/// **Animations.** An animation stays an animation when the encoder's format holds animations, and its frames are
+/// decoded one at a time. Otherwise its first frame is converted.
+///
+/// **Metadata.** The color profile is kept if the encoder supports it. ``MetadataPolicy`` controls EXIF.
 public struct ImageConverter: Sendable {
-    /// The formats that are read. Default: every format of the package.
+    /// The codecs of the source formats. Default: every format of the package.
     package var codecs: CodecRegistry
-    /// The limits of an image, checked after its header is read and before any pixel is decoded.
+    /// The limits of a source image, checked after its header is read and before any pixel is decoded.
     package var limits: DecodingLimits
-    /// Whether the result is upright. When false, the pixels stay as they are stored, and the orientation is written
-    /// with them where the format can hold it. Default: true.
+    /// Whether the orientation is applied to the pixels. When false, the pixels keep their stored order, and the
+    /// orientation is written as metadata if the format supports it. Default: true.
     package var appliesOrientation: Bool
-    /// The metadata that the result keeps. Default: ``MetadataPolicy/strip``.
+    /// The metadata of the result. Default: ``MetadataPolicy/strip``.
     package var metadata: MetadataPolicy
-    /// The processors that change the image after it was made to fit, in this order. Default: none.
+    /// The processors that are applied after the image was resized, in this order. Default: none.
     package var processors: [any ImageProcessing]
 
     /// Creates a converter.
     ///
     /// - Parameters:
-    ///   - codecs: The formats that are read. Default: every format of the package.
-    ///   - limits: The limits of an image, checked after its header is read and before any pixel is decoded.
-    ///   - appliesOrientation: Whether the result is upright. When false, the pixels stay as they are stored, and the
-    ///     orientation is written with them where the format can hold it. Default: true.
-    ///   - metadata: The metadata that the result keeps. Default: ``MetadataPolicy/strip``.
-    ///   - processors: The processors that change the image after it was made to fit, in this order. Default: none.
+    ///   - codecs: The codecs of the source formats. Default: every format of the package.
+    ///   - limits: The limits of a source image, checked after its header is read and before any pixel is decoded.
+    ///   - appliesOrientation: Whether the orientation is applied to the pixels. When false, the pixels keep their
+    ///     stored order, and the orientation is written as metadata if the format supports it. Default: true.
+    ///   - metadata: The metadata of the result. Default: ``MetadataPolicy/strip``.
+    ///   - processors: The processors that are applied after the image was resized, in this order. Default: none.
     public init(
         codecs: CodecRegistry = .standard,
         limits: DecodingLimits = DecodingLimits(),
@@ -54,24 +55,26 @@ public struct ImageConverter: Sendable {
         self.processors = processors
     }
 
-    /// Converts an image. Blocks until it is converted: an `async` caller uses the `async` method of the same name.
+    /// Converts an image. Blocks until the conversion ends; `async` callers use the `async` method of the same name.
     ///
     /// - Parameters:
     ///   - data: The encoded image.
-    ///   - encoder: The format and quality of the result, such as `.webp(quality: 80)`.
-    ///   - size: The maximum width and height of the result in pixels, as it is seen. The proportions stay, and a smaller
-    ///     image is not enlarged. nil keeps the size. Default: nil.
+    ///   - encoder: The encoder of the result, such as `.webp(quality: 80)`.
+    ///   - size: The maximum width and height of the displayed result in pixels, or nil to keep the size. The aspect
+    ///     ratio is kept, and a smaller image is not enlarged. Default: nil.
     /// - Returns: The encoded result.
-    /// - Throws: `ImageDecodingError` for data that is damaged, truncated, of an unknown format or beyond the limits;
-    ///   `ImageProcessingError` for a size with a side below one, and by the processors; `ImageEncodingError`.
-    /// - Complexity: O(pixels of the source). Memory is a few rows, and what the type's description names.
+    /// - Throws: `ImageDecodingError` for data that is damaged, truncated, in an unknown format or beyond the limits.
+    ///   `ImageProcessingError` for a size with a side below one, and from the processors. `ImageEncodingError` from
+    ///   the encoder.
+    /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases that the description of
+    ///   ``ImageConverter`` lists.
     public func convert(
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil
     ) throws -> Data {
         let info = try codecs.inspect(data, limits: limits)
         let encoder = metadata.exif(of: info).map { encoder.embedding(exif: $0) } ?? encoder
         let options = options(for: info, encoder.format, fitting: size)
-        // The rows are resized, whichever way they lie.
+        // When the orientation is not applied, the rows keep their stored order, so the size must match that order.
         let isTurned = !appliesOrientation && info.orientation.swapsSides
         let resize = size.map { ImageProcessors.Resize(to: isTurned ? $0.transposed : $0) }
         guard info.frameCount == 1 else {
@@ -88,17 +91,17 @@ public struct ImageConverter: Sendable {
         return result
     }
 
-    /// Converts an image on a thread for blocking work, of which there are as many as processors. Conversions beyond that
-    /// wait, so that their memory is bounded.
+    /// Converts an image on a thread for blocking work. As many conversions as there are active processors run
+    /// concurrently. Further ones wait, which bounds the memory.
     ///
     /// - Parameters:
     ///   - data: The encoded image.
-    ///   - encoder: The format and quality of the result, such as `.webp(quality: 80)`.
-    ///   - size: The maximum width and height of the result in pixels, as it is seen. The proportions stay, and a smaller
-    ///     image is not enlarged. nil keeps the size. Default: nil.
+    ///   - encoder: The encoder of the result, such as `.webp(quality: 80)`.
+    ///   - size: The maximum width and height of the displayed result in pixels, or nil to keep the size. The aspect
+    ///     ratio is kept, and a smaller image is not enlarged. Default: nil.
     /// - Returns: The encoded result.
-    /// - Throws: As the method that blocks; `CancellationError` when the task is cancelled before the conversion begins. A
-    ///   conversion that has begun runs to its end.
+    /// - Throws: The errors of the blocking method, and `CancellationError` when the task is cancelled before the
+    ///   conversion begins. A conversion that has begun is not interrupted.
     public func convert(
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil
     ) async throws -> Data {
@@ -112,23 +115,25 @@ public struct ImageConverter: Sendable {
         var options = DecodingOptions(
             limits: limits, appliesOrientation: appliesOrientation, target: size.map { TargetSize($0) },
             pixelFormat: info.exactFormat)
-        // These formats hold samples of eight bits only.
+        // These formats support only 8-bit samples.
         if options.pixelFormat == .rgba16, [.jpeg, .gif, .webp].contains(format) { options.pixelFormat = .rgba8 }
         return options
     }
 }
 
-/// The metadata that a converted image keeps. The color profile is always kept, because the colors depend on it.
+/// The metadata of a converted image. The color profile is always kept, because the colors depend on it.
 public enum MetadataPolicy: Sendable, Hashable {
-    /// No metadata. The default of ``ImageConverter``: an uploaded photo usually names its place, date, camera and owner,
-    /// and a server that publishes it should publish these only when that is intended.
+    /// No metadata. This is the default of ``ImageConverter``: an uploaded photo usually contains its location, date,
+    /// camera and owner, which a server should publish only on purpose.
     case strip
-    /// EXIF without a location: description, camera, exposure, dates, author and copyright. Everything else is left out,
-    /// because it may hold a location: GPS data, maker notes, comments, time zones, preview images and private tags.
+    /// EXIF without a location: description, camera, exposure, dates, author and copyright. All other tags are removed,
+    /// because they may contain a location: GPS data, maker notes, comments, time zones, preview images and private
+    /// tags.
     case keepWithoutLocation
-    /// EXIF as it is, but for the orientation of the result, with location and preview image.
+    /// All EXIF, including location and preview image. The orientation is that of the result.
     ///
-    /// XMP and IPTC are not kept, because no encoder writes them. GIF holds no EXIF, and JPEG at most 65,527 bytes of it.
+    /// XMP and IPTC are not kept, because no encoder writes them. GIF holds no EXIF, and JPEG at most 65,527 bytes of
+    /// it.
     case keep
 
     fileprivate func exif(of info: ImageInfo) -> Data? {

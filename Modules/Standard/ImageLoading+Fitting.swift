@@ -3,26 +3,28 @@ import AlcedoProcessing
 public import FoundationEssentials
 
 extension ImageLoading {
-    /// Returns the image that `url` names, made smaller where it exceeds `size`, from the nearest layer that has it.
+    /// Loads the image of a URL, and scales it down if it exceeds `size`.
     ///
     /// ```swift
     /// let thumbnail = try await pipeline.image(for: url, fitting: PixelSize(width: 320, height: 320))
     /// ```
     ///
-    /// The proportions are kept and the image is never enlarged. A decoder that can decode small does so, which takes less
-    /// time and memory than decoding the whole image.
+    /// The aspect ratio is kept and the image is never enlarged. If the decoder supports downscaling, the image is
+    /// decoded at a smaller size, which takes less time and memory than decoding the whole image.
     ///
-    /// Throws as ``/AlcedoCore/ImageLoading/load(_:priority:onUpdate:)`` does, also for a side below one pixel.
+    /// - Throws: The errors of ``/AlcedoCore/ImageLoading/load(_:priority:onUpdate:)``, also for a side below one
+    ///   pixel.
     public func image(for url: URL, fitting size: PixelSize) async throws -> DecodedImage {
         try await image(for: ImageRequest(url: url), fitting: size)
     }
 
-    /// Returns the image of a request, made smaller where it exceeds `size`, after the processors of the request.
+    /// Loads the image of a request, applies the request's processors, and scales the result down if it exceeds `size`.
     ///
-    /// The proportions are kept and the image is never enlarged. A request without processors is decoded small where the
-    /// decoder can.
+    /// The aspect ratio is kept and the image is never enlarged. A request without processors is decoded at a smaller
+    /// size if the decoder supports that.
     ///
-    /// Throws as ``/AlcedoCore/ImageLoading/load(_:priority:onUpdate:)`` does, also for a side below one pixel.
+    /// - Throws: The errors of ``/AlcedoCore/ImageLoading/load(_:priority:onUpdate:)``, also for a side below one
+    ///   pixel.
     public func image(for request: ImageRequest, fitting size: PixelSize) async throws -> DecodedImage {
         var request = request
         request.processors.append(.resize(fitting: size))

@@ -10,20 +10,30 @@ public import AlcedoURLResponseCache
 public import FoundationEssentials
 
 extension ImagePipeline.Configuration {
-    /// The default stack: decoded images in memory, original bytes on disk, HTTP through libcurl with a response cache
-    /// between, and every codec of the package. To change a part, change the value that this returns, or write a
-    /// function like this one.
+    /// Returns the default configuration: decoded images in memory, original bytes on disk, HTTP through libcurl with a
+    /// response cache in memory, and every codec of the package.
+    ///
+    /// ```swift
+    /// var configuration = ImagePipeline.Configuration.standard(diskLimit: 1 << 30)
+    /// configuration.observers = [TextLogger { print($0) }]
+    /// let pipeline = ImagePipeline(configuration)
+    /// ```
+    ///
+    /// To replace a part, change the returned value, or write a function like this one.
     ///
     /// - Parameters:
-    ///   - cacheDirectory: A directory that belongs to the disk cache alone; nil keeps nothing on disk. Made when it is
-    ///     first written to. Default: ``standardCacheDirectory``.
-    ///   - memoryLimit: Most bytes of decoded images; nil for 15 % of the memory that this process may have, at most
-    ///     768 MiB. Half of them go when memory becomes short, all when it is critical; what a view holds is found again.
+    ///   - cacheDirectory: A directory used by the disk cache alone, or nil to store nothing on disk. The first write
+    ///     creates it. Default: ``standardCacheDirectory``.
+    ///   - memoryLimit: The maximum number of bytes of decoded images, or nil for 15 % of the memory that this process
+    ///     may use, at most 768 MiB. The cache removes half of its bytes when memory is short, and everything when it
+    ///     is critically short. An image that is still in use, for example in a view, is found after its removal, too.
     ///     Default: nil.
-    ///   - diskLimit: Most bytes on disk, each entry for seven days since its last use. Default: 256 MiB.
-    ///   - responseLimit: Most bytes of HTTP answers in memory, when `downloader` is nil. Default: 16 MiB.
-    ///   - downloader: Fetches bytes; nil for `Downloader.standard` with its defaults. Whoever brings one, and has a
-    ///     response cache in it, sets `responseCache` of the value that this returns. Default: nil.
+    ///   - diskLimit: The maximum number of bytes on disk. An entry expires seven days after its last use. Default: 256
+    ///     MiB.
+    ///   - responseLimit: The maximum number of bytes of HTTP responses in memory. Unused with a `downloader`. Default:
+    ///     16 MiB.
+    ///   - downloader: The downloader, or nil for `Downloader.standard` with its defaults. For a downloader with a
+    ///     response cache, set `responseCache` of the returned value, too. Default: nil.
     public static func standard(
         cacheDirectory: URL? = standardCacheDirectory,
         memoryLimit: Int? = nil,
@@ -43,12 +53,13 @@ extension ImagePipeline.Configuration {
             responseCache: downloader == nil ? responses : nil)
     }
 
-    /// Where the default stack keeps files: `$XDG_CACHE_HOME/alcedo`, else `~/.cache/alcedo`; nil without a home.
+    /// The default directory of the disk cache: `$XDG_CACHE_HOME/alcedo`, else `~/.cache/alcedo`. nil when neither
+    /// `XDG_CACHE_HOME` nor `HOME` is an absolute path.
     ///
-    /// Source: XDG Base Directory Specification 0.8, which ignores a relative path.
+    /// Source: XDG Base Directory Specification 0.8, which requires relative paths to be ignored.
     public static var standardCacheDirectory: URL? { userCache("alcedo") }
 
-    /// The directory of this name among the user's caches.
+    /// Returns the directory of this name in the user's cache directory, or nil when that is not known.
     static func userCache(_ name: String) -> URL? {
         let environment = ProcessInfo.processInfo.environment
         if let caches = environment["XDG_CACHE_HOME"], caches.hasPrefix("/") {
@@ -60,19 +71,24 @@ extension ImagePipeline.Configuration {
 }
 
 extension ImagePipeline {
-    /// Returns a pipeline over the default stack. Make one and keep it: its caches are its own.
+    /// Returns a pipeline with the default configuration. Each call creates new caches, so keep the pipeline and use it
+    /// again.
+    ///
+    /// ```swift
+    /// let pipeline = ImagePipeline.standard()
+    /// ```
     ///
     /// - Parameters:
-    ///   - cacheDirectory: A directory that belongs to the disk cache alone; nil keeps nothing on disk. Default:
+    ///   - cacheDirectory: A directory used by the disk cache alone, or nil to store nothing on disk. Default:
     ///     ``Configuration/standardCacheDirectory``.
-    ///   - memoryLimit: The maximum number of bytes of decoded images; nil for 15 % of the memory that this process may
-    ///     have, at most 768 MiB. Default: nil.
+    ///   - memoryLimit: The maximum number of bytes of decoded images, or nil for 15 % of the memory that this process
+    ///     may use, at most 768 MiB. Default: nil.
     ///   - diskLimit: The maximum number of bytes on disk. Default: 256 MiB.
-    ///   - responseLimit: The maximum number of bytes of HTTP responses in memory, when `downloader` is nil. Default:
+    ///   - responseLimit: The maximum number of bytes of HTTP responses in memory. Unused with a `downloader`. Default:
     ///     16 MiB.
-    ///   - downloader: Fetches bytes; nil for `Downloader.standard` with its defaults. Default: nil.
-    /// - SeeAlso: ``Configuration/standard(cacheDirectory:memoryLimit:diskLimit:responseLimit:downloader:)``, whose
-    ///   result can be changed before a pipeline is made of it.
+    ///   - downloader: The downloader, or nil for `Downloader.standard` with its defaults. Default: nil.
+    /// - SeeAlso: ``Configuration/standard(cacheDirectory:memoryLimit:diskLimit:responseLimit:downloader:)``, which
+    ///   returns a configuration that can be changed before a pipeline is created.
     public static func standard(
         cacheDirectory: URL? = Configuration.standardCacheDirectory,
         memoryLimit: Int? = nil,
@@ -88,18 +104,23 @@ extension ImagePipeline {
 }
 
 extension Downloader {
-    /// The default way to servers: libcurl, a response cache in memory around it, and the downloader.
+    /// Returns the default downloader: libcurl behind a response cache in memory.
     ///
-    /// Requests without an `Accept` of their own name the formats of `codecs`, then any image; another `Accept` among the
-    /// configuration's default fields stays.
+    /// ```swift
+    /// let downloader = Downloader.standard(configuration: DownloaderConfiguration(maxConcurrentDownloads: 8))
+    /// ```
+    ///
+    /// When the configuration has the default `Accept` field, that is replaced by the formats of `codecs`, then any
+    /// image type, then any type. Another `Accept` in the configuration's default fields is not changed.
     ///
     /// - Parameters:
-    ///   - configuration: Limits, timeouts, retries, what is done with what broke off.
-    ///   - codecs: The formats that are decoded. Default: every format of the package.
-    ///   - network: Connections, TLS, proxies.
-    ///   - responseCache: Where HTTP responses are kept. Default: in memory, at most 16 MiB.
-    ///   - watch: Puts something around the transport that the downloader uses, the response cache included, such as a
-    ///     log. Default: nothing.
+    ///   - configuration: The configuration of downloads: limits, timeouts, retries and the handling of interrupted
+    ///     downloads.
+    ///   - codecs: The codecs of the formats that the pipeline decodes. Default: every format of the package.
+    ///   - network: The options of connections, TLS and proxies.
+    ///   - responseCache: The cache of HTTP responses. Default: in memory, at most 16 MiB.
+    ///   - watch: A closure that wraps the transport of the downloader, including the response cache, for example in a
+    ///     logger. Default: the transport itself.
     public static func standard(
         configuration: Configuration = Configuration(),
         codecs: CodecRegistry = .standard,

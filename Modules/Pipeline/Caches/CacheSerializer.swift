@@ -1,29 +1,30 @@
 public import AlcedoCore
 public import FoundationEssentials
 
-/// Decides what bytes an ``ImageCache`` keeps of an image, and makes an image of them again.
+/// A type that converts images to the bytes that a cache stores, and stored bytes to images.
 ///
-/// Calls may come from any thread at the same time and block while they work. The cache makes them on threads of its own.
-/// Source: Kingfisher's protocol of this name.
+/// Methods may block. Caches call them on their own threads, several concurrently. Source: Kingfisher's protocol of
+/// this name.
 public protocol CacheSerializer: Sendable {
-    /// Returns the bytes to keep, and whether they are `original`; nil when nothing can be written.
+    /// Returns the bytes to store and whether they are `original`, or nil when no codec can write the image.
     ///
     /// - Parameters:
-    ///   - image: A whole image, an animation with all its frames.
-    ///   - original: The bytes that the image came from, where they are known.
-    ///   - isProcessed: Whether something was done to the image since. If not, it is what `original` decodes to.
-    ///   - codecs: The formats, and who writes them.
+    ///   - image: A whole image. An animation has all its frames.
+    ///   - original: The encoded bytes that the image was made from, or nil when they are not known.
+    ///   - isProcessed: Whether the image was processed. If not, it is the decoded `original`.
+    ///   - codecs: The codecs of the formats to write.
     func bytes(
         of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
     ) -> (data: Data, isOriginal: Bool)?
 
-    /// Makes an image of bytes that were kept. Throws ``ImageDecodingError``. Default: decodes by the codecs.
+    /// Decodes stored bytes. Throws ``ImageDecodingError``. The default implementation decodes with `codecs`.
     func image(
         from data: Data, options: DecodingOptions, codecs: CodecRegistry
     ) throws(ImageDecodingError) -> DecodedImage
 }
 
 extension CacheSerializer {
+    /// Decodes stored bytes with `codecs`. Throws ``ImageDecodingError``.
     public func image(
         from data: Data, options: DecodingOptions, codecs: CodecRegistry
     ) throws(ImageDecodingError) -> DecodedImage {
@@ -31,20 +32,34 @@ extension CacheSerializer {
     }
 }
 
-/// Keeps the original bytes where they are what is wanted, and otherwise writes the format they are in.
+/// A serializer that keeps the original bytes of unprocessed images, and encodes processed images in the format of
+/// their original.
 ///
-/// An image to which nothing was done is its original, byte for byte. A processed one is written in the format of the
-/// original (PNG, JPEG, GIF, WebP, whatever the codecs know and write), and as PNG where there is no original, where its
-/// format is unknown, or where that cannot hold the image: JPEG no transparency, for one. Without PNG among the codecs, any
-/// format that holds it will do. An animation is written in a format that holds all frames; if no codec writes the one it
-/// came in, its original is kept.
+/// ```swift
+/// let serializer = DefaultCacheSerializer(format: .webp, quality: 0.8)
+/// ```
 ///
-/// With a format of its own, the serializer writes every image in that format, whatever it came in and whatever that loses:
-/// of an animation the frames, where the format has none. Where no codec writes the format, or it cannot hold an image of
-/// that size, the image is written in its original's format, then as PNG; at last its original bytes are kept.
+/// **Without a `format`:**
 ///
-/// Kingfisher re-encodes an image that nothing was done to; the bytes kept here are as right, smaller, and cost no time.
-/// Source: its `DefaultCacheSerializer` and `FormatIndicatedCacheSerializer`.
+/// - An unprocessed image is stored as its original bytes.
+/// - A processed image is written in the format of its original, such as PNG, JPEG, GIF or WebP, if a codec writes
+///   that.
+/// - It is written as PNG without an original, with an original of an unknown format, and when that format cannot hold
+///   the image; for example, JPEG holds no transparency.
+/// - It is written in any format that can hold the image when the codecs do not write PNG.
+/// - An animation is written in a format that holds all frames. If no codec writes the format of its original, the
+///   original bytes are kept. Without an original, another format that holds all frames is used, else PNG for one
+///   frame.
+///
+/// **With a `format`:**
+///
+/// - Every image is written in that format, even if this loses data. For example, a format without animation keeps one
+///   frame.
+/// - When no codec writes the format, or the format cannot hold an image of that size, the image is written in its
+///   original's format, else as PNG. If both fail, the original bytes are kept.
+///
+/// Kingfisher re-encodes unprocessed images. Their original bytes, kept here, are exact, smaller, and need no encoding.
+/// Source: Kingfisher's `DefaultCacheSerializer` and `FormatIndicatedCacheSerializer`.
 public struct DefaultCacheSerializer: CacheSerializer {
     private let format: ImageFormat?
     private let quality: Double
@@ -53,20 +68,21 @@ public struct DefaultCacheSerializer: CacheSerializer {
     /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - format: The format in which every image is written; nil for that of its original. Default: nil.
-    ///   - quality: From 0 to 1, for formats with loss. 1, the default, is the best that a format can do.
-    ///   - prefersOriginalData: Whether the original bytes are kept of processed images too, so that the processing is
-    ///     done again after each read. Has no effect with a format. Default: false.
+    ///   - format: The format of every image, or nil for the format of its original. Default: nil.
+    ///   - quality: The quality of lossy formats, from 0 to 1. Default: 1, the best that a format supports.
+    ///   - prefersOriginalData: Whether to keep the original bytes of processed images, too. The processing is then
+    ///     repeated after each read. Has no effect with a `format`. Default: false.
     public init(format: ImageFormat? = nil, quality: Double = 1, prefersOriginalData: Bool = false) {
         self.format = format
         self.quality = quality
         self.prefersOriginalData = prefersOriginalData
     }
 
+    /// Returns the original bytes or the encoded image, by the rules in the description of this type.
     public func bytes(
         of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
     ) -> (data: Data, isOriginal: Bool)? {
-        // No bytes are no image.
+        // An empty original cannot be decoded.
         let kept = original.flatMap { $0.isEmpty ? nil : $0 }
         if format == nil, let kept, prefersOriginalData || !isProcessed { return (kept, true) }
         let writer = ImageWriter(image: image, codecs: codecs, quality: quality)
@@ -80,27 +96,27 @@ public struct DefaultCacheSerializer: CacheSerializer {
         return encoded.map { ($0, false) } ?? kept.map { ($0, true) }
     }
 
-    /// Returns the image in the format that suits it best; nil where none does.
+    /// Returns the image encoded in the most suitable format, or nil when no format can hold it.
     private func encoded(by writer: ImageWriter, _ original: Data?, _ originalFormat: ImageFormat?) -> Data? {
         let image = writer.image
         let format = original == nil && image.isAnimated ? image.format : originalFormat
         if let data = format.flatMap(writer.faithfulData) { return data }
         guard image.isAnimated else { return writer.data(in: .png) ?? writer.faithfulDataInAnyFormat }
-        // Its first frame is better than nothing, and only than that.
+        // A single frame is stored only when there is no original to keep.
         return original == nil ? writer.faithfulDataInAnyFormat ?? writer.data(in: .png) : nil
     }
 }
 
-/// Writes one image in the format that is requested, if that can be done. Blocks.
+/// Encodes one image in a requested format. Blocks.
 private struct ImageWriter {
     let image: DecodedImage
     let codecs: CodecRegistry
     let quality: Double
 
-    /// Returns nil when no codec writes the format, or the encoder cannot write this image.
+    /// Encodes the image. Returns nil when no codec writes the format, or the encoder cannot write this image.
     func data(in format: ImageFormat) -> Data? { codecs.encoder(for: format, quality: quality).flatMap(data) }
 
-    /// Writes the first of some formats in which the image can be written.
+    /// Encodes the image in the first of the formats that works.
     func data(inFirstOf formats: [ImageFormat?]) -> Data? {
         for case let format? in formats {
             if let data = data(in: format) { return data }
@@ -108,13 +124,13 @@ private struct ImageWriter {
         return nil
     }
 
-    /// As ``data(in:)``, and nil when the format cannot hold all of the image.
+    /// Encodes the image as ``data(in:)`` does. Also returns nil when the format cannot hold all of the image.
     func faithfulData(in format: ImageFormat) -> Data? {
         guard let encoder = codecs.encoder(for: format, quality: quality), encoder.holds(image) else { return nil }
         return data(by: encoder)
     }
 
-    /// Writes the first of the codecs' formats that can hold all of the image.
+    /// The image encoded in the first of the codecs' formats that can hold all of it.
     var faithfulDataInAnyFormat: Data? {
         for entry in codecs.entries {
             if let data = faithfulData(in: entry.format) { return data }
@@ -122,6 +138,6 @@ private struct ImageWriter {
         return nil
     }
 
-    /// An image that fails in one format may be written in another, so that the error does not matter.
+    /// Encodes the image. An error is ignored, because the caller then tries another format.
     private func data(by encoder: any ImageEncoding) -> Data? { try? encoder.encode(image) }
 }

@@ -1,7 +1,13 @@
 public import AlcedoCore
 
 extension ImageCache {
-    /// The parts a cache is made of.
+    /// The parts and limits of an ``ImageCache``.
+    ///
+    /// ```swift
+    /// let configuration = ImageCache.Configuration(
+    ///     codecs: .standard, diskCache: FileDiskCache(directory: directory, sizeLimit: 256 << 20),
+    ///     onWriteFailure: { key, error in print("Cannot store \(key): \(error)") })
+    /// ```
     public struct Configuration: Sendable {
         package var codecs: CodecRegistry
         package var memoryCache: (any MemoryCaching)?
@@ -14,27 +20,30 @@ extension ImageCache {
         package var onWriteFailure: (@Sendable (ImageKey, any Error) -> Void)?
         package var taskExecutor: (any TaskExecutor)?
 
-        /// Creates a configuration that by default keeps nothing: give it a memory cache, a disk cache or both.
+        /// Creates a configuration. A cache without a memory cache and a disk cache stores nothing.
         ///
         /// - Parameters:
-        ///   - codecs: The formats that are read and written.
-        ///   - memoryCache: Keeps decoded images; nil keeps none. A listener of its evictions must not call the
+        ///   - codecs: The codecs of the formats to read and write.
+        ///   - memoryCache: The cache of decoded images, or nil for none. Its eviction listener must not call the
         ///     ``ImageCache``. Default: nil.
-        ///   - diskCache: Keeps encoded bytes; nil keeps none. ``ImageCache/cleanExpired()`` and `onClean` need a
-        ///     ``/AlcedoCore/MaintainableDataCache``, as the package's disk caches are. Default: nil.
-        ///   - serializer: Decides what bytes are kept of an image. Default: ``DefaultCacheSerializer``.
-        ///   - decoding: How bytes are decoded. One for all, since images in memory are not told apart by it.
-        ///   - maxConcurrentDecodes: The maximum number of images that are decoded and encoded at the same time, each on a
-        ///     thread of its own. Default: 2.
-        ///   - maximumDecodingByteCount: The maximum number of bytes that decoding holds at once, the images it made not
-        ///     counted. Default: 512 MiB.
-        ///   - onClean: Gets what a clean has removed, by ``/AlcedoCore/ImageKey/fileName``: one that was
-        ///     asked for, and one that the disk cache does by itself in the background. Only a
-        ///     ``/AlcedoCore/MaintainableDataCache`` reports that. Not called when nothing was removed. Of a disk cache that
-        ///     others use, too, all trims are reported. Called on any thread. Default: nil.
-        ///   - onWriteFailure: Gets the error of a write that nobody waited for. Called on any thread. Default: nil.
-        ///   - taskExecutor: Runs the tasks of the cache, and its decoding and encoding in place of threads of its own: for
-        ///     tests, with the `ManualExecutor` of `AlcedoTesting`. Default: nil, Swift's own executor and threads of the cache.
+        ///   - diskCache: The cache of encoded bytes, or nil for none. ``ImageCache/cleanExpired()`` and `onClean`
+        ///     require a ``/AlcedoCore/MaintainableDataCache``, which the package's disk caches are. Default: nil.
+        ///   - serializer: The serializer, which decides which bytes are stored for an image. Default:
+        ///     ``DefaultCacheSerializer``.
+        ///   - decoding: The decoding options of all images, because keys do not contain them. Default: the default
+        ///     options.
+        ///   - maxConcurrentDecodes: The maximum number of images that are decoded or encoded concurrently, each on its
+        ///     own thread. Default: 2.
+        ///   - maximumDecodingByteCount: The maximum number of bytes that concurrent decodes hold together. Returned
+        ///     images do not count. Default: 512 MiB.
+        ///   - onClean: A closure that receives the ``/AlcedoCore/ImageKey/fileName`` of each entry that a clean
+        ///     removed. The disk cache cleans on request and in the background, and reports this only if it is a
+        ///     ``/AlcedoCore/MaintainableDataCache``. For a disk cache with other users, the closure receives all
+        ///     trims. It is called on any thread, and not when nothing was removed. Default: nil.
+        ///   - onWriteFailure: A closure that receives the error of a write that no caller waits for. It is called on
+        ///     any thread. Default: nil.
+        ///   - taskExecutor: An executor for the tasks, decoding and encoding of the cache: for tests, with the
+        ///     `ManualExecutor` of `AlcedoTesting`. Default: nil, for Swift's own executor and threads of the cache.
         public init(
             codecs: CodecRegistry,
             memoryCache: (any MemoryCaching)? = nil,

@@ -2,29 +2,42 @@ public import AlcedoCore
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// Images in memory and on disk as one cache, by keys that are strings, after Kingfisher's.
+/// A cache of images in memory and on disk, with strings as keys. Its interface follows Kingfisher's `ImageCache`.
 ///
-/// Memory answers at once; what is found on disk is decoded, once for all who ask, and brought to memory. Reading never
-/// brings back what was removed, and never covers what was stored, meanwhile. Changes of one key reach the disk in the
-/// order in which they were asked for, and reads see them. Changes made to the parts directly are not seen.
+/// ```swift
+/// let cache = ImageCache(
+///     ImageCache.Configuration(
+///         codecs: .standard, memoryCache: ImageMemoryCache(costLimit: 64 << 20),
+///         diskCache: FileDiskCache(directory: directory, sizeLimit: 256 << 20)))
+/// try await cache.store(image, original: data, forKey: "photo")
+/// let hit = try await cache.image(forKey: "photo")
+/// ```
 ///
-/// A processed image is kept under its processor's identifier, beside its original. Only whole images are kept.
+/// A read looks in memory first. An image found on disk is decoded once for all concurrent callers, and stored in
+/// memory. A read never restores an image that was removed, and never replaces one that was stored, while the read was
+/// in progress.
+///
+/// Changes of one key reach the disk in the order of their calls, and later reads see them. The cache does not see
+/// changes that are made to its memory cache or disk cache directly.
+///
+/// A processed image is stored under the identifier of its processor, beside its original. Partial images are not
+/// stored.
 public final class ImageCache: Sendable {
     private struct Read: Hashable, Sendable {
         var key: ImageKey
-        /// Who asks after a change must not get what was read before it.
+        /// A read that begins after a change must not join a read that began before it.
         var generation: Generation
     }
 
     let configuration: Configuration
     private let threads: DecodingThreads
-    /// nil when the disk cache does not report its trims, or there is no handler for them.
+    /// The observation of the disk cache's trims. nil when the disk cache does not report trims, or without a handler.
     private let trims: (any Sendable)?
     private let counts = Locked(DataCacheStatistics())
     private let generations: GenerationCounter
     private let reads: Coalescer<Read, Never, ImageCacheHit?>
 
-    /// A cache of the parts that the configuration names.
+    /// Creates a cache from the parts of the configuration.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         generations = GenerationCounter(taskExecutor: configuration.taskExecutor)
@@ -40,18 +53,21 @@ public final class ImageCache: Sendable {
 
     // MARK: Storing
 
-    /// Stores an image: in memory before this first waits, then on disk. Returns when it is there.
+    /// Stores an image in memory, before the first suspension point, and then on disk. Returns when the write has
+    /// ended.
     ///
-    /// The serializer decides what bytes are written. If they are not, for whatever reason, the disk keeps nothing under
-    /// this key; memory keeps the image.
+    /// The serializer decides which bytes are written. When nothing is written, for any reason, the disk has no entry
+    /// under this key; memory keeps the image.
     ///
     /// - Parameters:
-    ///   - image: What is kept.
-    ///   - original: The bytes that the image came from, where they are known.
-    ///   - key: The name it is found by.
-    ///   - processorIdentifier: Tells what was done to the image. Default: empty, nothing.
-    ///   - toDisk: False keeps it in memory only, and leaves the disk as it is. Default: true.
-    /// - Returns: Whether it is on disk. False also when the serializer has no bytes for it, or the image is a part.
+    ///   - image: The image to store.
+    ///   - original: The encoded bytes of the image before processing, or nil when they are not known.
+    ///   - key: The key of the image.
+    ///   - processorIdentifier: The identifier of the processing that was applied. Default: empty, for an unprocessed
+    ///     image.
+    ///   - toDisk: Whether to write the image to disk. When false, the disk does not change. Default: true.
+    /// - Returns: Whether the image is on disk. False also when the serializer returns no bytes, and for a partial
+    ///   image.
     /// - Throws: The disk cache's ``DataCacheError``, or `CancellationError`.
     @discardableResult
     public func store(
@@ -67,10 +83,11 @@ public final class ImageCache: Sendable {
         }
     }
 
-    /// Stores an image as ``store(_:original:forKey:processorIdentifier:toDisk:)`` does, and returns when it is in memory.
+    /// Stores an image as ``store(_:original:forKey:processorIdentifier:toDisk:)`` does, but returns when it is in
+    /// memory.
     ///
-    /// The disk is written behind; until then the image stays in memory, whatever the memory cache says. ``flush()`` waits
-    /// for it, and `onWriteFailure` of the ``Configuration`` is told when it fails.
+    /// The write to disk continues in the background. Until it ends, it holds the image in memory, whatever the memory
+    /// cache evicts. ``flush()`` waits for the write. `onWriteFailure` of the ``Configuration`` receives its error.
     public func startStoring(
         _ image: DecodedImage, original: Data? = nil, forKey key: String, processorIdentifier: String = "",
         toDisk: Bool = true
@@ -82,19 +99,21 @@ public final class ImageCache: Sendable {
 
     // MARK: Reading
 
-    /// The image if it is in memory. Synchronous. Counts as a use.
+    /// Returns the image if it is in memory. Synchronous. Updates the recency of the entry.
     public func imageInMemory(forKey key: String, processorIdentifier: String = "") -> DecodedImage? {
         let image = configuration.memoryCache?.image(for: Self.imageKey(key, processorIdentifier: processorIdentifier))
         recordRead(isHit: image != nil)
         return image
     }
 
-    /// Finds an image in memory, or on disk, whence it comes to memory. nil when it is nowhere.
+    /// Returns an image from memory or disk, or nil when neither has it. An image found on disk is then stored in
+    /// memory.
     ///
-    /// Bytes that turn out to be no image are removed, and are a miss.
+    /// Damaged bytes are removed, and count as a miss.
     ///
-    /// - Throws: ``ImageDecodingError`` when the bytes exceed the limits or are in a variant that nobody decodes.
-    ///   `CancellationError`; nothing has then come to memory, unless others wait for it.
+    /// - Throws: ``ImageDecodingError`` when the bytes exceed the limits or use an unsupported variant of their format.
+    ///   `CancellationError` when the task is cancelled; the image is then stored in memory only if another caller
+    ///   waits for it.
     public func image(forKey key: String, processorIdentifier: String = "") async throws -> ImageCacheHit? {
         let hit = try await find(Self.imageKey(key, processorIdentifier: processorIdentifier))
         recordRead(isHit: hit != nil)
@@ -106,7 +125,7 @@ public final class ImageCache: Sendable {
         guard let disk = configuration.diskCache else { return nil }
         await generations.settle(.resource(key.resource))
         guard let generation = generations.current(key.resource) else {
-            // It changes again. Whether what is there stays is not known, so it goes to this caller only.
+            // Another change is in progress, so the result may be outdated: it is not shared and not stored in memory.
             return try await read(key, from: disk, generation: nil)
         }
         return try await reads.value(for: Read(key: key, generation: generation)) { _ in
@@ -114,7 +133,8 @@ public final class ImageCache: Sendable {
         }
     }
 
-    /// Where an image is, memory first. Reads nothing and is no use of it.
+    /// Returns the layer that contains an image; memory is checked first. Does not read the data and does not update
+    /// the entry's recency.
     public func cachedType(forKey key: String, processorIdentifier: String = "") async -> ImageCacheType {
         let key = Self.imageKey(key, processorIdentifier: processorIdentifier)
         if configuration.memoryCache?.contains(key) == true { return .memory }
@@ -124,7 +144,8 @@ public final class ImageCache: Sendable {
 
     // MARK: Removing
 
-    /// Removes one image: from memory before this first waits, then from disk. Returns whether there was anything.
+    /// Removes one image from memory, before the first suspension point, and then from disk. Returns whether either had
+    /// it.
     @discardableResult
     public func remove(
         forKey key: String, processorIdentifier: String = "", fromMemory: Bool = true, fromDisk: Bool = true
@@ -141,8 +162,9 @@ public final class ImageCache: Sendable {
         return wasInMemory || wasOnDisk
     }
 
-    /// Removes the original of a key and all that was made of it, as ``remove(forKey:processorIdentifier:fromMemory:fromDisk:)``
-    /// does for one. Returns how many images that were, the greater of memory's number and the disk's.
+    /// Removes the original of a key and all images made from it, as
+    /// ``remove(forKey:processorIdentifier:fromMemory:fromDisk:)`` does for one image. Returns the number of removed
+    /// images, as the greater of memory's count and the disk's.
     @discardableResult
     public func removeAll(forKey key: String) async -> Int {
         let resource = ResourceKey(key)
@@ -156,7 +178,7 @@ public final class ImageCache: Sendable {
         return await max(count, removal.value)
     }
 
-    /// Removes everything from memory. What is being read from disk does not come there any more.
+    /// Removes everything from memory. Reads from disk that are in progress do not store their images in memory.
     public func clearMemory() { generations.recordChange(of: .everything) { configuration.memoryCache?.removeAll() } }
 
     /// Removes everything from disk.
@@ -167,7 +189,7 @@ public final class ImageCache: Sendable {
 
     // MARK: Maintaining
 
-    /// The reads and stores through this cache, each once whether memory or disk took part.
+    /// The reads and stores through this cache. Each counts once, whether memory, disk or both took part.
     public var statistics: DataCacheStatistics { counts.withLock { $0 } }
 
     private func recordRead(isHit: Bool) {
@@ -176,11 +198,13 @@ public final class ImageCache: Sendable {
         }
     }
 
-    /// Removes what has expired from disk, and what its limits do not allow. Calls `onClean` of the ``Configuration``.
+    /// Removes expired entries from disk, and entries beyond the disk cache's limits. Calls `onClean` of the
+    /// ``Configuration``.
     ///
-    /// How much goes is the disk cache's matter: with a `trimTarget` of a half in its limits, as much as with Kingfisher.
+    /// The number of removed entries depends on the disk cache. A `trimTarget` of one half in its limits removes as
+    /// many as Kingfisher.
     ///
-    /// - Returns: What went, by ``ImageKey/fileName``; nothing where the disk cache is not a
+    /// - Returns: The ``ImageKey/fileName`` of each removed entry. Empty when the disk cache is not a
     ///   ``/AlcedoCore/MaintainableDataCache``.
     @discardableResult
     public func cleanExpired() async -> [String] {
@@ -192,14 +216,14 @@ public final class ImageCache: Sendable {
         return await disk.clean().removals.map(\.name)
     }
 
-    /// Bytes that the entries on disk occupy, once what was stored so far is there; zero for a disk cache that is no
-    /// ``MeasurableDataCache``.
+    /// Returns the number of bytes that the entries on disk occupy, after pending writes have ended. Zero for a disk
+    /// cache that is not a ``MeasurableDataCache``.
     public func calculateDiskCacheSize() async -> Int {
         await generations.settle(.everything)
         return await (configuration.diskCache as? any MeasurableDataCache)?.totalSize ?? 0
     }
 
-    /// Returns when everything that was asked for so far is done.
+    /// Returns when all changes so far have ended and the disk cache is flushed.
     public func flush() async {
         await generations.settle(.everything)
         await configuration.diskCache?.flush()
@@ -207,7 +231,7 @@ public final class ImageCache: Sendable {
 
     // MARK: Parts
 
-    /// Stores in memory, and starts the write to disk; nil when there is none to do.
+    /// Stores an image in memory and starts the write to disk. Returns nil when there is nothing to write.
     private func begin(
         _ image: DecodedImage, original: Data?, for key: ImageKey, toDisk: Bool,
         onFailure: (@Sendable (any Error) -> Void)? = nil
@@ -249,13 +273,18 @@ public final class ImageCache: Sendable {
             try await disk.store(CachedData(bytes.data, metadata: metadata.data), for: key)
             return .success(true)
         } catch {
-            // What was there is no longer right.
+            // The previous entry is outdated.
             await disk.remove(key)
             return .failure(error)
         }
     }
 
-    /// - Parameter generation: From before the read. nil brings nothing to memory, and removes nothing.
+    /// Reads and decodes an image from disk.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the image.
+    ///   - disk: The disk cache.
+    ///   - generation: The generation before the read. With nil, the read stores nothing in memory and removes nothing.
     private func read(_ key: ImageKey, from disk: any DataCaching, generation: Generation?) async throws
         -> ImageCacheHit?
     {
@@ -276,13 +305,13 @@ public final class ImageCache: Sendable {
             }
             return nil
         }
-        // Who was cancelled, or overtaken by a change, does not fill the memory.
+        // A read that was cancelled, or followed by a change, does not store its image in memory.
         try Task.checkCancellation()
         image.scale = metadata.scale
         let hit = ImageCacheHit(image, .disk, needsProcessing: metadata.isOriginal)
         if let generation, let memory = configuration.memoryCache, !hit.needsProcessing, !image.isPartial {
             generations.ifUnchanged(key.resource, since: generation) {
-                // What came to memory alone just before the generation is newer than the disk.
+                // An image that was stored in memory only, just before the generation, is newer than the disk's.
                 if !memory.contains(key) { memory.store(image, for: key) }
             }
         }
@@ -299,30 +328,36 @@ public final class ImageCache: Sendable {
 }
 
 extension ImageCache {
-    /// The name of an image as Kingfisher spells it: `key@processor`, or the key alone for the original.
+    /// Returns the name of an image in Kingfisher's form: `key@processor`, or the key alone for the original.
     ///
-    /// For display. Two images can share one, so the caches go by ``imageKey(_:processorIdentifier:)``.
+    /// The name is for display only. Two images can have the same one, so the caches use
+    /// ``imageKey(_:processorIdentifier:)``.
     package static func computedKey(_ key: String, processorIdentifier: String = "") -> String {
         processorIdentifier.isEmpty ? key : "\(key)@\(processorIdentifier)"
     }
 
-    /// The key under which an image is stored. With the text of an `http` URL as key, the originals are those of an
-    /// ``ImagePipeline``.
+    /// Returns the key under which an image is stored. When `key` is an `http` URL, the key of the original is the one
+    /// that an ``ImagePipeline`` uses.
     ///
-    /// A disk cache on files tells the path of an image by it: `files.path(for: ImageCache.imageKey("photo"))`.
+    /// A disk cache of files returns the path of an image for this key:
+    ///
+    /// ```swift
+    /// let path = files.path(for: ImageCache.imageKey("photo"))
+    /// ```
     public static func imageKey(_ key: String, processorIdentifier: String = "") -> ImageKey {
         ImageKey(ResourceKey(key), variant: processorIdentifier)
     }
 }
 
-/// What is kept beside the bytes of an image, because they do not say it.
+/// The metadata of an image that its encoded bytes do not contain.
 ///
-/// Ten bytes: 0xA1, flags (bit 0: the original's bytes), the scale's bit pattern, little-endian. None at all for the
-/// usual case, so that entries are the same as those of others. What is not understood is taken for none.
+/// The format is ten bytes: 0xA1, flags (bit 0: the original's bytes), and the bit pattern of the scale, little-endian.
+/// The defaults are stored as no bytes, so that such entries equal those of other caches. Unknown bytes are read as the
+/// defaults.
 private struct ImageCacheMetadata: Equatable {
     private static let signature: UInt8 = 0xA1
 
-    /// Pixels for each point.
+    /// The number of pixels per point.
     var scale: Double
     var isOriginal: Bool
 

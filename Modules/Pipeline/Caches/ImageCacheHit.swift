@@ -1,16 +1,16 @@
 public import AlcedoCore
 
-/// An image that an ``ImageCache`` has found.
+/// An image found by an ``ImageCache``.
 public struct ImageCacheHit: Sendable {
-    /// What was found.
+    /// The image.
     public var image: DecodedImage
-    /// Where it was, before this read brought it to memory.
+    /// The layer that contained the image before this read stored it in memory.
     public var cacheType: ImageCacheType
-    /// Whether this is the original, which the serializer kept in place of the processed image that was asked for: the
-    /// processing has to be done again. Such an image is not kept in memory.
+    /// Whether the image is the original, which the serializer kept instead of the processed image. The caller has to
+    /// process it again. Such an image is not stored in memory.
     public var needsProcessing: Bool
 
-    /// A hit; by default of an image as it was asked for.
+    /// Creates a hit, by default of an image that needs no processing.
     package init(_ image: DecodedImage, _ cacheType: ImageCacheType, needsProcessing: Bool = false) {
         self.image = image
         self.cacheType = cacheType
@@ -18,12 +18,12 @@ public struct ImageCacheHit: Sendable {
     }
 }
 
-/// Where an ``ImageCache`` has an image.
+/// The layer of an ``ImageCache`` that contains an image.
 public enum ImageCacheType: String, Sendable, Hashable {
-    /// In memory.
+    /// The memory cache.
     case memory
-    /// On disk, and not in memory.
+    /// The disk cache, and not the memory cache.
     case disk
-    /// Nowhere.
+    /// Neither cache.
     case none
 }

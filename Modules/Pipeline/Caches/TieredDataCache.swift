@@ -1,44 +1,58 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// Several data caches as one: a small and quick one above a large and slow one, or a cache that an app ships with below
-/// its own.
+/// A data cache made of several: for example a small, fast one above a large, slow one, or the app's cache above a
+/// read-only cache that ships with the app.
 ///
-/// Tiers are asked in order, one after another, and the first that has an entry answers; only its own use is counted. The
-/// tiers above it that take promotions then get the entry, and the hit waits for them. A promotion never brings back what
-/// was removed, and never covers what was stored, while the entry was on its way: changes of a resource through this cache
-/// go one after another, and one that came in between ends the promotion. Changes that are made to a tier directly, or by
-/// another process, are not seen.
+/// ```swift
+/// let cache = TieredDataCache([
+///     DataCacheTier(FileDiskCache(directory: caches, sizeLimit: 64 << 20)),
+///     DataCacheTier(FileDiskCache(directory: bundled), writes: .readOnly),
+/// ])
+/// ```
 ///
-/// An entry in a read-only tier hides what is stored below it, and is found again after a removal: such a tier belongs at
-/// the end.
+/// **Reads.** Tiers are searched in order, one at a time, until one has the entry. Only that tier records a use. The
+/// tiers above it that accept promotions then store the entry, and the read waits for them. A promotion never restores
+/// an entry that was removed, and never replaces one that was stored, while the read was in progress.
 ///
-/// SDWebImage's `SDImageCachesManager` has four policies for each operation. Reads here are its `serial`; its `concurrent`
-/// asks every tier for what one of them answers. For stores, its `serial` and `concurrent` are tiers that all have
-/// ``DataCacheTier/Writes/stores``; `highestOnly` and `lowestOnly` are that for the first or last tier alone.
+/// **Changes.** Changes of one resource through this cache run one at a time, in order. A change that begins during a
+/// read prevents the read's promotion. The cache does not see changes made to a tier directly or by another process.
+///
+/// An entry in a read-only tier hides entries in the tiers below it, and is found again after a removal. Such a tier
+/// belongs at the end.
+///
+/// **SDWebImage.** `SDImageCachesManager` has four policies per operation. Reads here are its `serial`; its
+/// `concurrent` searches all tiers although one has the entry. For stores, its `serial` and `concurrent` are tiers that
+/// all have ``DataCacheTier/Writes/stores``; `highestOnly` and `lowestOnly` are the same for the first or last tier
+/// alone.
 public final class TieredDataCache: MeasurableDataCache {
     private let tiers: [DataCacheTier]
 
     private let generations: GenerationCounter
     private let counts = Locked(DataCacheStatistics())
 
-    /// - Parameter tiers: The first to be asked first.
+    /// Creates a cache.
+    ///
+    /// - Parameter tiers: The tiers, in the order in which they are searched.
     public convenience init(_ tiers: [DataCacheTier]) { self.init(tiers, taskExecutor: nil) }
 
+    /// Creates a cache.
+    ///
     /// - Parameters:
-    ///   - tiers: The first to be asked first.
-    ///   - taskExecutor: Runs the changes; nil is Swift's own executor.
+    ///   - tiers: The tiers, in the order in which they are searched.
+    ///   - taskExecutor: The executor of changes, or nil for Swift's own.
     package init(_ tiers: [DataCacheTier], taskExecutor: (any TaskExecutor)?) {
         self.tiers = tiers
         generations = GenerationCounter(taskExecutor: taskExecutor)
     }
 
-    /// The reads and stores through this cache, each once however many tiers took part. Damaged and trimmed entries are
-    /// counted by the tiers.
+    /// The reads and stores through this cache. Each counts once, however many tiers took part. The tiers count damaged
+    /// and trimmed entries.
     public var statistics: DataCacheStatistics { counts.withLock { $0 } }
 
     private var writableTiers: [DataCacheTier] { tiers.filter { $0.writes != .readOnly } }
 
+    /// Returns the entry of the first tier that has one, after storing it in the tiers above that accept promotions.
     public func entry(for key: ImageKey) async -> CachedData? {
         let generation = generations.current(key.resource)
         for (index, tier) in tiers.enumerated() {
@@ -51,19 +65,20 @@ public final class TieredDataCache: MeasurableDataCache {
         return nil
     }
 
-    /// Whether any tier contains it.
+    /// Returns whether any tier contains the key.
     public func contains(_ key: ImageKey) async -> Bool {
         for tier in tiers where await tier.cache.contains(key) { return true }
         return false
     }
 
-    /// Stores `entry` in all tiers that take stores, the first first.
+    /// Stores `entry` in all tiers that accept stores, in order.
     ///
-    /// A tier that has no room for it (`tooLarge`) is passed over as long as another takes it. A tier that does not get the
-    /// entry loses what it had under `key`, so that nothing old is found.
+    /// When a tier has no space for the entry (`tooLarge`), the store succeeds if another tier stores it. A tier that
+    /// does not store the entry loses its previous entry under `key`, so that no outdated entry is found.
     ///
-    /// - Throws: The first error of a tier, after all have been tried; the entry may then be in others. `DataCacheError`
-    ///   `notWritable` when no tier takes stores.
+    /// - Throws: The first error of a tier, after all tiers were tried; other tiers may have stored the entry.
+    ///   `tooLarge` is thrown only when no tier stored the entry. `DataCacheError` `notWritable` when no tier accepts
+    ///   stores.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         let storing = generations.submit(.resource(key.resource)) { await self.storeInTiers(entry, for: key) }
         try await withTaskCancellationHandler {
@@ -73,7 +88,7 @@ public final class TieredDataCache: MeasurableDataCache {
         }
     }
 
-    /// Removes what is stored under `key` from all tiers but read-only ones. Returns whether any had it.
+    /// Removes the entry under `key` from all tiers that are not read-only. Returns whether any of them had it.
     @discardableResult
     public func remove(_ key: ImageKey) async -> Bool {
         await generations.submit(.resource(key.resource)) { [writableTiers] in
@@ -83,7 +98,8 @@ public final class TieredDataCache: MeasurableDataCache {
         }.value
     }
 
-    /// Removes a resource from all tiers but read-only ones. Returns the greatest number of entries that one of them had.
+    /// Removes a resource from all tiers that are not read-only. Returns the greatest number of entries that one of
+    /// them had.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int {
         await generations.submit(.resource(resource)) { [writableTiers] in
@@ -93,19 +109,20 @@ public final class TieredDataCache: MeasurableDataCache {
         }.value
     }
 
-    /// Removes everything from all tiers but read-only ones.
+    /// Removes everything from all tiers that are not read-only.
     public func removeAll() async {
         await generations.submit(.everything) { [writableTiers] in
             for tier in writableTiers { await tier.cache.removeAll() }
         }.value
     }
 
+    /// Waits for all changes so far, and flushes all tiers.
     public func flush() async {
         await generations.settle(.everything)
         for tier in tiers { await tier.cache.flush() }
     }
 
-    /// The number of bytes in all tiers together. An entry in two of them counts twice; a tier that is no
+    /// The number of bytes in all tiers together. An entry in two tiers counts twice. A tier that is not a
     /// ``MeasurableDataCache`` counts as empty.
     public var totalSize: Int {
         get async {
@@ -115,7 +132,7 @@ public final class TieredDataCache: MeasurableDataCache {
         }
     }
 
-    /// The greatest number of entries in one tier. There are more when tiers keep different ones.
+    /// The number of entries in the tier that has the most. The total is greater when tiers have different entries.
     public var count: Int {
         get async {
             var count = 0
@@ -130,7 +147,7 @@ public final class TieredDataCache: MeasurableDataCache {
         let targets = tiers.prefix(index).filter { $0.writes.includesPromotions }
         guard !targets.isEmpty else { return }
         await generations.submitIfUnchanged(key.resource, since: generation) {
-            // A tier that does not take it goes on answering with nothing.
+            // A promotion is optional: a tier that fails to store the entry continues to miss it.
             for tier in targets { try? await tier.cache.store(entry, for: key) }
         }?.value
     }
@@ -166,17 +183,17 @@ public final class TieredDataCache: MeasurableDataCache {
     }
 }
 
-/// One of the caches of a ``TieredDataCache``, and what is written to it.
+/// A cache of a ``TieredDataCache``, with the changes that it accepts.
 public struct DataCacheTier: Sendable {
-    /// The changes that a tier takes.
+    /// The changes that a tier accepts.
     public enum Writes: Sendable, Hashable {
-        /// Stores, and entries that were found in a tier below.
+        /// Stores, and promotions of entries found in a lower tier.
         case all
-        /// Stores only.
+        /// Only stores.
         case stores
-        /// Entries that were found in a tier below only.
+        /// Only promotions of entries found in a lower tier.
         case promotions
-        /// None. Nothing is removed from the tier either.
+        /// No changes, including removals.
         case readOnly
 
         var includesStores: Bool { self == .all || self == .stores }
@@ -189,8 +206,8 @@ public struct DataCacheTier: Sendable {
     /// Creates a tier.
     ///
     /// - Parameters:
-    ///   - cache: The cache that keeps the bytes of the tier.
-    ///   - writes: The changes that the tier takes. Default: all.
+    ///   - cache: The cache that stores the bytes of the tier.
+    ///   - writes: The changes that the tier accepts. Default: all.
     public init(_ cache: any DataCaching, writes: Writes = .all) {
         self.cache = cache
         self.writes = writes

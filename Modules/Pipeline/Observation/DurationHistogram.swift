@@ -1,20 +1,29 @@
-/// How long things took: counts in steps of an eighth of an octave, from a nanosecond to an hour. A fixed three kilobytes.
+/// A histogram of durations, with eight steps per octave from 1 ns to 2^43 ns (2.4 hours). Its size is fixed, about 3
+/// KB.
+///
+/// ```swift
+/// var histogram = DurationHistogram()
+/// histogram.add(.milliseconds(12))
+/// print(histogram.percentile(0.95))
+/// ```
 public struct DurationHistogram: Sendable {
     private static let stepsPerOctave = 8
     private static let octaves = 43
 
-    /// How many durations were added.
+    /// The number of added durations.
     public private(set) var count = 0
-    /// Their sum.
+    /// The sum of the added durations.
     public private(set) var total = Duration.zero
-    /// The longest of them, exactly.
+    /// The exact longest duration.
     public private(set) var longest = Duration.zero
     private var counts = [Int](repeating: 0, count: stepsPerOctave * octaves)
 
-    /// Creates a histogram without durations.
+    /// Creates an empty histogram.
     public init() {}
 
-    /// Counts a duration. O(1).
+    /// Adds a duration.
+    ///
+    /// - Complexity: O(1).
     public mutating func add(_ duration: Duration) {
         count += 1
         total += duration
@@ -22,12 +31,13 @@ public struct DurationHistogram: Sendable {
         counts[Self.step(of: duration)] += 1
     }
 
-    /// The duration that so large a part of all does not exceed; at most an eighth too long. Zero when there are none.
+    /// Returns the duration that a part of all durations does not exceed. The result is at most an eighth too long, and
+    /// zero for an empty histogram.
     ///
-    /// - Parameter part: From 0 to 1; values outside count as the nearest.
+    /// - Parameter part: The part, from 0 to 1. Values outside are clamped, and NaN counts as zero.
     public func percentile(_ part: Double) -> Duration {
         guard count > 0 else { return .zero }
-        // What is no number counts as nought.
+        // NaN fails this comparison and counts as zero.
         let rank = part > 0 ? max(1, Int((min(part, 1) * Double(count)).rounded(.up))) : 1
         var seen = 0
         for (step, count) in counts.enumerated() {
@@ -37,7 +47,8 @@ public struct DurationHistogram: Sendable {
         return longest
     }
 
-    /// 2^o nanoseconds and the next eighths of it, so that it takes no logarithm.
+    /// Returns the step of a duration. A step begins at 2^octave ns plus some eighths of that, so that no logarithm is
+    /// needed.
     private static func step(of duration: Duration) -> Int {
         let (seconds, attoseconds) = duration.components
         guard seconds < 1 << 32 else { return stepsPerOctave * octaves - 1 }

@@ -2,43 +2,52 @@ public import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// Counts what a pipeline does. Memory for it is fixed, however long it runs.
+/// An observer that counts the steps of a pipeline in a fixed amount of memory.
+///
+/// ```swift
+/// let metrics = PipelineMetrics()
+/// configuration.observers.append(metrics)
+/// // After some loads:
+/// print(metrics)
+/// print(metrics.snapshot.downloads.percentile(0.95))
+/// ```
 public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
-    /// What was counted up to some moment.
+    /// The counts up to one moment.
     public struct Snapshot: Sendable, CustomStringConvertible {
-        /// Images found in memory.
+        /// The number of images found in memory.
         public var memoryHits = 0
-        /// Look-ups that memory did not answer, by reason.
+        /// The number of memory misses, by reason.
         public var memoryMisses: [CacheMissReason: Int] = [:]
-        /// How long each read of the disk took that found an image or its bytes; their number is its `count`.
+        /// The durations of disk reads that found an image or its bytes. Their number is the histogram's `count`.
         public var diskHits = DurationHistogram()
-        /// Reads that the disk did not answer, by reason.
+        /// The number of disk misses, by reason.
         public var diskMisses: [CacheMissReason: Int] = [:]
-        /// Bytes that were read from disk.
+        /// The number of bytes read from disk.
         public var diskReadByteCount = 0
-        /// Stores on disk that failed.
+        /// The number of failed writes to disk.
         public var diskWriteFailures = 0
-        /// How long each download took, those that a response cache answered included; their number is its `count`.
+        /// The durations of downloads, including responses from a response cache. Their number is the histogram's
+        /// `count`.
         public var downloads = DurationHistogram()
-        /// The downloads that a response cache answered.
+        /// The number of downloads whose response came from a response cache.
         public var responseCacheHits = 0
-        /// Bytes that the downloader brought.
+        /// The number of bytes that the downloader returned.
         public var downloadedByteCount = 0
-        /// Loads that were not answered from memory, by their ends.
+        /// The number of loads that ended with an image after a memory miss.
         public var finished = 0
-        /// Those that ended with an error.
+        /// The number of loads that ended with an error.
         public var failed = 0
-        /// Those that everybody left.
+        /// The number of loads that ended because all their callers had cancelled.
         public var cancelled = 0
-        /// How long each decode took.
+        /// The durations of decodes.
         public var decodes = DurationHistogram()
-        /// How long each processing step took.
+        /// The durations of processing steps.
         public var processingSteps = DurationHistogram()
 
         package init() {}
 
-        /// One line for a log, such as `finished 12, failed 1, cancelled 0; memory 3 of 15, disk 2 of 12, downloads 10
-        /// (5120 bytes)`, with the hits of a cache among the look-ups in it.
+        /// A line for a log, such as `finished 12, failed 1, cancelled 0; memory 3 of 15, disk 2 of 12, downloads 10
+        /// (5120 bytes)`. Each cache has its hits and its look-ups.
         public var description: String {
             let memory = Self.hits(memoryHits, memoryMisses)
             let disk = Self.hits(diskHits.count, diskMisses)
@@ -53,15 +62,16 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
 
     private let state = Locked(Snapshot())
 
-    /// Counts from zero.
+    /// Creates an observer whose counts are zero.
     public init() {}
 
-    /// What was counted up to now, at one moment.
+    /// The counts up to now, as a consistent copy.
     public var snapshot: Snapshot { state.withLock { $0 } }
 
-    /// The ``snapshot`` in one line.
+    /// The ``snapshot`` as one line.
     public var description: String { snapshot.description }
 
+    /// Counts a step.
     public func pipelineDidReport(_ event: PipelineEvent) {
         state.withLock { counts in
             switch event.stage {

@@ -2,13 +2,22 @@ public import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// Writes a line for each step of a pipeline.
+/// An observer that writes one line for each step of a pipeline.
+///
+/// ```swift
+/// let logger = TextLogger { line in print(line) }
+/// configuration.observers.append(logger)
+/// ```
 public struct TextLogger: PipelineObserving {
     private let write: @Sendable (_ line: String) -> Void
 
-    /// - Parameter write: Takes a line, without its end; from any thread, several at once.
+    /// Creates a logger.
+    ///
+    /// - Parameter write: A closure that receives each line without a line break. It is called from any thread, several
+    ///   times concurrently.
     public init(_ write: @escaping @Sendable (_ line: String) -> Void) { self.write = write }
 
+    /// Writes a line for a step.
     public func pipelineDidReport(_ event: PipelineEvent) {
         let time = event.duration > .zero ? " in \(Self.words(event.duration))" : ""
         write("\(Self.words(event.stage))\(time): \(Self.printable(event.key.description))")
@@ -45,8 +54,8 @@ public struct TextLogger: PipelineObserving {
         }
     }
 
-    /// A URL or a server's words may hold anything: one line stays one line, reads from left to right, commands no
-    /// terminal, and has a length that can be read.
+    /// Replaces control and formatting characters and shortens the text to 500 characters, because URLs and server
+    /// messages are untrusted: they must not break lines, change the direction of text or control a terminal.
     private static func printable(_ text: String) -> String {
         var line = String(String.UnicodeScalarView(text.unicodeScalars.prefix(500).map { isShown($0) ? $0 : "?" }))
         if text.unicodeScalars.count > 500 { line += "…" }

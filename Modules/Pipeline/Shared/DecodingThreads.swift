@@ -2,13 +2,15 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Threads for the work of codecs, and the bytes that their decoders share: one budget of decodes, which end by
-/// themselves, and one of previews, whose pictures are held as long as a transfer takes.
+/// The threads of codecs and processors, and the byte budgets of decoding.
+///
+/// Decodes and previews have separate budgets, because a decode ends by itself, while the canvas of a preview is held
+/// as long as its transfer takes.
 struct DecodingThreads: Sendable {
-    /// What came of trying without waiting for bytes.
+    /// The result of an attempt to decode without waiting for bytes.
     private enum Attempt<Value: Sendable>: Sendable {
         case done(Value)
-        /// There are not so many bytes left.
+        /// The budget does not have this many bytes left.
         case needs(byteCount: Int)
     }
 
@@ -18,10 +20,14 @@ struct DecodingThreads: Sendable {
     private let previewBudget: ByteBudget
     private let previewLimit: Int
 
+    /// Creates the threads.
+    ///
     /// - Parameters:
+    ///   - codecs: The codecs of the pipeline.
     ///   - maxConcurrentDecodes: The number of threads.
-    ///   - byteBudget: Most bytes that decoding holds at once. Previews have a quarter as many, beside these.
-    ///   - taskExecutor: Runs the work in place of threads; nil: there are threads.
+    ///   - byteBudget: The maximum number of bytes that concurrent decodes hold. Previews have a separate budget of a
+    ///     quarter of that.
+    ///   - taskExecutor: An executor that replaces the threads, or nil to use threads.
     init(codecs: CodecRegistry, maxConcurrentDecodes: Int, byteBudget: Int, taskExecutor: (any TaskExecutor)?) {
         self.codecs = codecs
         executor = BlockingExecutor(name: "alcedo.decode", width: maxConcurrentDecodes, taskExecutor: taskExecutor)
@@ -30,18 +36,24 @@ struct DecodingThreads: Sendable {
         previewBudget = ByteBudget(limit: previewLimit)
     }
 
-    /// Runs tasks that go with the work; nil is Swift's own executor.
+    /// The executor of tasks that accompany the work, or nil for Swift's own.
     var taskExecutor: (any TaskExecutor)? { executor.taskExecutor }
 
-    /// Runs `work`, which decodes `data`, when there are bytes for it. Throws what it throws, or `CancellationError`.
+    /// Runs `work`, which decodes `data`, when the budget has enough bytes. Throws the errors of `work`, or
+    /// `CancellationError`.
     ///
-    /// - Parameter codecs: Those of the request; nil: the pipeline's.
+    /// - Parameters:
+    ///   - data: The bytes to decode.
+    ///   - options: The decoding options.
+    ///   - codecs: The codecs of the request, or nil for those of the pipeline. Default: nil.
+    ///   - priority: The priority of the work. Default: that of a new handle.
+    ///   - work: The work.
     func decode<Value: Sendable>(
         _ data: Data, options: DecodingOptions, by codecs: CodecRegistry? = nil,
         priority: PriorityHandle = PriorityHandle(),
         _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        // Most images need not wait for bytes, and go through in one piece of work.
+        // Usually the bytes are available, and inspecting and decoding then take a single job.
         let attempt = try await executor.run(priority: priority) {
             let byteCount = byteCount(of: data, options, codecs ?? self.codecs)
             let value = try budget.withReservationNow(of: byteCount, priority: priority.value) { try work() }
@@ -56,25 +68,26 @@ struct DecodingThreads: Sendable {
         }
     }
 
-    /// Runs work that decodes nothing, before decodes as urgent: what has been decoded takes most memory until it has been
-    /// processed. Throws what it throws, or `CancellationError`.
+    /// Runs work that does not decode, before decodes of the same priority: a decoded image takes the most memory until
+    /// it has been processed. Throws the errors of `work`, or `CancellationError`.
     func run<Value: Sendable>(
         priority: PriorityHandle = PriorityHandle(), _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await executor.run(priority: priority, goesFirst: true, work)
     }
 
-    /// Reserves bytes for a preview's pictures, if there are so many free, until ``releasePreview(_:)``. Takes nothing
-    /// from decodes: a transfer may last for ever, and they must not wait for it.
+    /// Reserves bytes for the canvas of a preview until ``releasePreview(_:)``. Returns false when the preview budget
+    /// does not have them. The budget of decodes is separate, because decodes must not wait for a transfer, which may
+    /// never end.
     func reservePreview(_ byteCount: Int) -> Bool {
         byteCount <= previewLimit && previewBudget.reserveNow(byteCount)
     }
 
     func releasePreview(_ byteCount: Int) { previewBudget.release(byteCount) }
 
-    /// What decoding will hold. Bytes that cannot be inspected are refused before there is a picture; only where a part
-    /// is allowed may there be one to show, and until the decoder has said so it counts as the largest that the limits
-    /// allow.
+    /// Returns the number of bytes that decoding will hold. Bytes that cannot be inspected need none, because decoding
+    /// rejects them before it allocates pixels. When partial images are allowed, truncated or corrupt bytes count with
+    /// the maximum of the limits, because they may still be decoded.
     private func byteCount(of data: Data, _ options: DecodingOptions, _ codecs: CodecRegistry) -> Int {
         do throws(ImageDecodingError) {
             return try codecs.decodingByteCount(data, options: options)

@@ -1,34 +1,38 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// The encoded bytes that are here, or on their way, and wait for a decoder. While they are too many, no further ones are
-/// fetched.
+/// A budget of the encoded bytes that are being downloaded or wait for a decoder. Beyond its limit, no further
+/// downloads and disk reads begin.
 ///
-/// How many will come is known when they have come: until then as many count as the last ones had.
+/// The size of a transfer is known when it has ended. Until then, it counts with the mean size of recent transfers.
 final class EncodedByteBudget: Sendable {
     private let limit: Int
     private let budget: ByteBudget
-    /// A mean in which the newest weighs a quarter.
+    /// The mean size of transfers, in which the newest has a weight of one quarter.
     private let mean: Locked<Int?> = Locked(nil)
 
-    /// - Parameter limit: Bytes from which on nothing more is begun.
+    /// Creates a budget.
+    ///
+    /// - Parameter limit: The number of bytes at which no further transfer begins.
     init(limit: Int) {
         self.limit = max(0, limit)
         budget = ByteBudget(limit: limit)
     }
 
-    /// Waits for room, the more urgent first, and returns how many bytes are reserved. Throws `CancellationError` only.
+    /// Waits for admission, higher priorities first, and returns the number of reserved bytes. Throws
+    /// `CancellationError` only.
     func reserveExpected(_ priority: PriorityHandle) async throws -> Int {
-        // Before any has come, a transfer that waits for its server must not hold up many others.
+        // Before the first transfer has ended, a small estimate lets many transfers begin while one waits for its
+        // server.
         let expected = min(mean.withLock { $0 } ?? limit / 256, limit)
         try await budget.reserve(expected, priority: priority)
         return expected
     }
 
-    /// Waits for room as ``reserveExpected(_:)`` does, and takes none. Throws `CancellationError` only.
+    /// Waits for admission as ``reserveExpected(_:)`` does, and reserves nothing. Throws `CancellationError` only.
     func waitForAdmission(_ priority: PriorityHandle) async throws { release(try await reserveExpected(priority)) }
 
-    /// Counts bytes that have come, whether there is room or not.
+    /// Reserves bytes that have been received, even beyond the limit.
     func reserveArrived(_ byteCount: Int) {
         mean.withLock { mean in mean = mean.map { $0 + (byteCount - $0) / 4 } ?? byteCount }
         budget.reserveUnconditionally(byteCount)
@@ -37,7 +41,8 @@ final class EncodedByteBudget: Sendable {
     func release(_ byteCount: Int) { budget.release(byteCount) }
 }
 
-/// The bytes of one image in the ``EncodedByteBudget``: first as many as are expected, then those that have come, until it is let go.
+/// The reservation of one image in an ``EncodedByteBudget``: first for the expected bytes, then for the received ones,
+/// until its release.
 final class EncodedByteReservation: Sendable {
     private struct State: Sendable {
         var reserved: Int?
@@ -47,24 +52,24 @@ final class EncodedByteReservation: Sendable {
     private let budget: EncodedByteBudget
     private let state = Locked(State())
 
-    /// A place for bytes of which there are none yet.
+    /// Creates a reservation of no bytes.
     init(of budget: EncodedByteBudget) { self.budget = budget }
 
     deinit { release() }
 
-    /// Returns when the bytes may be fetched. Throws `CancellationError` only.
+    /// Waits until the transfer may begin. Throws `CancellationError` only.
     func waitForAdmission(_ priority: PriorityHandle) async throws {
         replace(with: try await budget.reserveExpected(priority))
     }
 
-    /// The bytes have come. Returns itself.
+    /// Replaces the expected bytes by the received ones. Returns this reservation.
     func arrived(_ byteCount: Int) -> EncodedByteReservation {
         budget.reserveArrived(byteCount)
         replace(with: byteCount)
         return self
     }
 
-    /// Counts nothing any more, though the bytes may still be held. Only the first call does anything.
+    /// Releases the reservation, although the bytes may still be held. Only the first call has an effect.
     func release() {
         let reserved = state.withLock { state in
             state.isReleased = true

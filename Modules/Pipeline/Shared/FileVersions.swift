@@ -1,19 +1,21 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// Asks for the versions of local files, and remembers which version of an image was kept last.
+/// Reads the versions of local files, and records which version of each image was stored last.
 final class FileVersions: Sendable {
-    // The file system may block as long as it likes, which must not keep the threads of decoders.
+    // Separate threads, because a slow file system must not block the decoding threads.
     private let threads: BlockingExecutor
-    /// The last key under which an image was kept, by its key without a version.
+    /// The key under which each image was stored last, by its key without a version.
     private let kept = Locked(RecentTable<ImageKey, ImageKey>(limit: 4_096))
 
-    /// - Parameter taskExecutor: Runs the work in place of threads; nil: there are threads.
+    /// Creates a reader of versions.
+    ///
+    /// - Parameter taskExecutor: An executor that replaces the threads, or nil to use threads.
     init(taskExecutor: (any TaskExecutor)?) {
         threads = BlockingExecutor(name: "alcedo.versions", width: 2, taskExecutor: taskExecutor)
     }
 
-    /// Returns a request with the version that its local file has now, once that is settled.
+    /// Returns the request with the current version of its local file, after that version has settled.
     func settled(_ request: ImageRequest) async -> ImageRequest {
         guard let path = request.fileNeedingVersion else { return request }
         var settled = request
@@ -21,13 +23,14 @@ final class FileVersions: Sendable {
         return settled
     }
 
-    /// Whether the local file of a request still has the version that the request is about. True for other sources.
+    /// Returns whether the local file of a request still has the version in the request. True for other sources.
     func isCurrent(_ request: ImageRequest) async -> Bool {
         guard case .file(let path) = request.source, let version = request.fileVersion else { return true }
         return await self.version(path) == version
     }
 
-    /// Notes that an image is kept under the key of a request. Returns the key of the version that it replaces.
+    /// Records that an image is stored under the key of a request. Returns the key of the version that it replaces, or
+    /// nil.
     func recordKept(_ request: ImageRequest) -> ImageKey? {
         guard request.fileVersion != nil else { return nil }
         let (key, name) = (request.key, request.unversionedKey)
@@ -38,7 +41,7 @@ final class FileVersions: Sendable {
         return before == key ? nil : before
     }
 
-    /// The keys under which the image of a request may be kept: its own, and that of the version that was kept last.
+    /// Returns the keys under which the image of a request may be stored: its own, and that of the version stored last.
     func keys(of request: ImageRequest) -> [ImageKey] {
         let key = request.key
         guard request.fileVersion != nil, let last = kept.withLock({ $0[request.unversionedKey] }), last != key else {
@@ -47,7 +50,8 @@ final class FileVersions: Sendable {
         return [key, last]
     }
 
-    /// In a task of its own, which nobody cancels: the answer is soon there.
+    /// Reads the version of a file. Runs in an unstructured task, which a cancellation of the caller does not reach;
+    /// the read is short.
     private func version(_ path: String) async -> FileVersion {
         let version = Task(executorPreference: threads.taskExecutor) { [threads] in
             try? await threads.run { FileVersion.settled(path: path) }

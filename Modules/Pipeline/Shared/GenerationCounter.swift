@@ -1,23 +1,27 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// Lets the changes of one resource go one after another, in the order in which they were asked for, and tells whether
-/// there was one since some moment.
+/// Serializes the changes of each resource, and detects whether a resource changed since an earlier moment.
 ///
-/// What was read may be put into a cache only if nothing has changed since: else it would bring back what was removed,
-/// or cover what is newer. ``GenerationState`` decides under the lock; changes run outside it, each in a task of its own
-/// that a cancellation of whoever asked does not reach.
+/// A value that was read may be stored in a cache only if its resource has not changed since the read began. Otherwise
+/// the store would restore a removed entry or replace a newer one. ``GenerationState`` decides under the lock. Changes
+/// run outside the lock, each in its own task, so that cancelling the caller does not cancel the change.
 final class GenerationCounter: Sendable {
     private let state = Locked(GenerationState())
     private let taskExecutor: (any TaskExecutor)?
 
-    /// - Parameter taskExecutor: Runs the changes; nil is Swift's own executor.
+    /// Creates a counter.
+    ///
+    /// - Parameter taskExecutor: The executor of the changes, or nil for Swift's own.
     init(taskExecutor: (any TaskExecutor)?) { self.taskExecutor = taskExecutor }
 
-    /// Starts a change. It begins when the earlier changes of `scope` have ended.
+    /// Starts a change, which begins when the earlier changes of `scope` have ended.
     ///
-    /// - Parameter atOnce: Done before this returns, under the lock, so that it has the same order. Must not call the
-    ///   owner of this object, nor wait.
+    /// - Parameters:
+    ///   - scope: The resource that changes, or everything.
+    ///   - atOnce: A closure that runs before this method returns, under the lock, so that its order is the order of
+    ///     the changes. It must not call the owner of this object, and must not wait.
+    ///   - change: The change.
     func submit<Value: Sendable>(
         _ scope: ChangeScope, atOnce: () -> Void = {}, _ change: @escaping @Sendable () async -> Value
     ) -> Task<Value, Never> {
@@ -27,7 +31,7 @@ final class GenerationCounter: Sendable {
         }
     }
 
-    /// Starts a change of `resource` if nothing has changed since the generation; returns nil otherwise.
+    /// Starts a change of `resource` if the resource has not changed since the generation. Otherwise returns nil.
     func submitIfUnchanged<Value: Sendable>(
         _ resource: ResourceKey, since generation: Generation, _ change: @escaping @Sendable () async -> Value
     ) -> Task<Value, Never>? {
@@ -37,7 +41,7 @@ final class GenerationCounter: Sendable {
         }
     }
 
-    /// Records a change that is all done in `atOnce`, which runs under the lock as for ``submit(_:atOnce:_:)``.
+    /// Records a change that consists of `atOnce` alone, which runs under the lock as in ``submit(_:atOnce:_:)``.
     func recordChange<Value>(of scope: ChangeScope, atOnce: () -> Value) -> Value {
         state.withLock { state in
             state.recordChange(of: scope)
@@ -45,7 +49,8 @@ final class GenerationCounter: Sendable {
         }
     }
 
-    /// Records a change of a resource as ``recordChange(of:atOnce:)``, and returns the generation after it as ``current(_:)``.
+    /// Records a change of a resource as ``recordChange(of:atOnce:)`` does. Returns the generation after it, as
+    /// ``current(_:)`` does.
     func advance(of resource: ResourceKey, atOnce: () -> Void) -> Generation? {
         state.withLock { state in
             state.recordChange(of: .resource(resource))
@@ -54,22 +59,24 @@ final class GenerationCounter: Sendable {
         }
     }
 
-    /// Runs `body` if nothing has changed since the generation, under the lock as for ``submit(_:atOnce:_:)``. No change itself.
+    /// Runs `body` if the resource has not changed since the generation, under the lock as in ``submit(_:atOnce:_:)``.
+    /// Is not a change itself.
     func ifUnchanged(_ resource: ResourceKey, since generation: Generation, _ body: () -> Void) {
         state.withLock { state in
             if state.isUnchanged(resource, since: generation) { body() }
         }
     }
 
-    /// Whether nothing has changed since the generation.
+    /// Returns whether the resource has not changed since the generation.
     func isUnchanged(_ resource: ResourceKey, since generation: Generation) -> Bool {
         state.withLock { $0.isUnchanged(resource, since: generation) }
     }
 
-    /// Now, for ``submitIfUnchanged(_:since:_:)``; nil while a change of `resource` is under way.
+    /// Returns the current generation for ``submitIfUnchanged(_:since:_:)``, or nil while a change of `resource` is in
+    /// progress.
     func current(_ resource: ResourceKey) -> Generation? { state.withLock { $0.current(resource) } }
 
-    /// Returns when all changes of `scope` that were asked for so far have ended.
+    /// Returns when all changes of `scope` submitted so far have ended.
     func settle(_ scope: ChangeScope) async {
         for end in state.withLock({ $0.predecessors(of: scope) }) { await end() }
     }
@@ -79,7 +86,7 @@ final class GenerationCounter: Sendable {
     ) -> Task<Value, Never> {
         let predecessors = state.predecessors(of: scope)
         let id = state.makeID()
-        // It cannot end before it is remembered, for that takes the lock.
+        // The task cannot finish before it is recorded, because finishing needs the lock, which the caller holds.
         let task = Task(executorPreference: taskExecutor) {
             for end in predecessors { await end() }
             defer { self.finish(scope, id: id) }
@@ -92,24 +99,25 @@ final class GenerationCounter: Sendable {
     private func finish(_ scope: ChangeScope, id: Int) { state.withLock { $0.finish(scope, id: id) } }
 }
 
-/// What a change of a cache concerns.
+/// The part of a cache that a change affects.
 enum ChangeScope: Sendable {
-    /// All variants of it: whoever removes a resource does not know them one by one.
+    /// A resource with all its variants. The caller that removes a resource does not know its variants.
     case resource(ResourceKey)
     case everything
 }
 
-/// A state of a resource in a ``GenerationCounter``. Two generations of one resource are equal when it did not change between them.
+/// A state of a resource in a ``GenerationCounter``. Two generations of a resource are equal when it did not change
+/// between them.
 struct Generation: Sendable, Hashable {
-    /// Changes of the resource, and of others that share a counter with it.
+    /// The number of changes of the resource and of the resources that share its counter.
     var count: Int
-    /// Changes of everything.
+    /// The number of changes of everything.
     var globalCount: Int
 }
 
-/// Which changes are under way, and how many there were. Decides only: never awaits, never calls out.
+/// The changes in progress and the counters. A pure state machine: it never awaits and makes no calls to other objects.
 private struct GenerationState: Sendable {
-    /// Returns when a change has ended.
+    /// A function that returns when a change has ended.
     typealias End = @Sendable () async -> Void
 
     private struct Change: Sendable {
@@ -117,18 +125,18 @@ private struct GenerationState: Sendable {
         var end: End
     }
 
-    /// Many enough that resources which share a counter are rare, and few enough to stay for good.
+    /// The number of counters: enough that resources rarely share one, and few enough to be allocated permanently.
     private static let counterCount = 64
 
     private var lastID = 0
-    /// The last change of each resource, while it is under way or waits.
+    /// The last change of each resource that has not ended.
     private var latest: [ResourceKey: Change] = [:]
-    /// The last change of everything. Those in ``latest`` were asked for after it.
+    /// The last change of everything. The changes in ``latest`` were submitted after it.
     private var latestOfAll: Change?
     private var counts = [Int](repeating: 0, count: counterCount)
     private var globalCount = 0
 
-    /// What a new change of `scope` has to wait for; all of it when it is a change of everything.
+    /// Returns the changes that a new change of `scope` waits for. A change of everything waits for all changes.
     func predecessors(of scope: ChangeScope) -> [End] {
         switch scope {
         case .resource(let resource):
@@ -138,7 +146,7 @@ private struct GenerationState: Sendable {
         }
     }
 
-    /// Records that `scope` changes, so that no earlier generation is current any more.
+    /// Records a change of `scope`. Earlier generations are then no longer current.
     mutating func recordChange(of scope: ChangeScope) {
         switch scope {
         case .resource(let resource): counts[Self.counter(of: resource)] += 1
@@ -169,12 +177,13 @@ private struct GenerationState: Sendable {
         }
     }
 
-    /// nil while a change of the resource is under way.
+    /// Returns the generation of a resource, or nil while a change of the resource is in progress.
     func current(_ resource: ResourceKey) -> Generation? {
         latestOfAll == nil && latest[resource] == nil ? snapshot(of: resource) : nil
     }
 
-    /// Whether nothing changed since the generation: a generation is read between changes, and each that begins is counted.
+    /// Returns whether the resource has not changed since the generation. Generations are read between changes, and
+    /// each change is counted when it begins.
     func isUnchanged(_ resource: ResourceKey, since generation: Generation) -> Bool {
         snapshot(of: resource) == generation
     }

@@ -4,58 +4,58 @@ import AlcedoRuntime
 import FoundationEssentials
 import Synchronization
 
-/// An image on its way, with what is known of the bytes that it was made of.
+/// An image between the stages of a load, with the origin of its bytes.
 struct LoadedImage: Sendable {
-    /// What stays known of the bytes when they are gone.
+    /// The properties of the original bytes that are kept after the bytes are released.
     struct Origin: Sendable {
-        /// XXH64 of the bytes as they came; nil where they were not there.
+        /// The XXH64 digest of the original bytes, or nil when they were not available.
         var digest: UInt64?
-        /// Whether the server lets anything of them be kept on disk.
+        /// Whether the server permits storing the image on disk.
         var allowsStoring: Bool
     }
 
     var image: DecodedImage
     var layer: ImageResponse.Layer
-    /// nil for one that was in memory, unless its bytes still belong on disk.
+    /// The original bytes. nil for an image from memory, unless its bytes must still be written to disk.
     var original: Original?
-    /// nil when nobody knows.
+    /// The origin of the bytes, or nil when it is not known.
     var origin: Origin?
 
-    /// Whether it may be kept under the key of its request: false when the file has changed while it was read.
+    /// Whether the image may be stored under the key of its request. False when its file changed during the read.
     var isCurrent: Bool { original?.isCurrent != false }
 }
 
-/// The encoded bytes of a resource, and where they came from.
+/// The encoded bytes of a resource, with their layer.
 struct Original: Sendable {
     var data: Data
     var layer: ImageResponse.Layer
-    /// Whether the server lets anything of it be kept on disk.
+    /// Whether the server permits storing the bytes, and images made from them, on disk.
     var allowsStoring: Bool
-    /// Permits one of the loads that share the bytes to write them to disk; nil when they do not belong there.
+    /// The token that lets one of the sharing loads write the bytes to disk, or nil when they must not be written.
     var writeToken: WriteToken?
-    /// Whether they are those of the version that the request is about.
+    /// Whether the bytes belong to the file version in the request.
     var isCurrent = true
     /// The reservation that counts the bytes as waiting for a decoder; nil when they are not counted.
     var reservation: EncodedByteReservation?
-    /// The head of the response that brought the bytes; nil from disk, and where the source is not HTTP.
+    /// The head of the HTTP response. nil for bytes from disk, and for a source other than HTTP.
     var httpResponse: HTTPResponseHead?
-    /// The transfer that brought the bytes, where it was measured.
+    /// The metrics of the transfer, or nil when it was not measured.
     var metrics: HTTPTransferMetrics?
 }
 
-/// Permits one write, however many loads share the bytes.
+/// A token that permits one write, however many loads share the bytes.
 final class WriteToken: Sendable {
     private let wasUsed = Atomic<Bool>(false)
 
     /// Whether a load has used the token.
     var isUsed: Bool { wasUsed.load(ordering: .relaxed) }
 
-    /// Uses the token. Returns true for the first caller only.
+    /// Uses the token. Returns true for the first call only.
     func use() -> Bool { !wasUsed.exchange(true, ordering: .relaxed) }
 }
 
 extension Data {
-    /// XXH64, to tell whether a source still has what an image was made of: whoever could make two contents alike is the
-    /// source itself.
+    /// The XXH64 digest, used to detect whether a source has changed. A collision-resistant hash is not needed, because
+    /// only the source itself could make two contents collide.
     var digest: UInt64 { XXH64.hash(bytes) }
 }

@@ -1,54 +1,61 @@
 public import AlcedoCore
 
-/// Why a load gave no image.
+/// The error of a failed load.
 public struct PipelineError: Error, Sendable, CustomStringConvertible {
-    /// Which stage failed.
+    /// The kind of failure, by stage.
     public enum Code: Sendable, Hashable {
         /// No cache has the image, and the request may not use the network.
         case notInCache
-        /// The bytes could not be had; ``PipelineError/cause`` is the downloader's error.
+        /// The bytes could not be downloaded. ``PipelineError/cause`` is the downloader's error.
         case download
-        /// The bytes are not an image that can be shown; ``PipelineError/cause`` is an `ImageDecodingError`.
+        /// The bytes could not be decoded. ``PipelineError/cause`` is an `ImageDecodingError`.
         case decoding(ImageDecodingError.Code)
-        /// A processor failed; ``PipelineError/cause`` is its error.
+        /// A processor failed. ``PipelineError/cause`` is its error.
         case processing
-        /// What was to come to disk is not there. Fails no load; it is told to observers, and in reports of a prefetcher.
+        /// Data could not be stored on disk. Never fails a load. Thrown by ``ImagePipeline/Cache/store(_:for:)``,
+        /// passed to observers, and part of a prefetcher's report.
         case notStored
         /// The pipeline has been shut down.
         case shutDown
     }
 
-    /// What callers branch on.
+    /// The kind of failure, for use in a `switch`.
     public var code: Code
-    /// One sentence, from the stage that failed.
+    /// The message of the failed stage, in one sentence.
     package var message: String
-    /// The error of the stage that failed, where it has one.
+    /// The error of the failed stage, or nil when there is none.
     public var cause: (any Error)?
 
-    /// An error; by default without a cause below it.
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of failure.
+    ///   - message: The message, in one sentence.
+    ///   - cause: The underlying error. Default: nil.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
     }
 
+    /// The message.
     public var description: String { message }
 
     static let shutDown = PipelineError(.shutDown, "the pipeline has been shut down")
 
-    /// Whether other bytes may help.
+    /// Whether decoding failed in a way that other bytes may fix.
     var meansDamage: Bool {
         guard case .decoding(let code) = code else { return false }
         return code.meansDamage
     }
 
-    /// Whether a load of the same image from another URL, or with other fields, may succeed.
+    /// Returns whether a load of the same image from another URL, or with other header fields, may succeed.
     static func isOfSource(_ error: any Error) -> Bool {
         guard let error = error as? PipelineError else { return false }
         return error.meansNoBytes || error.meansDamage
     }
 
-    /// Whether the load failed before there was anything to decode.
+    /// Whether the load failed before there were bytes to decode.
     var meansNoBytes: Bool {
         switch code {
         case .notInCache, .download: true
@@ -58,8 +65,8 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
 }
 
 extension ImageDecodingError.Code {
-    /// Whether the bytes are no image for anybody, so that other bytes may help. What exceeds a request's limits, or is
-    /// in a variant that nobody decodes, comes the same from everywhere.
+    /// Whether the bytes are damaged, so that other bytes may decode. An image that exceeds a request's limits, or uses
+    /// an unsupported variant, is the same from every source.
     var meansDamage: Bool {
         switch self {
         case .empty, .unknownFormat, .truncated, .corrupt: true

@@ -2,18 +2,19 @@ import AlcedoCore
 import AlcedoRuntime
 import Synchronization
 
-/// The waits of provider closures for bytes, so that a closure that would wait for itself gets an error.
+/// The waits of provider closures for bytes, used to return an error to a closure that would wait for itself.
 ///
-/// A closure is known by the identity of its source, because a downloader runs it once for all requests with that identity,
-/// and by the load that runs it, because a pipeline runs one for all requests that share it, whatever their sources.
+/// A closure is identified in two ways. The identity of its source identifies it, because a downloader runs it once for
+/// all requests with that identity. The load that runs it also identifies it, because a pipeline runs one closure for
+/// all requests that share the load, whatever their sources.
 final class ProviderWaits: Sendable {
-    /// What a wait is for: the closure of an identity, or a load of the pipeline.
+    /// A closure, by its identity, or a load of the pipeline.
     fileprivate enum Node: Hashable, Sendable {
         case provider(ResourceKey)
         case load(DownloadKey)
     }
 
-    /// One run of a closure. Tasks that it started may outlive it.
+    /// A run of a closure. Tasks that the closure starts may outlive the run.
     fileprivate final class Run: Sendable {
         let waits: ProviderWaits
         let identity: String
@@ -25,7 +26,7 @@ final class ProviderWaits: Sendable {
         }
     }
 
-    /// A wait of a closure that runs. Ends with ``end()``.
+    /// A wait of a running closure, which ends with ``end()``.
     struct Wait: Sendable {
         fileprivate let run: Run
         fileprivate let awaited: [Node]
@@ -33,13 +34,13 @@ final class ProviderWaits: Sendable {
         func end() { run.waits.forget(run.nodes, awaiting: awaited) }
     }
 
-    /// The closure that the current task works for.
+    /// The run of the closure that the current task belongs to.
     @TaskLocal private static var current: Run?
 
-    /// The number of waits for each awaited closure, by the waiting closure.
+    /// The number of waits by waiting node and awaited node.
     private let counts = Locked<[Node: [Node: Int]]>([:])
 
-    /// Returns the source of a request. While its closure runs, the loads that the closure begins are known as its own.
+    /// Returns the source of a request. Loads that its closure begins while it runs are attributed to the closure.
     func tracked(_ request: ImageRequest) -> ImageSource {
         guard case .provider(let identity, let provide) = request.source else { return request.source }
         let nodes = Self.nodes(request)
@@ -52,7 +53,7 @@ final class ProviderWaits: Sendable {
 
     /// Begins a wait for the bytes of a request.
     ///
-    /// - Returns: nil when the current task works for no closure, or the request cannot wait for one.
+    /// - Returns: The wait. nil when the current task belongs to no closure, or when the request cannot wait for one.
     /// - Throws: ``PipelineError`` `download` when the closure of the current task would wait for itself.
     func begin(_ request: ImageRequest) throws(PipelineError) -> Wait? {
         guard request.cachePolicy.allowsNetwork, let run = Self.current, run.waits === self,
@@ -85,7 +86,7 @@ final class ProviderWaits: Sendable {
         }
     }
 
-    /// Whether one of `starts` is one of `goals`, or waits for one, perhaps through others.
+    /// Returns whether one of `starts` is one of `goals`, or waits for one directly or indirectly.
     private static func reaches(
         _ goals: [Node], from starts: [Node], _ counts: [Node: [Node: Int]]
     ) -> Bool {

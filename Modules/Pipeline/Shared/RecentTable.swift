@@ -1,15 +1,17 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// A table that forgets whoever came first when it is full.
+/// A table with a limited number of keys. Adding a key to a full table removes the oldest one.
 struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let limit: Int
     private var values: [Key: Value] = [:]
-    /// The keys in the order they came, from ``oldest`` on, round and round.
+    /// The keys in the order of insertion, as a ring buffer that begins at ``oldest``.
     private var ring: [Key] = []
     private var oldest = 0
 
-    /// - Parameter limit: Most entries; at least one.
+    /// Creates an empty table.
+    ///
+    /// - Parameter limit: The maximum number of keys. Values below one count as one.
     init(limit: Int) { self.limit = max(1, limit) }
 
     subscript(key: Key) -> Value? { values[key] }
@@ -27,13 +29,17 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// What images were made of, as far as it is remembered.
+/// The origins of images, for a limited number of keys.
 final class SourceDigests: Sendable {
     private let table = Locked(RecentTable<ImageKey, LoadedImage.Origin?>(limit: 16_384))
 
-    /// Of the image that was noted last under a key; nil when that is not known.
+    /// The last origin recorded under a key, or nil when it is not known.
     subscript(key: ImageKey) -> LoadedImage.Origin? { table.withLock { $0[key] } ?? nil }
 
-    /// - Parameter origin: nil when nobody knows.
+    /// Records the origin of an image.
+    ///
+    /// - Parameters:
+    ///   - origin: The origin, or nil when it is not known.
+    ///   - key: The key of the image.
     func record(_ origin: LoadedImage.Origin?, for key: ImageKey) { table.withLock { $0.set(origin, for: key) } }
 }

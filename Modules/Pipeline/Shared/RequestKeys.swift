@@ -1,14 +1,14 @@
 import AlcedoCore
 
-/// What makes two loads the same: the image, the way it is decoded, and the caches they may use.
+/// The key of a load. Loads are equal when they have the same image, decoding and permitted caches.
 struct LoadKey: Hashable, Sendable {
-    /// The phase of a request that shows the cached image first.
+    /// The phase of a load.
     enum Phase: Hashable, Sendable {
-        /// The whole load of a request that does not show the cached image first.
+        /// The only phase of a request that does not show the cached image first.
         case single
-        /// The look-up in the caches. A miss is not a failure.
+        /// The look-up of the cached image. A miss is not a failure.
         case cached
-        /// The load from the source that follows.
+        /// The load from the source, after the look-up.
         case refresh
     }
 
@@ -37,29 +37,35 @@ struct LoadKey: Hashable, Sendable {
     }
 }
 
-/// What makes two pieces of work on one image the same: its bytes, the way they are decoded, and the first few processors.
+/// The key of a processing step. Steps are equal when they have the same bytes, decoding and first processors.
 struct StepKey: Hashable, Sendable {
     private let original: ImageKey
     private let decoding: DecodingOptions
-    /// Apart from the options: an image that was decoded towards it knows its full size.
+    /// Separate from the decoding options, because an image decoded to a derived target records its full size.
     private let derivedTarget: TargetSize?
     private let policy: CachePolicy
     private let codecs: RequestToken?
     private let modifier: RequestToken?
     private let steps: [String]
-    /// Of the bytes, where they are here already; nil: those that a load brings.
+    /// The digest of bytes that are already loaded, or nil when a load provides them.
     private let digest: UInt64?
 
     var resource: ResourceKey { original.resource }
 
-    /// - Parameter isShrunk: Whether the image is decoded towards the request's derived target, where it has one.
+    /// Creates the key of a step.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - stepCount: The number of processors to apply.
+    ///   - digest: The digest of bytes that are already loaded, or nil. Default: nil.
+    ///   - isShrunk: Whether the image is decoded to the request's derived target, if it has one. Default: true.
     init(_ request: ImageRequest, stepCount: Int, of digest: UInt64? = nil, isShrunk: Bool = true) {
         self.digest = digest
         derivedTarget = isShrunk ? request.derivedTarget : nil
         original = request.originalKey
         decoding = request.decoding
         var policy = request.cachePolicy
-        // Who may put the image into memory and who may not can share the work.
+        // A request that may write to memory and one that may not can share the work.
         policy.memory.writes = false
         self.policy = policy
         codecs = request.codecsToken
@@ -68,7 +74,7 @@ struct StepKey: Hashable, Sendable {
     }
 }
 
-/// What makes two downloads the same: the resource, and the caches they may use.
+/// The key of a download. Downloads are equal when they have the same resource and permitted caches.
 struct DownloadKey: Hashable, Sendable {
     private let original: ImageKey
     private let policy: CachePolicy
@@ -78,7 +84,7 @@ struct DownloadKey: Hashable, Sendable {
         original = request.originalKey
         modifier = request.modifierToken
         var policy = request.cachePolicy
-        // Requests that want the decoded image in memory and those that do not can share the bytes.
+        // Requests that use the memory cache and those that do not can share the bytes.
         policy.memory = .none
         self.policy = policy
     }

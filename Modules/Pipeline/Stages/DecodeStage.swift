@@ -2,14 +2,14 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Turns the bytes of a resource into an image, at the size that a request needs.
+/// Decodes the bytes of a resource to an image of the size that a request needs.
 struct DecodeStage: Sendable {
     private let download: DownloadStage
     private let codecs: CodecRegistry
     private let threads: DecodingThreads
     private let previewInterval: Duration
     private let report: Reporter
-    /// What came last of each source: what was made of other bytes is outdated.
+    /// The digest of the bytes that were last decoded of each source. Images made from other bytes are outdated.
     private let newest = SourceDigests()
 
     init(
@@ -23,18 +23,19 @@ struct DecodeStage: Sendable {
         self.report = report
     }
 
-    /// The digest of the bytes of a source that were decoded last; nil when it is not known.
+    /// Returns the digest of the bytes that were last decoded of a request's source, or nil when it is not known.
     func digest(of request: ImageRequest) -> UInt64? { newest[request.originalKey]?.digest }
 
-    /// Whether a picture is not known to be of other bytes than those that came last.
+    /// Returns false when the image is known to be made from other bytes than the newest of its source.
     func isCurrent(_ loaded: LoadedImage, _ request: ImageRequest) -> Bool {
         guard let digest = loaded.origin?.digest, let last = newest[request.originalKey]?.digest else { return true }
         return digest == last
     }
 
-    /// Gets the bytes of a request, and decodes them. Bytes on disk that are no whole image are fetched again.
+    /// Loads and decodes the bytes of a request. When bytes from disk do not decode to a whole image, they are
+    /// downloaded again.
     ///
-    /// - Throws: ``PipelineError``, or `CancellationError`.
+    /// - Throws: ``PipelineError`` or `CancellationError`.
     func load(
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
@@ -64,17 +65,18 @@ struct DecodeStage: Sendable {
         do {
             return try await loadAgain(request, insteadOf: original, priority, update)
         } catch let error as PipelineError where error.meansNoBytes {
-            // The part is all there is to have.
+            // The source is unavailable, so the partial image is the best result.
             return loaded
         }
     }
 
-    /// What is on disk is no whole image, whatever its checksum says: forgets it and asks the source.
+    /// Removes bytes from disk that do not decode to a whole image, although their checksum may be valid, and loads the
+    /// source.
     private func loadAgain(
         _ request: ImageRequest, insteadOf damaged: Original, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
-        // What waits for room must not wait for itself.
+        // The new download must not wait for the bytes it replaces.
         damaged.reservation?.release()
         await download.forget(request)
         var again = request
@@ -82,7 +84,7 @@ struct DecodeStage: Sendable {
         return try await load(again, priority, update)
     }
 
-    /// Decodes the bytes of a request. Throws ``PipelineError``, or `CancellationError`.
+    /// Decodes the bytes of a request. Throws ``PipelineError`` or `CancellationError`.
     func decode(
         _ original: Original, for request: ImageRequest, _ priority: PriorityHandle
     ) async throws -> LoadedImage {
@@ -93,7 +95,7 @@ struct DecodeStage: Sendable {
             do throws(ImageDecodingError) {
                 var image = try codecs.decode(original.data, options: options)
                 if request.derivedTarget != nil {
-                    // What can be decoded can be inspected; if not, the image is processed at the size that it has.
+                    // Decodable bytes normally can be inspected. If not, the image is processed at its decoded size.
                     image.recordFullSize(try? codecs.inspect(original.data, limits: options.limits))
                 }
                 report(key, .decoded(image.size), since: start)
@@ -108,12 +110,12 @@ struct DecodeStage: Sendable {
 }
 
 extension DecodedImage {
-    /// Records the size that the image has when it is not decoded smaller, for the first processor.
+    /// Records the size of the image without downscaling during decoding, for the first processor.
     ///
-    /// Records nothing where the image is not smaller, and where the decoder gives it other proportions than the file has:
-    /// the processor then goes by the size of the image.
+    /// Records nothing when the image is not smaller than that, or when the decoded proportions differ from those of
+    /// the file. The processor then uses the size of the image.
     ///
-    /// - Parameter info: The decoder's description of the file; nil when there is none.
+    /// - Parameter info: The decoder's description of the file, or nil when there is none.
     mutating func recordFullSize(_ info: ImageInfo?) {
         guard let info else { return }
         let isTurned = orientation == .up && info.orientation.swapsSides

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The disk cache as loads use it: reads that are reported, writes behind them that fail nobody.
+/// The disk cache as used by loads: reads are reported, and background writes never fail a load.
 struct DiskStage: Sendable {
     private let cache: (any DataCaching)?
     private let generations: GenerationCounter
@@ -10,7 +10,7 @@ struct DiskStage: Sendable {
     private let report: Reporter
     private let reads = ByteBudget(limit: Self.maxConcurrentReads)
 
-    /// At once: each may bring an image's bytes.
+    /// The maximum number of concurrent reads, limited because each may return the bytes of an image.
     private static let maxConcurrentReads = 16
 
     init(_ cache: (any DataCaching)?, generations: GenerationCounter, writes: DiskWriteQueue, report: Reporter) {
@@ -20,9 +20,13 @@ struct DiskStage: Sendable {
         self.report = report
     }
 
-    /// What is stored under a key, if it may be read, when there is room for it.
+    /// Reads the bytes under a key if the request allows it, after admission by the budget of encoded bytes.
     ///
-    /// - Parameter hold: Counts the bytes.
+    /// - Parameters:
+    ///   - key: The key of the entry.
+    ///   - isAllowed: Whether the request's cache policy allows reading.
+    ///   - reservation: The reservation that counts the bytes.
+    ///   - priority: The priority of the wait for admission.
     /// - Throws: `CancellationError` only.
     func read(
         _ key: ImageKey, isAllowed: Bool, into reservation: EncodedByteReservation, _ priority: PriorityHandle
@@ -46,12 +50,16 @@ struct DiskStage: Sendable {
 
     func contains(_ key: ImageKey) async -> Bool { await cache?.contains(key) == true }
 
-    /// Stores bytes behind the caller's back while there is room, unless the resource has been removed since the generation.
+    /// Stores bytes in the background, unless the resource changed after the generation. Waits while the write queue is
+    /// full.
     ///
     /// - Parameters:
-    ///   - timeToLive: How long they are kept from now on; nil for as long as the cache's limits say.
-    ///   - byteCount: Bytes that are held until they are stored.
-    ///   - makeData: Makes the bytes, when it is their turn; nil for none. An error is as none.
+    ///   - key: The key of the entry.
+    ///   - generation: The generation when the work began, or nil when nothing must be stored.
+    ///   - timeToLive: The time until the entry expires, or nil for the limits of the cache.
+    ///   - byteCount: The number of bytes that are held until the write ends.
+    ///   - makeData: A closure that makes the bytes when the write begins. Nothing is stored when it returns nil or
+    ///     throws.
     func write(
         for key: ImageKey, since generation: Generation?, timeToLive: Duration?, byteCount: Int,
         _ makeData: @escaping @Sendable () async throws -> Data?
@@ -74,8 +82,8 @@ struct DiskStage: Sendable {
         if !isAccepted { report(key, .diskWriteFailed(Self.stalled)) }
     }
 
-    /// Stores bytes after the earlier writes under their key. Returns when they are stored, or when the resource has been
-    /// changed since the generation.
+    /// Stores bytes after the earlier writes under their key. Returns when they are stored, or when the resource
+    /// changed after the generation.
     ///
     /// - Throws: ``PipelineError`` `notStored`.
     func store(_ data: Data, for key: ImageKey, since generation: Generation) async throws {
@@ -95,31 +103,31 @@ struct DiskStage: Sendable {
         if case .failure(let error) = result { throw PipelineError(.notStored, "\(error)", cause: error) }
     }
 
-    /// Removes everything, and what was to be stored when this was called. The change has been counted.
+    /// Removes everything, including pending writes. The caller has already recorded the change.
     func removeAll() async {
         await writes.flush()
         await cache?.removeAll()
     }
 
-    /// Removes what is stored under a key.
+    /// Removes the entry under a key.
     func remove(_ key: ImageKey) async { await cache?.remove(key) }
 
-    /// Removes what is stored under a key behind the caller's back, after what is to be written under it.
+    /// Removes the entry under a key in the background, after the pending writes under the key.
     func removeSoon(_ key: ImageKey) async {
         guard let cache else { return }
         _ = await writes.submit(key, byteCount: 0) { await cache.remove(key) }
     }
 
-    /// Removes what is stored of a resource, and what was to be stored when this was called. The change has been noted.
+    /// Removes the entries of a resource, including pending writes. The caller has already recorded the change.
     func removeResource(_ resource: ResourceKey) async {
         await writes.flush()
         await cache?.removeAll(of: resource)
     }
 
-    /// Returns when every write so far is on disk, or the disk has stopped.
+    /// Returns when all writes so far have ended, or the disk is stalled.
     func flush() async { await writes.flush() }
 
-    /// Returns when what was last written under a key is on disk, or it takes too long.
+    /// Returns when the last write under a key has ended or timed out.
     func flushEntry(_ key: ImageKey) async { await writes.flushEntry(key) }
 
     private static let stalled = PipelineError(.notStored, "the disk cache ends no write, and too many wait for it")

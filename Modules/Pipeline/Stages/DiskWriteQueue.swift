@@ -2,30 +2,30 @@ import AlcedoCore
 import AlcedoRuntime
 import Synchronization
 
-/// Writes that go on behind the loads, up to a number of bytes; those under one key in the order they came.
+/// A queue of background writes, up to a number of bytes. Writes under the same key run in order.
 ///
-/// A disk that has ended no write for so long that somebody who waited gave up counts as stopped: nobody waits for it any
-/// more, and what does not fit is left out, until it ends a write.
+/// When no write ends within the timeout of a waiter, the disk is treated as stalled until a write ends: callers do not
+/// wait, and writes beyond the limit are rejected.
 final class DiskWriteQueue: Sendable {
     private struct State: Sendable {
         var byteCount = 0
         var writes: [Int: Task<Void, Never>] = [:]
-        /// The last write under each key.
+        /// The ID of the last write under each key.
         var latest: [ImageKey: Int] = [:]
         var lastID = 0
         var endedCount = 0
         var isStalled = false
     }
 
-    /// What becomes of a write.
+    /// The outcome of submitting a write.
     private enum Admission {
         case rejected
         case started
         case startedOverLimit(Task<Void, Never>)
     }
 
-    /// What a write takes beside its bytes, its task and those of the cache above all. Measured: 4 KiB with the disk cache
-    /// on files.
+    /// The memory of a write beyond its bytes, mainly its task and the tasks of the cache. Measured: 4 KiB with the
+    /// disk cache of files.
     private static let overhead = 4 << 10
 
     private let limit: Int
@@ -34,11 +34,13 @@ final class DiskWriteQueue: Sendable {
     private let taskExecutor: (any TaskExecutor)?
     private let state = Locked(State())
 
+    /// Creates a queue.
+    ///
     /// - Parameters:
-    ///   - limit: Bytes up to which nobody waits.
-    ///   - timeout: Longest time that anybody waits for one write.
-    ///   - clock: Measures the timeout.
-    ///   - taskExecutor: Runs the writes; nil is Swift's own executor.
+    ///   - limit: The number of pending bytes up to which callers do not wait.
+    ///   - timeout: The maximum time that a caller waits for one write.
+    ///   - clock: The clock that measures the timeout.
+    ///   - taskExecutor: The executor of the writes, or nil for Swift's own.
     init(limit: Int, timeout: Duration, clock: any TimeSource, taskExecutor: (any TaskExecutor)?) {
         self.limit = limit
         self.timeout = timeout
@@ -46,10 +48,13 @@ final class DiskWriteQueue: Sendable {
         self.taskExecutor = taskExecutor
     }
 
-    /// Starts `write` and returns; when too many bytes wait already, returns after it, or when its time is up.
+    /// Starts `write` and returns. Beyond the limit, returns when the write has ended or timed out.
     ///
-    /// - Parameter byteCount: Bytes that `write` holds.
-    /// - Returns: False when the disk has stopped and there is no room: the write is not begun.
+    /// - Parameters:
+    ///   - key: The key of the entry.
+    ///   - byteCount: The number of bytes that `write` holds.
+    ///   - write: The write.
+    /// - Returns: False when the disk is stalled and the limit is reached. The write is then not started.
     func submit(_ key: ImageKey, byteCount: Int, _ write: @escaping @Sendable () async -> Void) async -> Bool {
         switch admit(key, byteCount: byteCount + Self.overhead, write) {
         case .rejected: return false
@@ -60,7 +65,7 @@ final class DiskWriteQueue: Sendable {
         }
     }
 
-    /// Returns when every write submitted so far has ended or its time is up, or the disk has stopped.
+    /// Returns when all writes submitted so far have ended or timed out, or when the disk is stalled.
     func flush() async {
         for write in state.withLock({ Array($0.writes.values) }) {
             guard !state.withLock({ $0.isStalled }) else { return }
@@ -68,7 +73,7 @@ final class DiskWriteQueue: Sendable {
         }
     }
 
-    /// Returns when the last write under a key has ended, or its time is up.
+    /// Returns when the last write under a key has ended or timed out.
     func flushEntry(_ key: ImageKey) async {
         let write = state.withLock { state in
             state.isStalled ? nil : state.latest[key].flatMap { state.writes[$0] }
@@ -79,7 +84,7 @@ final class DiskWriteQueue: Sendable {
     private func admit(
         _ key: ImageKey, byteCount: Int, _ write: @escaping @Sendable () async -> Void
     ) -> Admission {
-        // The lock is held while the task is made, so that it cannot end before it is remembered.
+        // The task is created under the lock, so that it cannot finish before it is recorded.
         state.withLock { state in
             let isFull = state.byteCount + byteCount > limit
             guard !isFull || !state.isStalled else { return .rejected }
@@ -88,7 +93,7 @@ final class DiskWriteQueue: Sendable {
             state.lastID += 1
             let id = state.lastID
             let task = Task(executorPreference: taskExecutor) {
-                // What was loaded later must not be overwritten by what was loaded before.
+                // An older load must not overwrite a newer one.
                 await previous?.value
                 await write()
                 self.finish(id, key, byteCount: byteCount)

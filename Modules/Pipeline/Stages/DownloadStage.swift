@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Gets the encoded bytes of a resource, from the disk cache or the downloader, once for all who want them.
+/// Loads the encoded bytes of a resource from the disk cache or the downloader, once for all requests that need them.
 struct DownloadStage: Sendable {
     private let downloader: any Downloading
     private let disk: DiskStage
@@ -28,7 +28,13 @@ struct DownloadStage: Sendable {
         loads = Coalescer(taskExecutor: taskExecutor, isOfSource: PipelineError.isOfSource)
     }
 
-    /// - Parameter update: Is told of bytes only where the first who asks wants previews.
+    /// Loads the bytes of a request's source. Throws ``PipelineError`` or `CancellationError`.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - priority: The priority of the load.
+    ///   - update: A closure that receives the progress, and the bytes if the request that starts the load enables
+    ///     previews.
     func load(
         _ request: ImageRequest, _ priority: PriorityHandle, update: @escaping @Sendable (OriginalUpdate) -> Void
     ) async throws -> Original {
@@ -40,16 +46,18 @@ struct DownloadStage: Sendable {
         }
     }
 
-    /// Stores bytes that were decoded, or whose header was read, behind the caller's back while there is room.
+    /// Stores bytes in the background, once for all loads that share them. The bytes have been decoded, or their header
+    /// has.
     func keep(_ original: Original, for request: ImageRequest, since generation: Generation?) async {
         guard original.writeToken?.use() == true else { return }
-        // Not what counts the bytes as waiting for a decoder: they count as a write now.
+        // Captures the bytes without their reservation: they no longer wait for a decoder, and the write queue counts
+        // them.
         await disk.write(
             for: request.originalKey, since: generation, timeToLive: request.timeToLive, byteCount: original.data.count
         ) { [data = original.data] in data }
     }
 
-    /// Removes the stored bytes of a resource.
+    /// Removes the damaged bytes of a request's source from disk, and reports the damage.
     func forget(_ request: ImageRequest) async {
         report(request.originalKey, .diskMiss(.damaged))
         await disk.remove(request.originalKey)
@@ -72,7 +80,7 @@ struct DownloadStage: Sendable {
         let isRemote = request.source.isWorthStoring
         let policy = request.cachePolicy
         guard policy.allowsNetwork || !isRemote || mayHaveResponse(request) else { throw Self.notInCache(nil) }
-        // The request has its own bytes as long as it is there itself.
+        // Bytes in memory are held by the request itself, so they are not counted.
         let isInMemory = if case .bytes = request.source { true } else { false }
         let reservation = isInMemory ? nil : EncodedByteReservation(of: encodedBudget)
         let start = report.now
@@ -81,10 +89,11 @@ struct DownloadStage: Sendable {
         do {
             var downloadRequest = DownloadRequest(source, following: priority)
             if case .provider = request.source {
-                // Its closure may wait for other loads, which need room themselves: it holds none while it runs.
+                // The closure may wait for other loads, which need admission themselves, so it reserves nothing while
+                // it runs.
                 downloadRequest.admission = { [encodedBudget] in try await encodedBudget.waitForAdmission(priority) }
             } else if reservation != nil {
-                // Whoever keeps the request must not keep the bytes counted.
+                // A download request that outlives the load must not keep the bytes reserved.
                 downloadRequest.admission = { [weak reservation] in try await reservation?.waitForAdmission(priority) }
             }
             downloadRequest.fileVersion = request.fileVersion
@@ -97,7 +106,7 @@ struct DownloadStage: Sendable {
             guard policy.allowsNetwork || !isRemote else { throw Self.notInCache(error) }
             throw PipelineError(.download, "\(error)", cause: error)
         }
-        // Before anything else is waited for: others are let in by what is counted.
+        // Must precede every suspension point: the budget admits other loads by the counted bytes.
         let arrived = reservation?.arrived(download.data.count)
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
         let isStorable = isRemote && policy.disk.writes && download.allowsStoring
@@ -112,7 +121,7 @@ struct DownloadStage: Sendable {
             metrics: download.metrics)
     }
 
-    /// Whether a response cache on the way may have the bytes without the network. A closure never asks one.
+    /// Returns whether a response cache may have the response. Only HTTP sources use one.
     private func mayHaveResponse(_ request: ImageRequest) -> Bool {
         guard case .http = request.source else { return false }
         return hasResponseCache && request.cachePolicy.response.reads
@@ -122,7 +131,7 @@ struct DownloadStage: Sendable {
         PipelineError(.notInCache, "not in any cache, and the network is not to be used", cause: cause)
     }
 
-    /// The source as the request changes it, with the request's policy for the response cache on the way.
+    /// Returns the source with the changes of the request's `modifyRequest` and its policy for the response cache.
     private func source(of request: ImageRequest) async throws -> ImageSource {
         let policy = request.cachePolicy
         guard case .http(var http) = request.source else { return waits.tracked(request) }
@@ -149,9 +158,9 @@ struct DownloadStage: Sendable {
     }
 }
 
-/// What is told of bytes on their way.
+/// An update of a download.
 enum OriginalUpdate: Sendable {
     case progress(DownloadProgress)
-    /// Bytes, and where they belong; at nought anew when the transfer begins anew.
+    /// Received bytes and their offset. A restarted transfer begins again at offset zero.
     case bytes(offset: Int, Data)
 }

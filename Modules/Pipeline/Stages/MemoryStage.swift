@@ -1,12 +1,12 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// The memory cache as loads use it.
+/// The memory cache as used by loads.
 struct MemoryStage: Sendable {
     private let cache: (any MemoryCaching)?
     private let generations: GenerationCounter
     private let sizes = StoredSizes()
-    /// What images in memory were made of.
+    /// The digests of the bytes from which the images in memory were made.
     private let origins = SourceDigests()
 
     init(_ cache: (any MemoryCaching)?, generations: GenerationCounter) {
@@ -14,7 +14,7 @@ struct MemoryStage: Sendable {
         self.generations = generations
     }
 
-    /// The finished image of a request, or a larger one where that will do.
+    /// Returns the finished image of a request, or a larger one if the request accepts that.
     func image(_ request: ImageRequest) -> DecodedImage? {
         guard request.cachePolicy.memory.reads, let cache else { return nil }
         if let image = cache.image(for: request.key) { return image }
@@ -26,16 +26,16 @@ struct MemoryStage: Sendable {
         return cache.image(for: full.key)
     }
 
-    /// What the image that was last stored under a key was made of; nil when that is not known.
+    /// Returns the digest of the bytes of the image last stored under a key, or nil when it is not known.
     func digest(of key: ImageKey) -> UInt64? { origins[key]?.digest }
 
-    /// Why ``image(_:)`` gave nothing.
+    /// Returns why ``image(_:)`` returned nil.
     func missReason(_ request: ImageRequest) -> CacheMissReason {
         guard cache != nil else { return .noCache }
         return request.cachePolicy.memory.reads ? .notStored : .notAllowed
     }
 
-    /// The image of a request after the first few of its processors.
+    /// Returns the image of a request after its first processors, if memory has it.
     func intermediate(_ request: ImageRequest, steps count: Int) -> LoadedImage? {
         guard request.cachePolicy.memory.reads, let cache else { return nil }
         var earlier = request
@@ -47,9 +47,14 @@ struct MemoryStage: Sendable {
 
     func contains(_ key: ImageKey) -> Bool { cache?.contains(key) == true }
 
-    /// Stores a whole image if it may be, unless the resource has been removed since the generation.
+    /// Stores an image. Does nothing for a partial image, when the request's cache policy forbids it, or when the
+    /// resource changed after the generation.
     ///
-    /// - Parameter origin: The bytes that it was made of.
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - request: The request that the image belongs to.
+    ///   - origin: The origin of the image, or nil when it is not known.
+    ///   - generation: The generation when the work began, or nil when the image must not be stored.
     func store(
         _ image: DecodedImage, for request: ImageRequest, origin: LoadedImage.Origin?, since generation: Generation?
     ) {
@@ -75,9 +80,10 @@ struct MemoryStage: Sendable {
     }
 }
 
-/// Which sizes of an image were put into memory: enough to find a larger one for a smaller request.
+/// The sizes of each image that were stored in memory, used to find a larger image for a smaller request.
 ///
-/// Remembers the last few sizes of so many images; what it has forgotten is a miss, and what has left the cache is one, too.
+/// Remembers the most recent sizes of a limited number of images. A forgotten size, and an image that the cache has
+/// evicted, are misses.
 final class StoredSizes: Sendable {
     private struct Size: Sendable {
         var target: TargetSize
@@ -88,7 +94,7 @@ final class StoredSizes: Sendable {
 
     private let table = Locked(RecentTable<ImageKey, [Size]>(limit: 4_096))
 
-    /// Records that an image is there at a size.
+    /// Records that an image was stored at a size.
     func record(_ key: ImageKey, _ target: TargetSize, of full: ImageKey) {
         table.withLock { table in
             var sizes = table[full] ?? []
@@ -99,7 +105,7 @@ final class StoredSizes: Sendable {
         }
     }
 
-    /// The sizes that are at least the requested one, the smallest first.
+    /// Returns the keys of the sizes that cover the requested one, the smallest first.
     func keys(of full: ImageKey, atLeast target: TargetSize) -> [ImageKey] {
         let found = table.withLock { $0[full] } ?? []
         return found.filter { $0.target.mode == target.mode && $0.target.size.covers(target.size) }

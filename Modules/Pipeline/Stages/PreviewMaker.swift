@@ -2,26 +2,26 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Makes pictures of the part of an image that has come, at most one at a time and so often.
+/// Makes previews from the bytes received so far, one at a time and at most one per interval.
 ///
-/// Bytes are only noted when they come; a thread takes those that wait together. Trouble of any kind means no further
-/// previews, never more: the whole image is decoded by itself.
+/// ``append(_:at:)`` only buffers bytes; a decoding thread then takes all buffered bytes together. After any error
+/// there are no further previews. The whole image is decoded separately, so a preview never affects it.
 final class PreviewMaker: Sendable {
     private struct State: Sendable {
         var decoder: (any IncrementalImageDecoding)?
         var pending = Data()
-        /// Where the next bytes belong; a gap ends the previews.
+        /// The offset of the next bytes. A gap ends the previews.
         var offset = 0
         var isWorking = false
-        /// Whether a task waits for the time of the next preview.
+        /// Whether a task waits until the next preview is due.
         var isWaiting = false
         var hasEnded = false
         var lastTime: Duration?
-        /// Bytes of the previews' budget that the decoder has.
+        /// The number of bytes of the preview budget that the decoder holds.
         var reserved: Int?
     }
 
-    /// What is to be done about bytes that have come.
+    /// The next step after bytes were received.
     private enum Step {
         case nothing
         case work
@@ -37,7 +37,17 @@ final class PreviewMaker: Sendable {
     private let show: @Sendable (ImagePreview) -> Void
     private let state: Locked<State>
 
-    /// - Parameter recordsFullSize: Whether previews know the full size, because they are decoded smaller for a processor.
+    /// Creates a preview maker.
+    ///
+    /// - Parameters:
+    ///   - codecs: The codecs of the request.
+    ///   - options: The decoding options of the request.
+    ///   - recordsFullSize: Whether previews record the full size of the image, because they are decoded smaller for a
+    ///     processor.
+    ///   - threads: The threads and budget of decoding.
+    ///   - interval: The minimum time between two previews.
+    ///   - clock: The clock that measures the interval.
+    ///   - show: A closure that receives the previews.
     init(
         codecs: CodecRegistry, options: DecodingOptions, recordsFullSize: Bool, threads: DecodingThreads,
         interval: Duration, clock: any TimeSource, show: @escaping @Sendable (ImagePreview) -> Void
@@ -54,7 +64,7 @@ final class PreviewMaker: Sendable {
 
     deinit { end() }
 
-    /// Takes bytes. Does not block.
+    /// Appends received bytes. Does not block.
     func append(_ bytes: Data, at offset: Int) {
         let step = state.withLock { state -> Step in
             guard !state.hasEnded else { return .nothing }
@@ -73,9 +83,9 @@ final class PreviewMaker: Sendable {
         take(step)
     }
 
-    /// Under the lock.
+    /// Returns the next step. Must be called under the lock.
     private func next(_ state: inout State) -> Step {
-        // Who works, or waits, looks again afterwards.
+        // A running or waiting task checks for further bytes when it ends.
         guard !state.hasEnded, !state.pending.isEmpty, !state.isWorking, !state.isWaiting else { return .nothing }
         if let last = state.lastTime, clock.uptime - last < interval {
             state.isWaiting = true
@@ -105,12 +115,12 @@ final class PreviewMaker: Sendable {
             })
     }
 
-    /// No further previews.
+    /// Ends the previews and releases the decoder.
     func end() {
         let reserved = state.withLock { state in
             state.hasEnded = true
             (state.decoder, state.pending) = (nil, Data())
-            // A thread that works gives them back itself.
+            // A running thread releases the bytes itself.
             guard !state.isWorking else { return nil as Int? }
             defer { state.reserved = nil }
             return state.reserved
@@ -120,12 +130,12 @@ final class PreviewMaker: Sendable {
 
     private func start() {
         Task(executorPreference: threads.taskExecutor) { [threads, self] in
-            // Refused only where it could be cancelled.
+            // This throws only when the task is cancelled, which no code does.
             try? await threads.run(priority: PriorityHandle(.low)) { self.work() }
         }
     }
 
-    /// Blocks.
+    /// Decodes the buffered bytes and shows a preview. Blocks.
     private func work() {
         let (decoder, bytes) = state.withLock { state in
             defer { state.pending = Data() }
@@ -136,7 +146,7 @@ final class PreviewMaker: Sendable {
             state.isWorking = false
             state.lastTime = clock.uptime
             guard state.hasEnded else { return (next(&state) as Step?, nil as Int?) }
-            // The canvas goes with its bytes.
+            // Releasing the decoder releases its canvas, and thus its reserved bytes.
             (state.decoder, state.pending) = (nil, Data())
             defer { state.reserved = nil }
             return (nil, state.reserved)
@@ -149,8 +159,8 @@ final class PreviewMaker: Sendable {
 
     private func preview(of bytes: Data, _ decoder: any IncrementalImageDecoding) -> ImagePreview? {
         do throws(ImageDecodingError) {
-            // Until the decoder knows what it needs, in small pieces: it allocates nothing for pixels before the call that
-            // follows.
+            // Small pieces, until the decoder reports how many bytes it needs. It allocates no pixels before the call
+            // after that.
             var rest = bytes
             while decoder.decodingByteCount == nil, !rest.isEmpty {
                 try decoder.append(rest.prefix(4_096))
@@ -171,8 +181,8 @@ final class PreviewMaker: Sendable {
         }
     }
 
-    /// Reserves the bytes that the decoder will hold, as far as they are not reserved: an earlier decoder, of a transfer
-    /// that began again, may have needed fewer.
+    /// Reserves the bytes that the decoder will hold, beyond those already reserved. After a restarted transfer, the
+    /// previous decoder may have needed fewer.
     private func reserve(_ byteCount: Int) -> Bool {
         let missing = byteCount - (state.withLock { $0.reserved } ?? 0)
         guard missing > 0 else { return true }

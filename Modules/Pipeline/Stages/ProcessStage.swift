@@ -2,7 +2,8 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The images of requests: each size is decoded once, and each processor runs once, for all requests that need the result.
+/// Makes the images of requests. Each size is decoded once and each processor runs once for all requests that need the
+/// result.
 struct ProcessStage: Sendable {
     private let decode: DecodeStage
     private let memory: MemoryStage
@@ -22,7 +23,7 @@ struct ProcessStage: Sendable {
         self.report = report
     }
 
-    /// The image of a request. Throws ``PipelineError``, or `CancellationError`.
+    /// Returns the image of a request. Throws ``PipelineError`` or `CancellationError`.
     func image(
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
@@ -32,7 +33,8 @@ struct ProcessStage: Sendable {
         }
     }
 
-    /// Makes the image of a request again, of bytes that are here. Throws ``PipelineError``, or `CancellationError`.
+    /// Makes the image of a request from bytes that are already loaded. Throws ``PipelineError`` or
+    /// `CancellationError`.
     func remake(_ request: ImageRequest, of original: Original, _ priority: PriorityHandle) async throws -> LoadedImage
     {
         try await remakeStep(request.processors.count, of: request, from: original, original.data.digest, priority)
@@ -49,10 +51,10 @@ struct ProcessStage: Sendable {
         }
     }
 
-    /// Releases what is held of a resource.
+    /// Releases the intermediate images of a resource.
     func forget(_ resource: ResourceKey) { recent.removeResource(resource) }
 
-    /// Releases everything that is held.
+    /// Releases all intermediate images.
     func forgetAll() { recent.removeAll() }
 
     func shutDown() async {
@@ -60,20 +62,24 @@ struct ProcessStage: Sendable {
         recent.removeAll()
     }
 
-    /// The image after some of the processors of a request.
+    /// Returns the image after the first processors of a request.
     ///
-    /// - Parameter count: How many of the processors are done; with none it is the image as decoded.
+    /// - Parameters:
+    ///   - count: The number of processors to apply. Zero returns the decoded image.
+    ///   - request: The request.
+    ///   - priority: The priority of the work.
+    ///   - update: A closure that receives progress and previews.
     private func step(
         _ count: Int, of request: ImageRequest, _ priority: PriorityHandle,
         _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
         let key = StepKey(request, stepCount: count)
-        // The last step's image is looked for, and kept, by whoever asks for it.
+        // The caller looks up and stores the image of the last step.
         let isOnTheWay = count < request.processors.count
         if isOnTheWay, let loaded = heldStep(key, request, steps: count) { return loaded }
         return try await steps.value(for: key, from: request.source, priority: priority, onUpdate: update) {
             update, priority in
-            // An equal step may have ended between the look and the beginning of this one.
+            // An equal step may have ended after the look-up and before this one began.
             if isOnTheWay, let loaded = self.heldStep(key, request, steps: count) { return loaded }
             let generation = isOnTheWay ? self.recent.generation(request) : nil
             let loaded = try await self.makeStep(count, of: request, priority, update)
@@ -82,13 +88,13 @@ struct ProcessStage: Sendable {
         }
     }
 
-    /// The picture after some of a request's processors, if one is held that is of the bytes that came last.
+    /// Returns the image after the first processors of a request, if it is held and was made from the newest bytes.
     private func heldStep(_ key: StepKey, _ request: ImageRequest, steps count: Int) -> LoadedImage? {
         if let loaded = memory.intermediate(request, steps: count), decode.isCurrent(loaded, request) {
             return loaded
         }
         var keys = [key]
-        // The whole image, which another request needed, will do as well.
+        // The full-size image, decoded for another request, is also usable.
         if count == 0, request.derivedTarget != nil { keys.append(StepKey(request, stepCount: 0, isShrunk: false)) }
         for key in keys {
             if let loaded = recent.image(key, request), decode.isCurrent(loaded, request) { return loaded }
@@ -121,8 +127,8 @@ struct ProcessStage: Sendable {
             do throws(ImageProcessingError) {
                 var image = try processor.process(loaded.image)
                 report(key, .processed(identifier: processor.identifier), since: start)
-                // Whatever a processor makes of it: the full size was for this processor, frames of another size are of
-                // another picture, and a part stays a part.
+                // The full size was meant for this processor. Frames of another size belong to another image. The
+                // result of a partial image is partial, even if the processor does not say so.
                 image.fullSize = nil
                 if image.frames?.canvasSize != image.size { image.frames = nil }
                 image.partialError = image.partialError ?? loaded.image.partialError
@@ -135,7 +141,7 @@ struct ProcessStage: Sendable {
     }
 }
 
-/// Lets previews go through a request's processors, one at a time; those that come meanwhile are left out.
+/// Processes previews, one at a time. Previews that arrive in the meantime are skipped.
 private final class ProcessedPreviews: Sendable {
     private let processors: [any ImageProcessing]
     private let threads: DecodingThreads
@@ -150,7 +156,7 @@ private final class ProcessedPreviews: Sendable {
         self.show = show
     }
 
-    /// Does not block.
+    /// Processes a preview and shows it. Does not block.
     func take(_ preview: ImagePreview) {
         guard !processors.isEmpty else { return show(preview) }
         let isFree = isBusy.withLock { isBusy in
@@ -159,7 +165,7 @@ private final class ProcessedPreviews: Sendable {
         }
         guard isFree else { return }
         Task(executorPreference: threads.taskExecutor) { [self] in
-            // A processor that cannot do it will say so of the whole image.
+            // An error of a processor is ignored here; the whole image reports it.
             let processed = try? await threads.run(priority: PriorityHandle(.low)) { [processors] in
                 var processed = preview
                 for processor in processors {

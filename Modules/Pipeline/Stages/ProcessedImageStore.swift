@@ -1,7 +1,7 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// The processed images on disk: keeps images as they were asked for, and finds them again.
+/// The processed images in the disk cache.
 struct ProcessedImageStore: Sendable {
     private let disk: DiskStage
     private let serializer: any CacheSerializer
@@ -22,7 +22,7 @@ struct ProcessedImageStore: Sendable {
         self.report = report
     }
 
-    /// The image as it was asked for, if it is on disk. Bytes that are no image are removed, and are a miss.
+    /// Returns the processed image of a request if it is on disk. Damaged bytes are removed, and count as a miss.
     ///
     /// - Throws: `CancellationError` only.
     func image(_ request: ImageRequest, _ priority: PriorityHandle) async throws -> LoadedImage? {
@@ -35,7 +35,7 @@ struct ProcessedImageStore: Sendable {
         else { return nil }
         _ = reservation.arrived(data.count)
         var options = request.decoding
-        // It has its size, and stands as it was asked to.
+        // The stored image already has the target size and orientation.
         options.target = nil
         options.allowsPartial = false
         do {
@@ -51,7 +51,7 @@ struct ProcessedImageStore: Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch let error as ImageDecodingError where !error.code.meansDamage {
-            // Another request may have other limits, and another moment more memory.
+            // The entry stays: another request may have other limits, and more memory may be free later.
             return nil
         } catch {
             report(key, .diskMiss(.damaged))
@@ -60,12 +60,12 @@ struct ProcessedImageStore: Sendable {
         }
     }
 
-    /// Writes an image behind the caller's back, if the server lets anything of it be kept.
+    /// Writes a processed image in the background, if the server permits storing.
     func keep(_ loaded: LoadedImage, for request: ImageRequest, since generation: Generation?) async {
         guard !loaded.image.isPartial, loaded.isCurrent, request.cachePolicy.disk.writes else { return }
         let byteCount = loaded.image.cost + (loaded.original?.data.count ?? 0)
         var loaded = loaded
-        // Its bytes count as a write now.
+        // The bytes no longer wait for a decoder; the write queue counts them.
         loaded.original?.reservation = nil
         await disk.write(for: request.key, since: generation, timeToLive: request.timeToLive, byteCount: byteCount) {
             [loaded] in
@@ -73,13 +73,14 @@ struct ProcessedImageStore: Sendable {
             let serialized = try await threads.run(priority: PriorityHandle(.low)) {
                 serializer.bytes(of: loaded.image, original: loaded.original?.data, isProcessed: true, codecs: codecs)
             }
-            // The bytes as they came are kept under their own key, or not at all.
+            // The original bytes are stored only under their own key.
             guard let serialized, !serialized.isOriginal else { return nil }
             return serialized.data
         }
     }
 
-    /// Encodes and writes an image that an app has made. Returns when it is on disk, or was removed meanwhile.
+    /// Encodes and writes an image from the app. Returns when it is on disk, or when the resource has changed in the
+    /// meantime.
     ///
     /// - Throws: ``PipelineError`` `notStored`, or `CancellationError` before the image is encoded.
     func store(_ image: DecodedImage, for request: ImageRequest, since generation: Generation) async throws {
@@ -90,7 +91,8 @@ struct ProcessedImageStore: Sendable {
         try await disk.store(serialized.data, for: request.key, since: generation)
     }
 
-    /// Where nobody knows what the server said, what was made of an image may be kept where its bytes were.
+    /// Returns whether the image may be stored. Without a known origin, it may be stored if the original bytes are on
+    /// disk.
     private func mayKeep(_ loaded: LoadedImage, _ request: ImageRequest) async -> Bool {
         if let origin = loaded.origin { return origin.allowsStoring }
         return await disk.contains(request.originalKey)

@@ -1,45 +1,50 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// The last images before, or between, their processors, so that a request with other processors that comes a little
-/// later finds them.
+/// The most recent intermediate images, decoded or partly processed, for later requests with other processors.
 ///
-/// Holds the newest of them up to a number of bytes, with the encoded bytes that nobody has put on disk; others it
-/// gives while somebody else holds them, such as whoever processes them.
+/// Holds the newest images up to a number of bytes, together with original bytes that were not written to disk. Older
+/// images are referenced weakly, and are found as long as another object, such as a running processor, holds them.
 final class RecentImages: Sendable {
     private struct Entry: Sendable {
         let key: StepKey
-        /// When the work on it began.
+        /// The generation when the work on the image began.
         let generation: Generation
         let origin: LoadedImage.Origin?
         let cost: Int
         var held: DecodedImage?
-        /// The bytes that it was made of, which go with it; nil when nobody is to put them on disk.
+        /// The original bytes if they may still be written to disk, or nil. They are released with the image.
         var original: Original?
         let find: @Sendable () -> DecodedImage?
     }
 
-    /// Entries are looked through one by one, beside work that takes far longer.
+    /// The maximum number of entries. A linear search of so few is fast compared with decoding.
     private static let maximumEntryCount = 64
 
     private let limit: Int
     private let generations: GenerationCounter
-    /// The oldest first.
+    /// The entries, the oldest first.
     private let entries = Locked([Entry]())
 
-    /// - Parameter limit: Most bytes held. Below one remembers nothing.
+    /// Creates a store.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of held bytes. A value below one stores nothing.
+    ///   - generations: The generations of resources.
     init(limit: Int, generations: GenerationCounter) {
         self.limit = limit
         self.generations = generations
     }
 
-    /// Now, for ``remember(_:for:_:since:)``; nil when nothing may be remembered of the request.
+    /// Returns the current generation for ``remember(_:for:_:since:)``, or nil when the request's images must not be
+    /// stored.
     func generation(_ request: ImageRequest) -> Generation? {
         guard limit > 0, request.cachePolicy.memory.writes, request.shouldCache == nil else { return nil }
         return generations.current(request.key.resource)
     }
 
-    /// The image after some of a request's processors; nil when there is none, or it has been removed since.
+    /// Returns the image after the first processors of a request, or nil when there is none or the resource has
+    /// changed.
     func image(_ key: StepKey, _ request: ImageRequest) -> LoadedImage? {
         guard limit > 0, request.cachePolicy.memory.reads else { return nil }
         let found = entries.withLock { entries -> (image: DecodedImage, entry: Entry)? in
@@ -53,12 +58,18 @@ final class RecentImages: Sendable {
             image: found.image, layer: .memory, original: found.entry.original, origin: found.entry.origin)
     }
 
-    /// - Parameter generation: When the work on the picture began.
+    /// Stores an intermediate image. Does nothing for a partial image or an image of an outdated file.
+    ///
+    /// - Parameters:
+    ///   - loaded: The image.
+    ///   - key: The key of the processing step.
+    ///   - request: The request.
+    ///   - generation: The generation when the work on the image began, or nil when the image must not be stored.
     func remember(_ loaded: LoadedImage, for key: StepKey, _ request: ImageRequest, since generation: Generation?) {
         let image = loaded.image
         guard let generation, !image.isPartial, loaded.isCurrent, let find = image.weakReference else { return }
         var unstored = loaded.original.flatMap { $0.writeToken?.isUsed == false ? $0 : nil }
-        // They do not wait for a decoder here, and count with the image.
+        // The bytes no longer wait for a decoder. They count with the image.
         unstored?.reservation = nil
         let cost = image.cost + (unstored?.data.count ?? 0)
         let isHeld = cost <= limit

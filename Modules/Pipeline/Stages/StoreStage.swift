@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// Puts what a load has made into the caches: into memory at once, onto disk in the background.
+/// Stores the results of a load in the caches: in memory immediately, on disk in the background.
 struct StoreStage: Sendable {
     private let memory: MemoryStage
     private let disk: DiskStage
@@ -9,7 +9,15 @@ struct StoreStage: Sendable {
     private let versions: FileVersions
     private let policy: DataCachePolicy
 
-    /// - Parameter policy: What is kept on disk of requests that do not say it themselves.
+    /// Creates the stage.
+    ///
+    /// - Parameters:
+    ///   - memory: The memory cache.
+    ///   - disk: The disk cache.
+    ///   - processedImages: The processed images on disk.
+    ///   - download: The stage that stores original bytes.
+    ///   - versions: The versions of local files.
+    ///   - policy: The disk policy of requests that have none.
     init(
         memory: MemoryStage, disk: DiskStage, processedImages: ProcessedImageStore, download: DownloadStage,
         versions: FileVersions,
@@ -23,10 +31,11 @@ struct StoreStage: Sendable {
         self.policy = policy
     }
 
-    /// What is kept on disk of a request.
+    /// Returns the disk policy of a request.
     func policy(for request: ImageRequest) -> DataCachePolicy { request.dataCachePolicy ?? policy }
 
-    /// Stores what was made in the layers that keep it, unless the request wants it in no cache. Returns the response.
+    /// Stores a loaded image in the layers that the policies select, unless the request's `shouldCache` returns false.
+    /// Returns the response.
     func keep(_ loaded: LoadedImage, _ request: ImageRequest, since generation: Generation?) async -> ImageResponse {
         let response = response(loaded, request)
         guard request.shouldCache?(response) != false else { return response }
@@ -43,7 +52,7 @@ struct StoreStage: Sendable {
         return response
     }
 
-    /// Stores an image that was found on disk in memory, unless the request wants it in no cache. Returns the response.
+    /// Stores an image from disk in memory, unless the request's `shouldCache` returns false. Returns the response.
     func keepInMemory(_ loaded: LoadedImage, _ request: ImageRequest, since generation: Generation?) async
         -> ImageResponse
     {
@@ -54,7 +63,7 @@ struct StoreStage: Sendable {
         return response
     }
 
-    /// Records that the image of a request is kept, and removes that of the version of its file that was kept before.
+    /// Records that the image of a request is stored, and removes the image of the previous version of its file.
     func replaceOutdated(_ request: ImageRequest) async {
         guard let outdated = versions.recordKept(request) else { return }
         memory.remove(outdated)
@@ -72,7 +81,7 @@ struct StoreStage: Sendable {
     private func response(_ loaded: LoadedImage, _ request: ImageRequest) -> ImageResponse {
         var image = loaded.image
         image.scale = request.scale
-        // Of an image from memory, the bytes may still be held; this load has not read them.
+        // An image from memory may still hold its bytes, but this load has not read them.
         let original = loaded.layer == .memory ? nil : loaded.original
         return ImageResponse(
             image: image, layer: loaded.layer, encodedByteCount: original?.data.count,
