@@ -3,7 +3,7 @@ public import AlcedoHTTP
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// Answers the authentication challenges of servers, over any other transport.
+/// A transport that responds to the authentication challenges of servers and sends requests over another transport.
 ///
 /// ```swift
 /// import AlcedoCURL
@@ -51,7 +51,7 @@ public struct AuthenticatingTransport: HTTPTransport {
     private let memory = CredentialMemory()
     private let credentialRequests = Coalescer<CredentialRequest, Never, HTTPCredential?>()
 
-    /// Creates a transport that answers the challenges of servers.
+    /// Creates a transport that responds to the challenges of servers.
     ///
     /// - Parameters:
     ///   - transport: The transport that sends the requests.

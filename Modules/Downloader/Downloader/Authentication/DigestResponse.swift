@@ -102,6 +102,8 @@ enum DigestAlgorithm: String {
 }
 
 /// The MD5 digest, which Digest authentication still requires. It is not secure: collisions are easy to find.
+///
+/// Source: RFC 1321, section 3.
 enum MD5 {
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
