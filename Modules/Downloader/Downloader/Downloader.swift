@@ -73,12 +73,21 @@ public final class Downloader: Downloading {
     /// Waiters that are left here have no running transfer, because a running transfer keeps the downloader alive.
     deinit { endAll(with: CancellationError()) }
 
+    /// Downloads a content into memory, or joins the transfer of an equal request. Canceling the task cancels this
+    /// caller's download only.
+    ///
+    /// - Parameters:
+    ///   - request: The source and the priority.
+    ///   - progress: A closure that is called while bytes arrive, from any thread; it must not block.
+    /// - Throws: ``DownloadError``, or `CancellationError`.
     public func download(_ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?) async throws
         -> Download
     {
         Download(try await result(of: request, to: nil, progress))
     }
 
+    /// Returns the request as it is sent, with the configuration's default fields and idle timeout where it has none of
+    /// its own.
     public func completed(_ request: HTTPRequest) -> HTTPRequest { fetcher.http.configuration.completed(request) }
 
     /// Downloads a content to a file in constant memory. If the configuration has a transform, the whole content is in

@@ -31,6 +31,8 @@ final class RedisConnection: @unchecked Sendable {
     /// Whether the server may still be in a transaction, so that the next command would be queued rather than run.
     private(set) var isInTransaction = false
 
+    /// Connects to a server, signs in and selects the database.
+    ///
     /// - Throws: ``RedisFailure``.
     init(_ options: RedisOptions) throws(RedisFailure) {
         responseTimeout = max(.milliseconds(1), options.responseTimeout)

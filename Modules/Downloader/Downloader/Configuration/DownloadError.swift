@@ -56,6 +56,7 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
         self.head = head
     }
 
+    /// A one-sentence description for logs.
     public var description: String { message }
 }
 

@@ -72,6 +72,8 @@ final class PartialFile: Sendable {
     private let file: Int32
     private let isMovedOrRemoved = Locked(false)
 
+    /// Creates an empty temporary file for a target, or reuses one that a dead process has left.
+    ///
     /// - Throws: ``DownloadError`` `unwritableFile`.
     init(for target: String) throws(DownloadError) {
         guard !target.isEmpty, !target.utf8.contains(0) else {
