@@ -36,10 +36,11 @@ struct alcedo_curl_loop {
     int shares_connections;
     char *proxy;
     char *ca_file;
-    struct curl_blob ca;  // without data: none
+    struct curl_blob ca;  // no data if there are no authorities
 };
 
-/// Returns whether no network interface except the loopback has an address with a scope beyond its link.
+/// Returns whether the machine is offline: no running interface except the loopback has an IPv4 address, or an IPv6
+/// address that is not link-local.
 int alcedo_curl_is_offline(void);
 
 struct alcedo_curl_transfer {

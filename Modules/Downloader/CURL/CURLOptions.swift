@@ -45,7 +45,7 @@ public struct CURLOptions: Sendable {
     ///
     /// If false, connections to private, loopback, link-local, carrier-shared (RFC 6598), multicast and reserved
     /// addresses are refused, for IPv4 and IPv6. The same holds for addresses that map to them (IPv4-mapped, NAT64) and
-    /// for addresses of cloud metadata services, such as 168.63.129.16. A request whose host has no other address fails
+    /// for addresses of cloud platform services, such as 168.63.129.16. A request whose host has no other address fails
     /// with `addressRefused`.
     ///
     /// Each new connection is checked by its actual address: after name resolution, independent of the spelling of the

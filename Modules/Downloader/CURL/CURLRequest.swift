@@ -22,9 +22,10 @@ struct CURLRequest: Sendable {
 
     /// Converts and validates a request.
     ///
-    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest` for a scheme other than `http` and `https`, a URL
-    ///   without a host, an invalid method, a header value with a line break or a NUL (RFC 9110 section 5.5) or with
-    ///   characters outside of ISO-8859-1, and a HEAD request with a body.
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest`. The scheme must be `http` or `https`, and the URL
+    ///   must have a host. The method must be a token, and a HEAD request must not have a body. Header values must not
+    ///   have line breaks or NULs, which could begin another header line (RFC 9110 section 5.5), or characters outside
+    ///   of ISO-8859-1.
     init(_ request: HTTPRequest, _ settings: CURLSettings) throws(HTTPTransportError) {
         guard let scheme = request.url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
             throw HTTPTransportError(.invalidRequest, "not an HTTP URL: \(request.url.shown)")

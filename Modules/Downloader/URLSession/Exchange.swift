@@ -127,7 +127,8 @@ final class Exchange: Sendable {
     /// Processes the end of the transfer.
     func complete(_ error: (any Error)?, response: HTTPURLResponse?) {
         if error == nil, let response, state.withLock({ $0.head != nil }) {
-            // For a redirect that is not followed, the session reports the head here, and never reports the body.
+            // For a redirect without a usable `Location`, the session reports the head here, and never reports the
+            // body.
             receive(response)
             state.withLock { $0.declared = nil }
         }

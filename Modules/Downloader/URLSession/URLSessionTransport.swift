@@ -17,10 +17,13 @@ import FoundationNetworking
 /// One long-lived session with delegate tasks serves all requests. Simpler ways cannot meet the contract of
 /// ``/AlcedoHTTP/HTTPTransport``. Tasks with a completion handler hold the whole body in memory, follow redirects that
 /// only a delegate can refuse, and do not respond to a 401 with a challenge. The `async` methods deadlock when they are
-/// canceled (swift-corelibs-foundation issue 5412, Swift 6.3). The session is never called while a lock is held or in a
-/// cancellation handler, but on a queue of its own.
+/// canceled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion handler: both run
+/// on the delegate queue, and never under a lock of the session. The session is never called while a lock is held or in
+/// a cancellation handler, but on a queue of its own.
 ///
-/// Cookies, the URL cache and stored credentials are off. FoundationNetworking (6.3, on Linux) has these limitations:
+/// Cookies, the URL cache and stored credentials are off. FoundationNetworking (6.3, on Linux) has the following
+/// limitations.
+///
 /// - **Crashes.** It ends the process when a connection is closed inside the head of a response, when a chunked body
 ///   has trailer fields, and when a `Content-Length` is about 2^63. This transport cannot prevent that. Use it with
 ///   servers you trust, and the libcurl transport for the public internet.
