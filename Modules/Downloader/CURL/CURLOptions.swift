@@ -49,8 +49,8 @@ public struct CURLOptions: Sendable {
     /// with `addressRefused`.
     ///
     /// Each new connection is checked by its actual address: after name resolution, independent of the spelling of the
-    /// URL, and also after a redirect. With a proxy, the address is the proxy's; set ``CURLProxy/none`` to exclude
-    /// that.
+    /// URL, and also after a redirect. With a proxy, only the proxy's address is checked; set ``proxy`` to
+    /// ``CURLProxy/none`` to rule that out.
     public var allowsPrivateAddresses = true
     /// The certificate authorities that are trusted. Default: the system's.
     public var authorities = CURLCertificateAuthorities.system

@@ -3,7 +3,7 @@ public import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Downloads contents over any HTTP transport and shares one transfer among equal requests.
+/// A downloader of contents over any HTTP transport, which shares one transfer among equal requests.
 ///
 /// ```swift
 /// import AlcedoCURL

@@ -56,7 +56,8 @@ public final class RedisDataCache: MeasurableDataCache {
     /// The statistics of this cache object. Stores that the server did not accept count as failures.
     public var statistics: DataCacheStatistics { counts.withLock { $0 } }
 
-    /// Whether the last calls failed and no calls, or only trial calls, are sent until the server responds again.
+    /// Whether the server is failing. After several consecutive failures, no calls are sent for a while, and then one
+    /// trial call at a time until one succeeds.
     public var isServerFailing: Bool { pool.isServerFailing }
 
     /// Returns the entry for a key; nil if it is missing, expired, damaged or too large, or if the server does not

@@ -25,7 +25,7 @@ final class RedisPool: Sendable {
                 queue: CallQueue(threads: options.maxConcurrentConnections, maximumWait: options.responseTimeout)))
     }
 
-    /// Whether the server has failed and no calls, or only trial calls, are sent.
+    /// Whether the server is failing, so that no calls, or only trial calls, are sent.
     var isServerFailing: Bool { state.withLock { $0.breaker.isOpen } }
 
     /// Runs a call with a connection. Returns nil if the server is unavailable or rejects the command, or if the call

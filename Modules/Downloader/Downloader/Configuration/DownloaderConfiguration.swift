@@ -100,8 +100,8 @@ public struct DownloaderConfiguration: Sendable {
     public var retryBudget = RetryBudget()
     /// The cache of permanent failures. Copies of this configuration share it. Default: nil.
     public var failureCache: FailureCache?
-    /// How interrupted transfers are resumed; nil starts them again from the first byte. Default: a retry resumes where
-    /// the previous attempt was interrupted, and nothing is kept after the download has ended.
+    /// The policy for resuming interrupted transfers; nil always starts again from the first byte. Default: a retry
+    /// resumes where the previous attempt was interrupted, and nothing is kept after the download has ended.
     public var resume: ResumePolicy? = ResumePolicy()
 
     /// Creates a configuration. By default at most 6 transfers run at once, each of at most 128 MiB and 20 redirects.

@@ -55,9 +55,8 @@ public final class FailureCache: Sendable {
     /// Removes all failures.
     public func removeAll() { state.withLock { $0 = State() } }
 
-    /// Returns the error with which the request failed before, or nil if none is remembered.
-    ///
-    /// - Parameter now: The clock's uptime.
+    /// Returns the error with which the request failed before, or nil if none is remembered. `now` is the clock's
+    /// uptime.
     func failure(of request: HTTPRequest, at now: Duration) -> DownloadError? {
         let key = Self.key(request)
         return state.withLock { state in
@@ -70,9 +69,7 @@ public final class FailureCache: Sendable {
         }
     }
 
-    /// Records the failure of a request if a repeated request would meet it again.
-    ///
-    /// - Parameter now: The clock's uptime.
+    /// Records the failure of a request if a repeated request would meet it again. `now` is the clock's uptime.
     func record(_ error: DownloadError, of request: HTTPRequest, at now: Duration) {
         guard maximumCount > 0, Self.isLasting(error.code) else { return }
         let key = Self.key(request)
