@@ -15,29 +15,32 @@ enum { ALCEDO_MAXIMUM_READY = 64 };
 
 struct alcedo_curl_loop {
     CURLM *multi;
-    /// What the sockets of all transfers are watched by, and `wakeup`, an eventfd.
+    /// The epoll descriptor that watches the sockets of all transfers, and `wakeup`, an eventfd.
     int watch, wakeup;
-    /// When libcurl wants to be called though no socket is ready, in milliseconds of the monotonic clock; negative: never.
+    /// The time at which libcurl must be called even if no socket is ready, in milliseconds of the monotonic clock. 0
+    /// means immediately, and a negative value never.
     int64_t timer;
-    /// What the last wait has found.
+    /// The events of the last wait.
     struct epoll_event ready[ALCEDO_MAXIMUM_READY];
     int ready_count;
-    /// Easy handles at rest.
+    /// The idle easy handles.
     alcedo_curl_transfer *free_transfers;
     size_t free_count;
-    /// The cookie jar of all transfers; NULL: none. No lock: only the loop's thread uses it.
+    /// The cookie jar of all transfers; NULL if there is none. It needs no lock, because only the loop's thread uses
+    /// it.
     CURLSH *jar;
-    /// The most bytes that the jar can hold by now.
+    /// The upper bound of the bytes that the jar holds.
     size_t jar_size;
-    // Settings, owned.
+    // The settings, owned by the loop.
     alcedo_curl_version version;
     int shares_connections;
     char *proxy;
     char *ca_file;
-    struct curl_blob ca;  // no data: none
+    struct curl_blob ca;  // no data if there are no authorities
 };
 
-/// Whether no interface but the loopback has an address that leads anywhere.
+/// Returns whether the machine is offline: no running interface except the loopback has an IPv4 address, or an IPv6
+/// address that is not link-local.
 int alcedo_curl_is_offline(void);
 
 struct alcedo_curl_transfer {
@@ -46,15 +49,15 @@ struct alcedo_curl_transfer {
     struct curl_slist *headers;
     alcedo_curl_callbacks callbacks;
     alcedo_curl_transfer *next_free;
-    int is_reusable;  // it came to its own good end
-    int is_plain;     // the handle is set up for a request that is plain
-    int has_jar;      // it uses the loop's cookie jar
+    int is_reusable;  // the transfer has ended without an error
+    int is_plain;     // the handle is configured for a plain request
+    int has_jar;      // the transfer uses the loop's cookie jar
     int is_repeatable;
     int send_count;
-    int has_answer;  // a byte of it has come
-    int is_refused;  // sending it again was
-    curl_socket_t socket;  // the one that libcurl watches for it; CURL_SOCKET_BAD: none
-    int is_held;           // nothing watches the socket
+    int has_answer;  // a byte of the response has arrived
+    int is_refused;  // repeating the request was refused
+    curl_socket_t socket;  // the socket that libcurl watches for the transfer; CURL_SOCKET_BAD: none
+    int is_held;           // the socket is not watched
     char error[CURL_ERROR_SIZE];
 };
 

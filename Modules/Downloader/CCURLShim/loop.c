@@ -12,8 +12,9 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-// At exit OpenSSL would free what all threads share, and a loop's thread may still use it, or be about to end, which uses
-// it, too. Whoever initializes OpenSSL first decides. Not linked: libcurl may use another library for TLS.
+// At exit, OpenSSL would free data that all threads share, while the thread of a loop may still use it or be about to
+// end, which also uses it. The first initialization of OpenSSL decides on that. The function is looked up, not linked,
+// because libcurl may use another TLS library.
 static void keep_openssl_at_exit(void) {
     enum { NO_ATEXIT = 0x00080000 };  // OPENSSL_INIT_NO_ATEXIT of openssl/crypto.h
     int (*init)(uint64_t, const void *) = NULL;
@@ -21,7 +22,8 @@ static void keep_openssl_at_exit(void) {
     if (init) init(NO_ATEXIT, NULL);
 }
 
-// Not safe beside other threads in libcurl of this age, so once and before the first handle.
+// Initialization is not thread-safe in the supported versions of libcurl, so it runs once, before the first handle is
+// created.
 static void init_library(void) {
     keep_openssl_at_exit();
     curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -33,13 +35,13 @@ static int64_t now_ms(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-// libcurl names a socket and what it waits for there. Sockets are watched by the kernel, so that a turn costs what is
-// ready and not what is open.
+// libcurl reports a socket and the events that it waits for. The kernel watches the sockets, so that the cost of an
+// iteration depends on the sockets that are ready and not on all that are open.
 static int on_socket(CURL *easy, curl_socket_t socket, int what, void *data, void *known) {
     alcedo_curl_loop *loop = data;
     alcedo_curl_transfer *transfer = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer) {
-        // From here on the socket is watched as libcurl says.
+        // The socket is watched for the events that libcurl has requested from here on.
         transfer->is_held = 0;
         transfer->socket = what == CURL_POLL_REMOVE ? CURL_SOCKET_BAD : socket;
     }
@@ -52,7 +54,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int what, void *data, voi
     if (what & CURL_POLL_IN) wanted.events |= EPOLLIN;
     if (what & CURL_POLL_OUT) wanted.events |= EPOLLOUT;
     int result = epoll_ctl(loop->watch, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &wanted);
-    // The number may be that of a socket which was closed, or is still known.
+    // The descriptor number may have been reused after a socket was closed, or may still be registered.
     if (result && errno == ENOENT) result = epoll_ctl(loop->watch, EPOLL_CTL_ADD, socket, &wanted);
     if (result && errno == EEXIST) result = epoll_ctl(loop->watch, EPOLL_CTL_MOD, socket, &wanted);
     curl_multi_assign(loop->multi, socket, loop);
@@ -84,7 +86,7 @@ static int copy_settings(alcedo_curl_loop *loop, const alcedo_curl_settings *s) 
     if (s->proxy && !(loop->proxy = strdup(s->proxy))) return 0;
     if (s->ca_file && !(loop->ca_file = strdup(s->ca_file))) return 0;
     if (s->ca_bytes) {
-        // At least one byte, so that no certificates are not the system's.
+        // One additional byte keeps the blob from being empty, which would select the system's certificates.
         loop->ca.data = calloc(1, s->ca_count + 1);
         if (!loop->ca.data) return 0;
         memcpy(loop->ca.data, s->ca_bytes, s->ca_count);
@@ -135,7 +137,7 @@ void alcedo_curl_loop_destroy(alcedo_curl_loop *loop) {
 
 void alcedo_curl_loop_wake(alcedo_curl_loop *loop) {
     const uint64_t one = 1;
-    // It fails only when it is as awake as can be.
+    // The write fails only if the counter is full, and then the loop is woken already.
     if (write(loop->wakeup, &one, sizeof one) < 0) return;
 }
 
@@ -159,24 +161,24 @@ void alcedo_curl_perform(alcedo_curl_loop *loop) {
             int what = 0;
             if (found->events & EPOLLIN) what |= CURL_CSELECT_IN;
             if (found->events & EPOLLOUT) what |= CURL_CSELECT_OUT;
-            // Whatever is tried there then tells why.
+            // Reading or writing then reports the error.
             if (found->events & (EPOLLERR | EPOLLHUP)) what |= CURL_CSELECT_IN | CURL_CSELECT_OUT;
             curl_multi_socket_action(loop->multi, found->data.fd, what, &running);
         }
     }
     loop->ready_count = 0;
     if (loop->timer < 0 || (loop->timer > 0 && loop->timer > now_ms())) return;
-    // Set again by libcurl when there is more to come.
+    // libcurl sets the timer again if it needs one.
     loop->timer = -1;
     curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
-/// Whether the transfer was HTTP/1 over a bare socket, whose errors have an `errno`.
+/// Returns whether the transfer used HTTP/1 without TLS, whose errors have an `errno`.
 static int is_plain(const alcedo_curl_transfer *transfer) {
     const char *scheme = NULL;
     long version = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
-    // In upper case before libcurl 8.6.
+    // The scheme is in uppercase before libcurl 8.6.
     return version <= CURL_HTTP_VERSION_1_1 &&
            curl_easy_getinfo(transfer->easy, CURLINFO_SCHEME, &scheme) == CURLE_OK && scheme &&
            strcasecmp(scheme, "http") == 0;
@@ -209,8 +211,8 @@ static alcedo_curl_status status_of(CURLcode code, const alcedo_curl_transfer *t
     case CURLE_OPERATION_TIMEDOUT:
         return ALCEDO_CURL_TIMEOUT;
     case CURLE_RECV_ERROR:
-        // A malformed chunk has no code of its own. Over a bare socket it has no error of the system, unlike a lost
-        // connection. Behind TLS, and where an earlier attempt to connect left an error, it counts as a lost connection.
+        // A malformed chunk has no error code of its own. Without TLS it has no system error, unlike a lost connection.
+        // With TLS, or after an earlier attempt to connect left a system error, it is reported as a lost connection.
         curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
         return number == 0 && is_plain(transfer) ? ALCEDO_CURL_INVALID_RESPONSE : ALCEDO_CURL_LOST;
     case CURLE_PARTIAL_FILE:

@@ -9,7 +9,7 @@ static int leads_out(const struct ifaddrs *a) {
         return 0;
     if (a->ifa_addr->sa_family == AF_INET) return 1;
     if (a->ifa_addr->sa_family != AF_INET6) return 0;
-    // Every interface has one of these, connected to anything or not.
+    // Every interface has a link-local address, whether it is connected or not.
     return !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)a->ifa_addr)->sin6_addr);
 }
 

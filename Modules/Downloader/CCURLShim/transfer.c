@@ -6,10 +6,10 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-// More handles than this at rest are of no use.
+// The maximum number of idle handles.
 enum { MAXIMUM_FREE = 64 };
 
-// Most bytes of cookies in a jar, and what each takes beside its text.
+// The maximum number of bytes of cookies in a jar, and the estimated overhead of each cookie.
 enum { MAXIMUM_JAR = 4 << 20, COOKIE_OVERHEAD = 256 };
 
 static const char cookie_field[] = "set-cookie:";
@@ -23,11 +23,12 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data) {
     return t->callbacks.on_header(t->callbacks.context, bytes, size * count) ? size * count : 0;
 }
 
-// Ends the watch of the transfer's socket until it is resumed. libcurl 8.5 wants to be told of a paused HTTP/1 transfer's
-// socket, reads it, and when the server has closed it ends the transfer without the bytes that it holds for the pause.
+// Stops watching the transfer's socket until the transfer is resumed. libcurl 8.5 keeps watching the socket of a paused
+// HTTP/1 transfer and reads from it. If the server has closed it, libcurl ends the transfer without the bytes that it
+// has buffered during the pause.
 static void hold(alcedo_curl_transfer *t) {
     long version = 0;
-    // Other transfers use the connection, too, from HTTP/2 on.
+    // From HTTP/2 on, other transfers use the connection as well.
     if (curl_easy_getinfo(t->easy, CURLINFO_HTTP_VERSION, &version) != CURLE_OK || version > CURL_HTTP_VERSION_1_1) return;
     if (t->socket == CURL_SOCKET_BAD || t->is_held) return;
     t->is_held = !epoll_ctl(t->loop->watch, EPOLL_CTL_DEL, t->socket, NULL);
@@ -40,7 +41,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data) {
     return taken > 0 ? size * count : taken == 0 ? CURL_WRITEFUNC_PAUSE : 0;
 }
 
-// Called for each address that libcurl is about to connect to, after names are resolved.
+// Called for each address to which libcurl is about to connect, after name resolution.
 static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_sockaddr *to) {
     (void)purpose;
     alcedo_curl_transfer *t = data;
@@ -59,19 +60,19 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
     return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
-// Called before each sending. libcurl sends again of its own accord, up to five times, what found a connection that was
-// used before and then ended without a byte; the server may have done by then what was asked. RFC 9110 section 9.2.2.
+// Called before each time a request is sent. libcurl itself repeats a request up to five times when a reused connection
+// ends without a byte. The server may have processed the request by then. RFC 9110 section 9.2.2.
 static int on_send(void *data, char *to, char *from, int to_port, int from_port) {
     (void)to, (void)from, (void)to_port, (void)from_port;
     alcedo_curl_transfer *t = data;
     t->send_count++;
-    // After an answer it is for another reason, such as an Expect that was refused.
+    // After a response, the request is repeated for another reason, such as a refused `Expect`.
     t->is_refused = !t->has_answer && t->send_count > (t->is_repeatable ? 2 : 1);
     return t->is_refused ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
-// Returns whether the handle takes it. One that was stopped half way, or that was not the last on its connection, keeps
-// its buffers, and then refuses another size of them.
+// Resets a handle. Returns false if the handle cannot be reused: one that was stopped in the middle of a transfer, or
+// that was not the last on its connection, keeps its buffers and refuses another buffer size.
 static int prepare(CURL *easy) {
     curl_easy_reset(easy);
     return curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 128L << 10) == CURLE_OK;
@@ -82,8 +83,8 @@ static void destroy(alcedo_curl_transfer *t) {
     free(t);
 }
 
-// A request that differs from others of its kind only in what `configure_plain` sets. Most are, and setting everything
-// anew takes longer than libcurl takes for all the rest.
+// Returns whether a request differs from other plain requests only in the options that `configure_plain` sets. Most
+// requests are plain, and setting all options again takes longer than the rest of libcurl's work for a request.
 static int is_plain(const alcedo_curl_request *r) {
     return !r->has_body && !r->has_cookies && r->verifies && !r->pinned_keys && r->decodes_content &&
            !strcmp(r->method, "GET");
@@ -113,7 +114,7 @@ static alcedo_curl_transfer *take(alcedo_curl_loop *loop, const alcedo_curl_requ
     return t;
 }
 
-// libcurl bounds how long a cookie is, and how many an answer sets, but not how many it keeps.
+// libcurl limits the length of a cookie and the number of cookies in a response, but not the number in the jar.
 static void bound_jar(alcedo_curl_transfer *t) {
     alcedo_curl_loop *loop = t->loop;
     if (!t->has_jar || loop->jar_size <= MAXIMUM_JAR) return;
@@ -122,7 +123,7 @@ static void bound_jar(alcedo_curl_transfer *t) {
     if (curl_easy_getinfo(t->easy, CURLINFO_COOKIELIST, &all) == CURLE_OK)
         for (const struct curl_slist *c = all; c; c = c->next) loop->jar_size += strlen(c->data) + COOKIE_OVERHEAD;
     curl_slist_free_all(all);
-    // Half of it must be free, or cookies would be counted again at once.
+    // Half of the jar must be free, or the cookies would soon be counted again.
     if (loop->jar_size <= MAXIMUM_JAR / 2) return;
     curl_easy_setopt(t->easy, CURLOPT_COOKIELIST, "ALL");
     loop->jar_size = 0;
@@ -140,7 +141,7 @@ static void give_back(alcedo_curl_transfer *t) {
         destroy(t);
         return;
     }
-    // Neither must outlive the request: the one is freed, the other may hold secrets.
+    // Neither option must outlive the request: the list is freed, and the URL may contain secrets.
     curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, NULL);
     curl_easy_setopt(t->easy, CURLOPT_URL, NULL);
     t->next_free = t->loop->free_transfers;
@@ -165,9 +166,9 @@ static long version_of(alcedo_curl_version version) {
 static CURLcode configure_plain(alcedo_curl_transfer *t, const alcedo_curl_request *r) {
     CURL *e = t->easy;
     CURLcode code = curl_easy_setopt(e, CURLOPT_URL, r->url);
-    // The caller has removed dot segments. Newer versions of libcurl would remove escaped ones, too.
+    // The caller has removed dot segments. Newer versions of libcurl would also remove escaped ones.
     SET(CURLOPT_PATH_AS_IS, 1L);
-    // Without TLS libcurl would learn only from the first answer that the connection cannot be shared.
+    // Without TLS, libcurl learns only from the first response that the connection cannot be shared.
     SET(CURLOPT_PIPEWAIT, (long)(t->loop->shares_connections && !strncasecmp(r->url, "https:", 6)));
     SET(CURLOPT_CONNECTTIMEOUT_MS, r->connect_timeout_ms);
     SET(CURLOPT_FRESH_CONNECT, (long)r->wants_fresh_connection);
@@ -183,7 +184,7 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     if (t->is_plain) return code;
     if (loop->jar) {
         t->has_jar = !r->has_cookies;
-        // A reset leaves it.
+        // `curl_easy_reset` does not change this option.
         SET(CURLOPT_SHARE, t->has_jar ? loop->jar : NULL);
         if (t->has_jar) SET(CURLOPT_COOKIEFILE, "");
     }
@@ -191,10 +192,10 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     SET(CURLOPT_ERRORBUFFER, t->error);
     SET(CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075700 // 7.87.0
-    // An abandoned name lookup is left to its thread, so that closing a handle does not wait for the resolver.
+    // An abandoned name lookup continues on its own thread, so that closing a handle does not wait for the resolver.
     SET(CURLOPT_QUICK_EXIT, 1L);
 #endif
-    // Only the web: a redirect or a crafted URL must not reach file:, ftp: and the rest.
+    // Only `http` and `https`: a redirect or a crafted URL must not reach `file:`, `ftp:` and other schemes.
 #if LIBCURL_VERSION_NUM >= 0x075500 // 7.85.0
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
 #else
@@ -206,11 +207,11 @@ static CURLcode configure(alcedo_curl_transfer *t, const alcedo_curl_request *r)
     SET(CURLOPT_HTTP_VERSION, version_of(loop->version));
     if (loop->proxy) {
         SET(CURLOPT_PROXY, loop->proxy);
-        // Else the environment's exceptions would hold for a proxy that is not the environment's.
+        // Otherwise the exceptions in the environment would apply to a proxy that is not the environment's.
         SET(CURLOPT_NOPROXY, "");
     }
     if (loop->ca_file || loop->ca.data) {
-        // The system's folder of certificates is another place to look, whatever the file is.
+        // The system's certificate directory would be trusted in addition to the file.
         SET(CURLOPT_CAPATH, NULL);
         SET(CURLOPT_CAINFO, loop->ca_file);
     }
@@ -278,7 +279,7 @@ void alcedo_curl_transfer_remove(alcedo_curl_transfer *t) {
 }
 
 int alcedo_curl_resume(alcedo_curl_transfer *t) {
-    // libcurl has not ended the watch itself, so it does not begin another.
+    // libcurl does not know that the socket is not watched, so it would not start watching it again.
     if (t->is_held) {
         struct epoll_event wanted = {.events = EPOLLIN, .data.fd = t->socket};
         epoll_ctl(t->loop->watch, EPOLL_CTL_ADD, t->socket, &wanted);
@@ -288,7 +289,7 @@ int alcedo_curl_resume(alcedo_curl_transfer *t) {
 }
 
 int alcedo_curl_undoes_lists_of_codings(void) {
-    // Seen to leave the chunks in the body: 8.5.0. Seen not to: 7.88.1, 8.14.1.
+    // Versions that leave the chunks in the body: 8.5.0. Versions that do not: 7.88.1 and 8.14.1.
     const unsigned number = curl_version_info(CURLVERSION_NOW)->version_num;
     return number < 0x080000 || number >= 0x080700;
 }

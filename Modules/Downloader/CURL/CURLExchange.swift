@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// One request and its response, between the task that waits and the loop's thread. It is the source of the response's
+/// A request and its response, shared by the waiting task and the loop's thread. It is the source of the response's
 /// body.
 final class CURLExchange: HTTPBodySource {
     typealias ID = ObjectIdentifier
@@ -17,16 +17,19 @@ final class CURLExchange: HTTPBodySource {
     let request: CURLRequest
     let body: HTTPBodyPipe
     let record = HTTPTransferRecord()
-    /// When it was made.
+    /// The time of creation.
     let time = ContinuousClock.now
     private let head = Locked(Head.pending)
     let order = ResumptionOrder()
 
     var id: ID { ObjectIdentifier(self) }
 
+    /// Creates an exchange.
+    ///
     /// - Parameters:
-    ///   - onSpace: Called when the transfer may go on after a pause.
-    ///   - onCancel: Called when the transfer is to end because nobody wants the rest.
+    ///   - request: The request.
+    ///   - onSpace: A closure that is called when the transfer may continue after a pause.
+    ///   - onCancel: A closure that is called when the transfer must end because its response is no longer needed.
     init(
         _ request: CURLRequest,
         onSpace: @escaping @Sendable (CURLExchange) -> Void,
@@ -38,7 +41,8 @@ final class CURLExchange: HTTPBodySource {
             onSpace: { link.object.map(onSpace) },
             onCancel: {
                 guard let exchange = link.object else { return }
-                // First, because a loop that finds the cancellation before the start looks whether it is settled.
+                // The exchange is settled first, because a loop that processes the cancellation before the start checks
+                // whether it is settled.
                 exchange.settle(.failure(CancellationError()))
                 onCancel(exchange)
             })
@@ -49,7 +53,10 @@ final class CURLExchange: HTTPBodySource {
 
     func cancel() { body.cancel() }
 
-    /// - Parameter continuation: Is resumed once: by who takes it out of the state.
+    /// Stores the continuation of the task that waits for the head.
+    ///
+    /// - Parameter continuation: The continuation, which is resumed exactly once, by the caller that removes it from
+    ///   the state.
     func expectHead(_ continuation: UnsafeContinuation<ResponseHeads, any Error>) {
         let isSettled = head.withLock { head in
             if case .settled = head { return true }
@@ -59,7 +66,7 @@ final class CURLExchange: HTTPBodySource {
         if isSettled { continuation.resume(throwing: CancellationError()) }
     }
 
-    /// Whether the waiting task has its head, or its error.
+    /// Whether the waiting task has received its head or its error.
     var isSettled: Bool {
         head.withLock { head in
             if case .settled = head { return true }
@@ -67,7 +74,7 @@ final class CURLExchange: HTTPBodySource {
         }
     }
 
-    /// Gives the waiting task its head, or its error. Only the first call counts.
+    /// Resumes the waiting task with its head or its error. Only the first call has an effect.
     func settle(_ result: Result<ResponseHeads, any Error>) {
         let continuation = head.withLock { head -> UnsafeContinuation<ResponseHeads, any Error>? in
             defer { head = .settled }
@@ -78,17 +85,19 @@ final class CURLExchange: HTTPBodySource {
         continuation?.resume(with: result)
     }
 
-    /// Ends the exchange; nil when the response is complete.
+    /// Ends the exchange.
+    ///
+    /// - Parameter error: The error; nil if the response is complete.
     func finish(_ error: HTTPTransportError?) {
-        // libcurl takes a connection that ends in the head for an answer without a body.
+        // libcurl treats a connection that ends inside the head as a response without a body.
         settle(.failure(error ?? HTTPTransportError(.connectionLost, "the connection ended in the answer's head")))
         body.finish(error)
     }
 }
 
-/// Lets the parts of an object find it without keeping it alive. They must not outlive it.
+/// A link by which the parts of an object refer to it without keeping it alive. The parts must not outlive the object.
 ///
-/// Not a weak reference, which costs an allocation of its own for each object.
+/// It avoids a weak reference, which costs a separate allocation for each object.
 private final class UnownedLink<Object: AnyObject & Sendable>: Sendable {
     private struct Reference {
         unowned var object: Object?

@@ -4,7 +4,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The thread's own state: libcurl's handles and who they work for. Never leaves the thread that made it.
+/// The event loop of a transport: libcurl's handles and their transfers. It is used only on the thread that created it.
 final class CURLLoop {
     private static let shutDownError = HTTPTransportError(.shutDown, "the transport has ended")
     private static let startFailure = HTTPTransportError(
@@ -29,7 +29,7 @@ final class CURLLoop {
         loop = settings.makeLoop()
     }
 
-    /// Works until the mailbox says stop; not at all when libcurl's part could not be made.
+    /// Runs until the mailbox has a stop command. Returns immediately if libcurl's part could not be created.
     func run() {
         guard let loop else { return mailbox.close(Self.startFailure) }
         mailbox.attach(loop)
@@ -50,18 +50,18 @@ final class CURLLoop {
         alcedo_curl_loop_destroy(loop)
     }
 
-    /// Returns false when there is nothing more to do, ever.
+    /// Runs the commands in the mailbox. Returns false after a stop command.
     private func runCommands() -> Bool {
         for command in mailbox.takeAll() {
             switch command {
             case .start(let exchange):
-                // Its cancellation may have come first.
+                // A cancellation may have been processed before.
                 if !exchange.isSettled { schedule.enqueue(exchange) }
             case .resume(let id):
                 guard let transfer = active[id] else { continue }
                 transfer.resume()
                 expectDeadline(of: transfer)
-                // What it holds may be more than the body may have.
+                // Resuming fails if libcurl's buffered bytes exceed the limits of the body.
                 guard let handle = transfer.handle, alcedo_curl_resume(handle) == 0 else { continue }
                 active[id] = nil
                 end(transfer, HTTPTransportError(.failed, "libcurl cannot go on after a pause"))
@@ -123,7 +123,7 @@ final class CURLLoop {
         }
     }
 
-    /// The transfer is kept alive by `active` for as long as libcurl may call.
+    /// The dictionary `active` keeps the transfer alive for as long as libcurl may call.
     private func callbacks(for transfer: CURLTransfer) -> alcedo_curl_callbacks {
         var callbacks = alcedo_curl_callbacks(
             context: Unmanaged.passUnretained(transfer).toOpaque(),
@@ -159,7 +159,8 @@ final class CURLLoop {
         }
     }
 
-    /// Looks at every transfer's deadline when the earliest has come, not at each turn.
+    /// Ends transfers whose deadline has passed. All deadlines are checked only when the earliest one may have passed,
+    /// not in each iteration.
     private func endOverdue() {
         let now = ContinuousClock.now
         guard now >= nextCheck else { return }
@@ -171,14 +172,14 @@ final class CURLLoop {
             } else {
                 active[id] = nil
                 if deadline.isSilence, let handle = transfer.handle {
-                    // Its connection may be dead, and a transfer that shares it would never learn that.
+                    // The connection may be dead, and another transfer on it would not notice.
                     unresponsiveServers.recordTimeout(transfer.exchange.request.host)
                     alcedo_curl_transfer_abandon_connection(handle)
                 }
                 end(transfer, HTTPTransportError(.timedOut, deadline.message))
             }
         }
-        // What happens meanwhile only moves deadlines away, so this is never too late.
+        // Events in between only move deadlines to later times, so the check is never too late.
         nextCheck = soonest
     }
 
@@ -197,7 +198,8 @@ final class CURLLoop {
         transfer.finish(error)
     }
 
-    /// Before the reader learns of the end, so that it finds the metrics.
+    /// Removes a transfer from libcurl and records its metrics. Called before the reader is notified of the end, so
+    /// that the reader finds the metrics.
     private func remove(_ transfer: CURLTransfer) {
         if let handle = transfer.handle {
             transfer.exchange.record.finish(HTTPTransferMetrics(of: handle, queued: transfer.queued))
@@ -222,8 +224,8 @@ final class CURLLoop {
         case ALCEDO_CURL_TIMEOUT: HTTPTransportError(.timedOut, message)
         case ALCEDO_CURL_LOST: HTTPTransportError(.connectionLost, message)
         case ALCEDO_CURL_INVALID_RESPONSE: HTTPTransportError(.invalidResponse, message)
-        // So libcurl calls a line of the head that is too long for it, and more than it holds of what it has unpacked for
-        // a reader that lags.
+        // libcurl uses this code for a header line that is too long, and for more decoded bytes than it buffers for a
+        // slow reader.
         case ALCEDO_CURL_OUT_OF_MEMORY where !transfer.hasHead:
             HTTPTransportError(.invalidResponse, "a line of the answer's head is too long")
         case ALCEDO_CURL_OUT_OF_MEMORY where transfer.unpacks:
@@ -233,10 +235,10 @@ final class CURLLoop {
     }
 }
 
-/// Which servers were silent for too long, and have not answered since: the connections to them may be dead without
-/// anybody knowing, as when a network was changed.
+/// The servers that have timed out and not responded since. Connections to them may be dead without an error, for
+/// example after a change of the network.
 struct UnresponsiveServers {
-    /// More than so many are forgotten together, and cost a timeout each.
+    /// The maximum number of servers. At the limit, all are removed; each then costs another timeout.
     private static let limit = 256
 
     private var hosts: Set<String> = []
@@ -254,12 +256,17 @@ struct UnresponsiveServers {
 }
 
 extension HTTPTransferMetrics {
-    /// - Parameter transfer: A transfer that has not been removed.
+    /// Creates the metrics of a transfer.
+    ///
+    /// - Parameters:
+    ///   - transfer: A transfer that has not been removed.
+    ///   - queued: The time for which the transfer waited for its slot.
     init(of transfer: OpaquePointer, queued: Duration) {
         let metrics = alcedo_curl_transfer_metrics(transfer)
         self.init()
         self.queued = queued
-        // libcurl counts all from the start, and gives what did not happen the time of what came before it, or zero.
+        // libcurl measures all times from the start. A phase that did not occur has the time of the preceding phase, or
+        // zero.
         if metrics.is_reused == 0 {
             nameLookup = Self.phase(0, metrics.name_looked_up)
             connect = Self.phase(metrics.name_looked_up, metrics.connected)

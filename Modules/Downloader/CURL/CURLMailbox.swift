@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 private import CCURLShim
 
-/// Hands commands from any thread to the loop's own.
+/// A queue of commands from any thread to the loop's thread.
 final class CURLMailbox: Sendable {
     enum Command: Sendable {
         case start(CURLExchange)
@@ -14,19 +14,19 @@ final class CURLMailbox: Sendable {
 
     private struct State {
         var commands: [Command] = []
-        /// The address of the loop to wake, while it lives. A number, because only the wake-up, which any thread may
-        /// call, is done with it here.
+        /// The address of the running loop, or zero. A number suffices, because only the thread-safe wake-up function
+        /// is called with it.
         var loop = 0
-        /// Whether the loop waits, or is about to, and has not been woken.
+        /// Whether the loop waits, or is about to wait, and has not been woken.
         var needsWaking = false
-        /// Whether there is a loop, or one is being made.
+        /// Whether a loop exists or is being created.
         var hasLoop = false
     }
 
     private let state = Locked(State())
 
-    /// Returns whether the caller is to begin a loop: a request is the first of all, or the first since the last loop
-    /// could not be made. Without a loop there is nothing to stop, cancel or resume.
+    /// Adds a command. Returns whether the caller must start a loop, which is the case for the first request, and for
+    /// the first request after a loop could not be created. Without a loop, other commands are ignored.
     func post(_ command: Command) -> Bool {
         state.withLock { state in
             var isFirst = false
@@ -36,7 +36,8 @@ final class CURLMailbox: Sendable {
                 isFirst = true
             }
             state.commands.append(command)
-            // Under the lock, so that the loop cannot be destroyed meanwhile. Writes one number to a descriptor.
+            // The lock is held, so that the loop cannot be destroyed meanwhile. Waking it only writes a number to a
+            // descriptor.
             if state.needsWaking, let loop = OpaquePointer(bitPattern: state.loop) {
                 state.needsWaking = false
                 alcedo_curl_loop_wake(loop)
@@ -52,8 +53,8 @@ final class CURLMailbox: Sendable {
         }
     }
 
-    /// To be told before the loop waits, which it must not when there is a command. A loop that works looks for commands
-    /// by itself, so it is not woken.
+    /// Returns whether the loop may wait, which it must not while there are commands. Called before each wait. A
+    /// running loop is not woken, because it checks for commands itself.
     func mayWait() -> Bool {
         state.withLock { state in
             state.needsWaking = state.commands.isEmpty
@@ -61,16 +62,16 @@ final class CURLMailbox: Sendable {
         }
     }
 
-    /// To be told when the loop has waited.
+    /// Records that the loop has finished waiting.
     func hasWaited() { state.withLock { $0.needsWaking = false } }
 
-    /// Names the loop to wake.
+    /// Sets the loop to wake.
     func attach(_ loop: OpaquePointer) {
         let address = Int(bitPattern: loop)
         state.withLock { $0.loop = address }
     }
 
-    /// Forgets the loop, which may then be destroyed. Requests that wait fail with `error`; one that comes later begins
+    /// Removes the loop, which may then be destroyed. Waiting requests fail with `error`. A later request starts
     /// another loop.
     func close(_ error: HTTPTransportError) {
         let left = state.withLock { state in

@@ -1,122 +1,137 @@
 public import FoundationEssentials
 
-/// The options of a transport, for all of its requests.
+/// The options of a libcurl transport, which apply to all of its requests.
+///
+/// ```swift
+/// import AlcedoCURL
+///
+/// var options = CURLOptions()
+/// options.allowsPrivateAddresses = false
+/// options.proxy = .none
+/// options.connectTimeout = .seconds(5)
+/// let transport = CURLTransport(options: options)
+/// ```
 public struct CURLOptions: Sendable {
-    /// The maximum number of concurrent transfers, and so of connections; more requests wait, those to one host in the
-    /// order they came, and hosts take turns. Default: 64.
+    /// The maximum number of concurrent transfers, and of connections that are kept open. Further requests wait.
+    /// Requests to one host begin in the order they were sent, and hosts take turns. Default: 64.
     public var maxConcurrentTransfers = 64
     /// The maximum number of concurrent transfers to one host. Default: 16.
     public var maxConcurrentTransfersPerHost = 16
-    /// Whether content codings are asked for and undone. Default: yes.
+    /// Whether content codings are requested and decoded. Default: true.
     public var decodesContent = true
-    /// The maximum number of bytes that a coded body may unpack to, against bodies that are small on the wire only; more are
-    /// `bodyTooLarge`. Bodies without a coding have no limit here. Default: 128 MiB.
+    /// The maximum number of decoded bytes of a body with a content coding, which limits compression bombs. A larger
+    /// body fails with `bodyTooLarge`. Bodies without a coding are not limited here. Default: 128 MiB.
     public var decodedByteLimit = 128 << 20
-    /// The longest time to connect, TLS included. Nil, the default, and zero or less are the request's idle timeout, which
-    /// holds as well.
+    /// The maximum time to connect, including TLS. Nil, zero or less means the request's idle timeout, which always
+    /// applies as well. Default: nil.
     public var connectTimeout: Duration?
-    /// The HTTP version. Default: HTTP/2 where a TLS server offers it.
+    /// The HTTP version. Default: HTTP/2 if a TLS server offers it, otherwise HTTP/1.1.
     public var version = CURLVersion.automatic
-    /// Whether requests to a host wait for a connection that is being made, so as to share it where the host speaks
-    /// HTTP/2. Off, they may connect each for itself. Default: yes.
+    /// Whether requests wait for a connection to their host that is being established, to share it if the host supports
+    /// HTTP/2. If false, each may open its own connection. Default: true.
     package var sharesConnections = true
-    /// Whether cookies of answers are kept, in memory, and sent back to their hosts and paths (RFC 6265; with the list of
-    /// public suffixes where libcurl has one). All requests of the transport share them; they end with it. A request with
-    /// a `Cookie` field of its own sends that alone, and what its answer sets is not kept. They take at most 4 MiB; when
-    /// these are full, all are forgotten. A response cache around the transport does not see these cookies, so what it
-    /// stores does not vary by them. Default: no.
+    /// Whether the cookies of responses are stored in memory and sent to their hosts and paths (RFC 6265; with the
+    /// public suffix list if libcurl includes one). Default: false.
+    ///
+    /// All requests of the transport share the cookies, which are deleted with the transport. A request with its own
+    /// `Cookie` field sends only that field, and the cookies of its response are not stored. The cookies take at most 4
+    /// MiB; at the limit, all are deleted. A response cache around the transport does not see these cookies, so its
+    /// stored responses do not vary by them.
     public var keepsCookies = false
-    /// Default: as the environment says.
+    /// The proxy. Default: the environment's.
     public var proxy = CURLProxy.environment
-    /// Whether connections may go to other addresses than those of the open internet. Default: yes. Turn it off in servers
-    /// that fetch what strangers name.
+    /// Whether connections to addresses outside of the public internet are allowed. Default: true. Set this to false in
+    /// servers that load URLs from untrusted users.
     ///
-    /// Off, no connection goes to an address that is private, of this machine or link, shared by a carrier's customers,
-    /// multicast or reserved, in version 4 or 6 of the protocol, nor to one that leads to such (IPv4-mapped, NAT64), nor to
-    /// one at which a cloud serves its own machines, such as 168.63.129.16. A request that finds no other address is
-    /// `addressRefused`. Each new connection is judged by the address that it goes to: however the URL spells it, whatever
-    /// the host's name resolves to at that moment, and after a redirect as before. With a proxy that is the proxy's address:
-    /// set ``CURLProxy/none``.
+    /// If false, connections to private, loopback, link-local, carrier-shared (RFC 6598), multicast and reserved
+    /// addresses are refused, for IPv4 and IPv6. The same holds for addresses that map to them (IPv4-mapped, NAT64) and
+    /// for addresses of cloud platform services, such as 168.63.129.16. A request whose host has no other address fails
+    /// with `addressRefused`.
+    ///
+    /// Each new connection is checked by its actual address: after name resolution, independent of the spelling of the
+    /// URL, and also after a redirect. With a proxy, only the proxy's address is checked; set ``proxy`` to
+    /// ``CURLProxy/none`` to rule that out.
     public var allowsPrivateAddresses = true
-    /// Who vouches for servers. Default: the system's authorities.
+    /// The certificate authorities that are trusted. Default: the system's.
     public var authorities = CURLCertificateAuthorities.system
-    /// The public keys that a host may have, one of which it must have, besides a certificate that is good. A host that
-    /// is not here, or has no key, may have any. Default: none.
+    /// The pinned public keys by host name. A listed host must have one of its keys, in addition to a valid
+    /// certificate. A host that is not listed, or has an empty set, may have any key. Default: empty.
     ///
-    /// Names are kept in lower case and without a dot at the end, whichever way they are set. Names that become equal share
-    /// their keys.
+    /// Host names are stored in lowercase and without a trailing dot. Names that become equal share their keys.
     public var pinnedKeys: [String: Set<PublicKeyPin>] = [:] {
         didSet {
             pinnedKeys = Dictionary(
                 pinnedKeys.map { (Self.normalized(host: $0.key), $0.value) }, uniquingKeysWith: { $0.union($1) })
         }
     }
-    /// The hosts whose certificates are not checked at all, apart from pinned keys: anyone between can read and change what
-    /// they send. Default: none.
+    /// The hosts whose certificates are not checked, apart from pinned keys. An attacker on the network can read and
+    /// change their traffic. Default: empty.
     ///
-    /// Names are kept in lower case and without a dot at the end, whichever way they are set.
+    /// Host names are stored in lowercase and without a trailing dot.
     public var trustedHosts: Set<String> = [] {
         didSet { trustedHosts = Set(trustedHosts.map(Self.normalized)) }
     }
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
 
-    /// The name of a host as pins and exceptions are looked up by, which is how libcurl sees it.
+    /// Returns a host name as libcurl uses it, which is the form in which pins and exceptions are looked up.
     static func normalized(host: String) -> String {
         let name = host.lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
 }
 
-/// Which HTTP is spoken.
+/// The HTTP version of a transport.
 public enum CURLVersion: Sendable, Hashable {
-    /// HTTP/2 where a TLS server offers it, else HTTP/1.1.
+    /// HTTP/2 if a TLS server offers it, otherwise HTTP/1.1.
     case automatic
-    /// HTTP/1.1 alone.
+    /// HTTP/1.1 only.
     case http1
-    /// HTTP/2 without asking first, be it over TLS or not. A server that does not speak it is an error.
+    /// HTTP/2 without negotiation, with or without TLS. A server that does not support it is an error.
     case http2
 }
 
-/// Who stands between this machine and the servers.
+/// The proxy of a transport.
 public enum CURLProxy: Sendable, Hashable {
-    /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, as curl's manual describes.
+    /// The proxies in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as described in curl's manual.
     case environment
-    /// None, whatever the environment says.
+    /// No proxy, whatever the environment contains.
     case none
-    /// This one, for every host: `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`, with the user and the
-    /// password in it where it wants them.
+    /// One proxy for all hosts. The scheme is `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`; the URL
+    /// includes the user and the password if the proxy requires them.
     case url(URL)
 }
 
-/// Whose signatures make a server's certificate good.
+/// The certificate authorities that sign trusted server certificates.
 public enum CURLCertificateAuthorities: Sendable, Hashable {
-    /// Those of the system.
+    /// The system's authorities.
     case system
-    /// Only those in this file of certificates in PEM. It is read for each new connection; when that fails, the
-    /// request is `secureConnectionFailed`.
+    /// Only the certificates in this PEM file. It is read for each new connection; if that fails, the request fails
+    /// with `secureConnectionFailed`.
     case file(URL)
-    /// Only these certificates in PEM. Without a readable one, requests over TLS are `secureConnectionFailed`.
+    /// Only these certificates in PEM. If none can be read, requests over TLS fail with `secureConnectionFailed`.
     case pem(Data)
 }
 
-/// The SHA-256 of a public key as a certificate has it (SubjectPublicKeyInfo in DER). Source: RFC 7469 section 2.4.
+/// The SHA-256 hash of a public key in a certificate (SubjectPublicKeyInfo in DER). Source: RFC 7469 section 2.4.
 ///
-/// `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary |
-/// openssl base64` prints it.
+/// This command prints it: `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl
+/// dgst -sha256 -binary | openssl base64`.
 public struct PublicKeyPin: Sendable, Hashable {
     /// The hash in Base64.
     private let hash: String
 
-    /// - Parameter text: The hash in Base64, with `sha256//` before it or not; nil when it is no hash.
+    /// Creates a pin; nil if the text is not the Base64 of a SHA-256 hash.
+    ///
+    /// - Parameter text: The hash in Base64, with or without the prefix `sha256//`.
     public init?(_ text: some StringProtocol) {
         let hash = text.hasPrefix(Self.prefix) ? String(text.dropFirst(Self.prefix.count)) : String(text)
         guard Data(base64Encoded: hash)?.count == 32 else { return nil }
         self.hash = hash
     }
 
-    /// With `sha256//` before it, as libcurl takes it.
+    /// The hash with the prefix `sha256//`, as libcurl expects it.
     var text: String { Self.prefix + hash }
 
     private static let prefix = "sha256//"

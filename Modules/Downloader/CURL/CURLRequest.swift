@@ -2,32 +2,35 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// A request in the form that libcurl takes, checked.
+/// A validated request in the form that libcurl expects.
 struct CURLRequest: Sendable {
     let method: String
     let url: URL
-    /// Scheme, host and port: what connections are counted by.
+    /// The scheme, host and port, by which connections are counted.
     let host: String
     let body: Data?
-    /// In libcurl's spelling, ending in a NUL.
+    /// The header lines in libcurl's format, each ending in a NUL.
     let headerLines: [[CChar]]
-    /// Whether libcurl asks for content codings and undoes them.
+    /// Whether libcurl requests and decodes content codings.
     let decodesContent: Bool
-    /// Whether a cookie jar leaves the request alone.
+    /// Whether the request sets its own cookies, so that the cookie jar is not used.
     let hasOwnCookies: Bool
     let pinnedKeys: String?
     let verifies: Bool
     let connectTimeout: Duration
     let timeouts: CURLTimeouts
 
-    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest` for what must not go on the wire: another scheme, no host, a line end
-    ///   or a NUL where one would make a header of its own (RFC 9110 section 5.5), a value that has no bytes in ISO-8859-1,
-    ///   a HEAD with a body.
+    /// Converts and validates a request.
+    ///
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest`. The scheme must be `http` or `https`, and the URL
+    ///   must have a host. The method must be a token, and a HEAD request must not have a body. Header values must not
+    ///   have line breaks or NULs, which could begin another header line (RFC 9110 section 5.5), or characters outside
+    ///   of ISO-8859-1.
     init(_ request: HTTPRequest, _ settings: CURLSettings) throws(HTTPTransportError) {
         guard let scheme = request.url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
             throw HTTPTransportError(.invalidRequest, "not an HTTP URL: \(request.url.shown)")
         }
-        // libcurl would take the next word for the host, which is not what pins and limits are counted by.
+        // libcurl would use the next part of the URL as the host, which is not the host of pins and limits.
         guard let host = request.url.host(), !host.isEmpty else {
             throw HTTPTransportError(.invalidRequest, "a URL without a host: \(request.url.shown)")
         }
@@ -44,14 +47,15 @@ struct CURLRequest: Sendable {
         self.host = request.url.origin
         pinnedKeys = settings.pinnedKeys(of: name)
         verifies = settings.verifies(name)
-        // Without one, these would say nothing of their length. RFC 9110 section 8.6.
+        // Without a body, these methods would not send a `Content-Length`. RFC 9110 section 8.6.
         body = request.body ?? (["POST", "PUT", "PATCH"].contains(method) ? Data() : nil)
         var lines: [[CChar]] = []
         for field in request.fields { lines.append(try Self.line(field)) }
-        // libcurl would call any body a form's; a name without a value keeps it from that.
+        // libcurl would add the content type of a form. A name without a value prevents that.
         if body != nil, request.fields["Content-Type"] == nil { lines.append(Array("Content-Type:".utf8CString)) }
         headerLines = lines
-        // A part of a coded content cannot be decoded, and who names codings wants the coded bytes.
+        // A part of a coded content cannot be decoded, and a client that sets `Accept-Encoding` expects the coded
+        // bytes.
         self.decodesContent =
             settings.decodesContent && request.fields["Accept-Encoding"] == nil && request.fields["Range"] == nil
         hasOwnCookies = settings.keepsCookies && request.fields["Cookie"] != nil
@@ -59,12 +63,12 @@ struct CURLRequest: Sendable {
         connectTimeout = min(timeouts.idle, settings.connectTimeout ?? timeouts.idle)
     }
 
-    /// The name of the server as libcurl sees it, however it is written: else another spelling would get round a pin.
+    /// Returns the host name as libcurl uses it, so that another spelling in the URL cannot bypass a pin.
     private static func name(of url: URL) -> String {
         CURLOptions.normalized(host: url.host(percentEncoded: false) ?? "")
     }
 
-    /// Whether to send it twice does no more than to send it once.
+    /// Whether sending the request twice has the same effect as sending it once.
     let isIdempotent: Bool
 
     /// Calls `body` with the method, the URL and the pinned keys.
@@ -83,7 +87,7 @@ struct CURLRequest: Sendable {
     private static func line(_ field: HTTPFields.Field) throws(HTTPTransportError) -> [CChar] {
         guard field.name.isToken, let value = field.value.latin1, !value.contains(where: { [0, 10, 13].contains($0) })
         else { throw HTTPTransportError(.invalidRequest, "not a header field: \(field.name.debugDescription)") }
-        // libcurl's spelling of a field without a value; a colon with nothing but space behind it removes the field.
+        // libcurl's format of a field with an empty value. A colon followed only by spaces would remove the field.
         let isBlank = value.allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) }
         let line = isBlank ? Array("\(field.name);".utf8) : Array("\(field.name): ".utf8) + value
         return (line + [0]).map { CChar(bitPattern: $0) }

@@ -1,14 +1,14 @@
-/// Decides which waiting exchange begins next: those to one host in the order they came, and hosts in turn, within
-/// a limit in total and one for each host.
+/// A scheduler that decides which waiting exchange begins next, within a total limit and a limit for each host.
+/// Exchanges with one host begin in the order they were added, and hosts take turns.
 ///
-/// libcurl has such limits too, but counts the waiting as silence of the server. All operations are O(1), apart from
-/// the removal of one that waits.
+/// libcurl has such limits too, but counts the time in its queue as silence of the server. All operations are O(1),
+/// except the removal of a waiting exchange.
 struct CURLSchedule {
-    /// A class, so that what changes with each exchange changes in place.
+    /// A class, so that its properties are changed in place.
     private final class Host {
         var running = 0
         var waiting = ExchangeQueue()
-        /// Whether the host is in `ready`. It stays known for so long, lest it be there twice.
+        /// Whether the host is in `ready`. The host is not removed while it is, so that it cannot be added twice.
         var isReady = false
 
         var isIdle: Bool { running == 0 && waiting.isEmpty && !isReady }
@@ -18,7 +18,7 @@ struct CURLSchedule {
     private let hostLimit: Int
     private var running = 0
     private var hosts: [String: Host] = [:]
-    /// Hosts with something that waits and room for it; each begins one before the next has its turn.
+    /// The hosts with a waiting exchange and a free slot. Each begins one exchange before the next host's turn.
     private var ready: ArraySlice<String> = []
 
     init(limit: Int, hostLimit: Int) {
@@ -34,7 +34,7 @@ struct CURLSchedule {
         makeReady(name, host)
     }
 
-    /// The next exchange to begin; it counts as running from now on.
+    /// Returns the next exchange to begin and counts it as running.
     mutating func next() -> CURLExchange? {
         while running < limit, let name = ready.popFirst() {
             guard let host = hosts[name] else { continue }
@@ -51,7 +51,7 @@ struct CURLSchedule {
         return nil
     }
 
-    /// To be told when an exchange that was given out has ended.
+    /// Releases the slot of an exchange that has ended.
     mutating func ended(_ exchange: CURLExchange) {
         running -= 1
         let name = exchange.request.host
@@ -61,7 +61,9 @@ struct CURLSchedule {
         forget(name, host)
     }
 
-    /// Removes an exchange that waits. O(waiting for the host).
+    /// Removes a waiting exchange.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of exchanges that wait for the host.
     mutating func remove(_ exchange: CURLExchange) {
         let name = exchange.request.host
         guard let host = hosts[name] else { return }
@@ -69,7 +71,7 @@ struct CURLSchedule {
         forget(name, host)
     }
 
-    /// Takes out everything that waits.
+    /// Removes and returns all waiting exchanges.
     mutating func removeAllWaiting() -> [CURLExchange] {
         hosts.values.flatMap { $0.waiting.removeAll() }
     }
@@ -85,7 +87,7 @@ struct CURLSchedule {
     }
 }
 
-/// Exchanges in the order they came. Releases those that are taken out, which a slice of an array does not.
+/// A first-in, first-out queue of exchanges. Unlike a slice of an array, it releases the exchanges that are removed.
 struct ExchangeQueue {
     private var elements: [CURLExchange?] = []
     private var head = 0
@@ -94,13 +96,15 @@ struct ExchangeQueue {
 
     mutating func append(_ exchange: CURLExchange) { elements.append(exchange) }
 
-    /// O(1), amortised.
+    /// Removes and returns the first exchange.
+    ///
+    /// - Complexity: O(1), amortized.
     mutating func popFirst() -> CURLExchange? {
         guard head < elements.count else { return nil }
         let first = elements[head]
         elements[head] = nil
         head += 1
-        // The elements that were taken out are at most half of all.
+        // Removed elements are at most half of all elements.
         if head * 2 >= elements.count {
             elements.removeFirst(head)
             head = 0
@@ -108,7 +112,9 @@ struct ExchangeQueue {
         return first
     }
 
-    /// O(*n*).
+    /// Removes an exchange.
+    ///
+    /// - Complexity: O(*n*).
     mutating func remove(_ exchange: CURLExchange) {
         elements = elements[head...].filter { $0 !== exchange }
         head = 0

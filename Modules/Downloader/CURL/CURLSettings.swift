@@ -2,7 +2,7 @@ import AlcedoCore
 private import CCURLShim
 import FoundationEssentials
 
-/// The options of a transport as libcurl takes them.
+/// The options of a transport in the form that libcurl expects.
 struct CURLSettings: Sendable {
     private let options: CURLOptions
 
@@ -16,16 +16,16 @@ struct CURLSettings: Sendable {
     var decodedByteLimit: Int { options.decodedByteLimit }
     var allowsPrivateAddresses: Bool { options.allowsPrivateAddresses }
 
-    /// The keys that a server may have; nil when it may have any.
+    /// Returns the keys that a server may have; nil if it may have any.
     func pinnedKeys(of host: String) -> String? {
         guard let pins = options.pinnedKeys[host], !pins.isEmpty else { return nil }
         return pins.map(\.text).sorted().joined(separator: ";")
     }
 
-    /// Whether the certificate of the server is checked.
+    /// Returns whether the certificate of a server is checked.
     func verifies(_ host: String) -> Bool { !options.trustedHosts.contains(host) }
 
-    /// Nil when there is no memory, or no file descriptor, for it.
+    /// Creates libcurl's part of the loop. Returns nil if the process has no memory or file descriptor left for it.
     func makeLoop() -> OpaquePointer? {
         withCString(proxy) { proxy in
             withCString(file) { file in
@@ -67,7 +67,8 @@ struct CURLSettings: Sendable {
 
     private func withBytes<Result>(_ body: (UnsafeRawBufferPointer?) -> Result) -> Result {
         guard case .pem(let data) = options.authorities else { return body(nil) }
-        // Never empty: no bytes would be no address, and so the system's authorities.
+        // The line feed keeps the data from being empty: an empty buffer has no address, and libcurl would use the
+        // system's authorities.
         return (data + [0x0A]).withUnsafeBytes { body($0) }
     }
 }

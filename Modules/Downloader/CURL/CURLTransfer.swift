@@ -2,27 +2,30 @@ import AlcedoCore
 import AlcedoHTTP
 import CCURLShim
 
-/// The loop's side of an exchange that has begun. Never leaves the loop's thread.
+/// The loop's part of an exchange that has begun. It is used only on the loop's thread.
 ///
-/// The head is given to the waiting task only when the loop says so, at the end of its turn: by then a small body has
-/// come whole, and the task wakes up once for everything.
+/// The head is passed to the waiting task at the end of the loop's iteration. A small body has arrived completely by
+/// then, so the task is resumed once for both.
 final class CURLTransfer {
     let exchange: CURLExchange
-    /// libcurl's handle; nil before the start.
+    /// libcurl's handle; nil before the transfer is started.
     var handle: OpaquePointer?
     private let decodedByteLimit: Int
     private let receivedHeads: ReceivedHeads
     private var parser: ResponseHeadParser
     private var clock: TransferClock
-    /// Heads that have not been given out.
+    /// The heads that have not been delivered yet.
     private var heads: ResponseHeads?
-    /// Bytes that the body has unpacked to; nil when it is not coded.
+    /// The number of decoded bytes of the body; nil if the body has no content coding.
     private var unpackedCount: Int?
     private var failure: HTTPTransportError?
 
+    /// Creates the transfer of an exchange.
+    ///
     /// - Parameters:
-    ///   - decodedByteLimit: The maximum number of bytes that a coded body may unpack to.
-    ///   - receivedHeads: Receives the exchange when its head has arrived.
+    ///   - exchange: The exchange.
+    ///   - decodedByteLimit: The maximum number of decoded bytes of a body with a content coding.
+    ///   - receivedHeads: The list to which the exchange is added when its head has arrived.
     init(_ exchange: CURLExchange, decodedByteLimit: Int, receivedHeads: ReceivedHeads) {
         self.exchange = exchange
         self.decodedByteLimit = decodedByteLimit
@@ -31,27 +34,27 @@ final class CURLTransfer {
         clock = TransferClock(enqueued: exchange.time)
     }
 
-    /// Whether the head of the final answer has come.
+    /// Whether the head of the final response has arrived.
     private(set) var hasHead = false
 
-    /// Whether the body is unpacked on the way.
+    /// Whether libcurl decodes the body.
     var unpacks: Bool { unpackedCount != nil }
 
-    /// How long the exchange waited for its turn.
+    /// The time for which the exchange waited for its slot.
     var queued: Duration { clock.queued }
 
-    /// When the exchange has taken too long, unless something happens before; nil: never.
+    /// The time at which the exchange times out unless it makes progress; nil if it never does.
     var deadline: CURLDeadline? { clock.deadline(exchange.request.timeouts) }
 
-    /// The reader has made room.
+    /// Continues after a pause, because the reader has consumed the buffered bytes.
     func resume() { clock.resume() }
 
-    /// Whether the server has an address that is not connected to. It may have others.
+    /// Whether an address of the server was refused. The server may have other addresses.
     private(set) var hasRefusedAddress = false
 
     static let undoesListsOfCodings = alcedo_curl_undoes_lists_of_codings() != 0
 
-    /// Whether a connection may go there. To be asked only where not every address will do.
+    /// Returns whether a connection to an address is allowed. Called only if private addresses are refused.
     func mayConnect(to bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard InternetAddress(bytes)?.isPublic == true else {
             hasRefusedAddress = true
@@ -60,7 +63,7 @@ final class CURLTransfer {
         return true
     }
 
-    /// Takes one line of the head. False ends the transfer.
+    /// Processes one line of the head. Returns false to end the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         clock.receivedBytes()
         do throws(HTTPTransportError) {
@@ -81,7 +84,8 @@ final class CURLTransfer {
         }
     }
 
-    /// Takes some of the body, or none of it when the reader lags; nil ends the transfer.
+    /// Processes a piece of the body. Returns false if the reader is too slow to accept it, and nil to end the
+    /// transfer.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         clock.receivedBytes()
         if let unpackedCount, bytes.count > decodedByteLimit - unpackedCount {
@@ -93,14 +97,16 @@ final class CURLTransfer {
         return isAccepted
     }
 
-    /// Gives the waiting task its head, when one has come.
+    /// Passes the head to the waiting task if it has arrived.
     func deliver() {
         guard let heads else { return }
         self.heads = nil
         exchange.settle(.success(heads))
     }
 
-    /// Ends the exchange; nil when the answer is whole.
+    /// Ends the exchange.
+    ///
+    /// - Parameter error: The error; nil if the response is complete.
     func finish(_ error: HTTPTransportError?) {
         let error = failure ?? error
         guard heads != nil else { return exchange.finish(error) }
@@ -109,7 +115,8 @@ final class CURLTransfer {
     }
 }
 
-/// The exchanges whose heads have arrived in the current turn of the loop. Never leaves the loop's thread.
+/// The exchanges whose heads have arrived in the current iteration of the loop. They are used only on the loop's
+/// thread.
 final class ReceivedHeads {
     private var exchanges: [CURLExchange.ID] = []
 

@@ -2,48 +2,65 @@ import AlcedoCore
 public import AlcedoHTTP
 import AlcedoRuntime
 
-/// Talks HTTP through libcurl's multi interface, on one thread of its own.
+/// A transport that sends HTTP requests with libcurl's multi interface, on one thread of its own.
 ///
-/// Connections are kept open and reused; HTTP/2 is spoken where a TLS server offers it, with many requests on one
-/// connection. A reader that lags stops the reading from the socket, so memory stays flat whatever the body's size. Under
-/// HTTP/2 the others on its connection go on, and libcurl (7.88) lets a server send 32 MiB ahead on each stream: that much
-/// may be held for each reader that lags; ``CURLVersion/http1`` avoids it.
+/// ```swift
+/// import AlcedoCURL
+/// import AlcedoDownloader
 ///
-/// Cookies are neither kept nor sent unless ``CURLOptions/keepsCookies`` says so; only `http` and `https` are spoken; a
-/// proxy is taken from the environment unless ``CURLOptions/proxy`` says otherwise.
+/// var options = CURLOptions()
+/// options.maxConcurrentTransfersPerHost = 8
+/// options.allowsPrivateAddresses = false
+/// let downloader = Downloader(transport: CURLTransport(options: options))
+/// ```
 ///
-/// - **Requests.** Any token is a method. Fields go out in their order, repeated names as repeated lines, values in
-///   ISO-8859-1: the code points U+0080 to U+00FF are one byte each, and a value with any other is `invalidRequest`, as
-///   is a body of a HEAD. What is added: `Host`, `Accept: */*`, `Accept-Encoding` and `Content-Length` where they are
-///   not given, and `Expect` before a large body. What finds a connection that was used before, and which then ends
-///   without a byte of an answer, is sent once more when the method is idempotent (RFC 9110 section 9.2.2), else never.
-/// - **Content codings.** gzip, deflate, br and zstd are asked for and undone, as far as the installed libcurl can; the
-///   answer's fields stay as they were sent, and a coding it does not know is `invalidResponse`. A body that unpacks to
-///   more than ``CURLOptions/decodedByteLimit`` is `bodyTooLarge`. While its reader lags, libcurl holds what it has unpacked of
-///   one read from the socket: up to 64 MiB, and more than that is `bodyTooLarge` too. A coded body that the server itself
-///   has cut short, so that it is whole by its length or chunks, passes for whole: libcurl does not say that its end is
-///   missing, and whoever reads must tell by the content. None of this holds for a request
-///   with an `Accept-Encoding` or `Range` of its own, nor with ``CURLOptions/decodesContent`` off: nothing is asked for, and
-///   the body is the bytes as they were sent.
-/// - **Answers.** Any status from 200 to 999 is passed on. Interim answers are in ``/AlcedoHTTP/HTTPResponse/interim``, the first 16
-///   of them; 101 counts as final. Trailers are dropped. Heads and trailers of more than 256 KiB together are
-///   `invalidResponse`, as is a `Content-Length` that is no number, too large, or several that differ (RFC 9112 section
-///   6.3), and a transfer coding that is not known; a length beside a `Transfer-Encoding` is left out of the fields.
-///   ``/AlcedoHTTP/HTTPResponse/metrics`` has every part.
+/// - **Connections.** Connections are kept open and reused. HTTP/2 is used if a TLS server offers it, with many
+///   requests on one connection. Only `http` and `https` are supported. The proxy is taken from the environment unless
+///   ``CURLOptions/proxy`` is set.
+/// - **Memory.** When a reader is slow, the transport stops reading from the socket, so memory use does not depend on
+///   the size of the body. Under HTTP/2, other transfers on the connection continue, and libcurl (7.88) lets a server
+///   send 32 MiB ahead on each stream; that many bytes may be buffered for each slow reader. ``CURLVersion/http1``
+///   avoids this.
+/// - **Cookies.** Cookies are neither stored nor sent unless ``CURLOptions/keepsCookies`` is set.
+/// - **Requests.** Any token is a valid method. Fields are sent in their order, and repeated names as repeated lines.
+///   Values are sent in ISO-8859-1: the code points U+0080 to U+00FF are one byte each, and a value with another code
+///   point fails with `invalidRequest`, as does a HEAD request with a body. `Host`, `Accept: */*`, `Accept-Encoding`
+///   and `Content-Length` are added if they are missing, and `Expect` before a large body. A request on a reused
+///   connection that ends before a byte of the response is sent once more if its method is idempotent (RFC 9110 section
+///   9.2.2), and never otherwise.
+/// - **Content codings.** The transport requests and decodes gzip, deflate, br and zstd, as far as the installed
+///   libcurl supports them. The response's fields stay unchanged. An unknown coding fails with `invalidResponse`. A
+///   body with more decoded bytes than ``CURLOptions/decodedByteLimit`` fails with `bodyTooLarge`. While its reader is
+///   slow, libcurl buffers the decoded bytes of one read from the socket: up to 64 MiB, and more fail with
+///   `bodyTooLarge`.
 ///
-/// Errors are ``/AlcedoHTTP/HTTPTransportError``. A transfer that gets no byte for the request's idle timeout is `timedOut`, while
-/// its reader does not lag; a body that ends before its declared length is `connectionLost`. Where the process has no
-/// memory or no file descriptor left for libcurl, requests are `failed`, and the next one starts it again.
+///     If the server itself truncates a coded body, so that it matches its length or its chunks, the body is accepted:
+///     libcurl does not report the missing end, and the reader must detect it in the content.
+///
+///     A request with its own `Accept-Encoding` or `Range`, or a transport with ``CURLOptions/decodesContent`` off,
+///     requests no coding and returns the body undecoded.
+/// - **Responses.** Any status from 200 to 999 is returned. ``/AlcedoHTTP/HTTPResponse/interim`` has the first 16
+///   interim responses; 101 counts as final. Trailers are dropped. The following fail with `invalidResponse`: heads and
+///   trailers of more than 256 KiB together; a `Content-Length` that is not a number, is too large, or is repeated with
+///   different values (RFC 9112 section 6.3); an unknown transfer coding. A `Content-Length` next to a
+///   `Transfer-Encoding` is removed. ``/AlcedoHTTP/HTTPResponse/metrics`` has all values.
+/// - **Errors.** Errors are ``/AlcedoHTTP/HTTPTransportError``. A transfer that receives no byte for the request's idle
+///   timeout fails with `timedOut`; the time does not count while its reader is slow. A body that ends before its
+///   declared length fails with `connectionLost`. If libcurl cannot be started because the process has no memory or
+///   file descriptor left, requests fail with `failed`, and the next request tries again.
 public final class CURLTransport: HTTPTransport {
     private let thread: CURLThread
     private let settings: CURLSettings
 
-    /// A transport with connections of its own; none is opened before the first request.
+    /// Creates a transport with its own connections. It opens none before the first request.
     public init(options: CURLOptions = CURLOptions()) {
         settings = CURLSettings(options)
         thread = CURLThread(settings)
     }
 
+    /// Sends a request. Returns when the head of the final response has arrived.
+    ///
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let exchange = try exchange(for: request)
         let heads = try await heads(of: exchange)
@@ -51,10 +68,11 @@ public final class CURLTransport: HTTPTransport {
             head: heads.final, body: HTTPBody(exchange), interim: heads.interim, transfer: exchange.record)
     }
 
-    /// Apart, so that what it takes to make one is not held while the answer is waited for.
+    /// Creates the exchange of a request. A separate function, so that its temporary values are not held while the
+    /// response is awaited.
     @inline(never)
     private func exchange(for request: HTTPRequest) throws(HTTPTransportError) -> CURLExchange {
-        // The closures hold the thread: it lives while anyone reads the body.
+        // The closures keep the thread alive while a reader holds the body.
         CURLExchange(
             try CURLRequest(request, settings),
             onSpace: { [thread] in thread.post(.resume($0.id)) },
@@ -68,7 +86,7 @@ public final class CURLTransport: HTTPTransport {
                 try await withUnsafeThrowingContinuation { continuation in
                     exchange.expectHead(continuation)
                     thread.post(.start(exchange))
-                    // A cancellation before the continuation was in place found nobody to wake.
+                    // A cancellation that came before the continuation was stored had nothing to resume.
                     if Task.isCancelled { exchange.cancel() }
                 }
             } onCancel: {
@@ -81,16 +99,17 @@ public final class CURLTransport: HTTPTransport {
     }
 }
 
-/// Runs the loop, from the first request on, for as long as somebody holds this object: the transport, or an exchange
-/// that is under way.
+/// An owner of the loop's thread. The loop runs from the first request until the transport and all exchanges have
+/// released this object.
 private final class CURLThread: Sendable {
     private let mailbox = CURLMailbox()
     private let settings: CURLSettings
 
     init(_ settings: CURLSettings) { self.settings = settings }
 
-    /// Hands a command to the loop. The first request begins it: who loads no more than files never starts libcurl. Where
-    /// it cannot be made, such as without descriptors, the requests that wait fail, and the next one tries again.
+    /// Passes a command to the loop, which the first request starts. A process that only loads files therefore never
+    /// starts libcurl. If the loop cannot be created, for example without file descriptors, the waiting requests fail
+    /// and the next request tries again.
     func post(_ command: CURLMailbox.Command) {
         guard mailbox.post(command) else { return }
         LoopThread.start { [mailbox, settings] in

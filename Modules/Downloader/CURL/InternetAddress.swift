@@ -1,4 +1,4 @@
-/// An address of the internet protocol, version 4 or 6.
+/// An IPv4 or IPv6 address.
 enum InternetAddress: Equatable {
     case version4(UInt32)
     case version6(UInt128)
@@ -6,43 +6,47 @@ enum InternetAddress: Equatable {
     private typealias Block4 = (start: UInt32, length: UInt32)
     private typealias Block6 = (start: UInt128, length: UInt128)
 
-    /// The blocks that are not for the open internet. Source: IANA IPv4 Special-Purpose Address Registry (RFC 6890),
-    /// multicast, and the one address outside of both at which a cloud answers its own machines (Azure; the others use
-    /// blocks of the registries, such as 169.254.169.254, 100.100.100.200, 192.0.0.192 and fd00:ec2::254).
+    /// The IPv4 blocks that are not part of the public internet. Sources: IANA IPv4 Special-Purpose Address Registry
+    /// (RFC 6890), multicast, and the one address outside of both at which a cloud serves its own machines (Azure).
+    /// Other clouds use addresses in registered blocks, such as 169.254.169.254, 100.100.100.200, 192.0.0.192 and
+    /// fd00:ec2::254.
     private static let closed4: [Block4] = [
         (0x0000_0000, 8),  // this network
         (0x0A00_0000, 8),  // private
-        (0x6440_0000, 10),  // shared by a carrier's customers
+        (0x6440_0000, 10),  // shared address space of carriers
         (0x7F00_0000, 8),  // loopback
-        (0xA83F_8110, 32),  // 168.63.129.16, the host of an Azure machine
+        (0xA83F_8110, 32),  // 168.63.129.16, Azure's host services
         (0xA9FE_0000, 16),  // link-local
         (0xAC10_0000, 12),  // private
         (0xC000_0000, 24),  // protocol assignments
         (0xC000_0200, 24),  // documentation
-        (0xC058_6300, 24),  // relays to version 6, given up
+        (0xC058_6300, 24),  // 6to4 relays, deprecated
         (0xC0A8_0000, 16),  // private
-        (0xC612_0000, 15),  // benchmarks
+        (0xC612_0000, 15),  // benchmarking
         (0xC633_6400, 24),  // documentation
         (0xCB00_7100, 24),  // documentation
         (0xE000_0000, 4),  // multicast
         (0xF000_0000, 4),  // reserved, broadcast
     ]
 
-    /// The part of version 6 that is given to the open internet. Source: RFC 4291 section 2.4.
+    /// The IPv6 global unicast block. Source: RFC 4291 section 2.4.
     private static let global: Block6 = (0x2000 << 112, 3)
 
-    /// What in it is not for the open internet. Source: IANA IPv6 Special-Purpose Address Registry.
+    /// The blocks inside of ``global`` that are not part of the public internet. Source: IANA IPv6 Special-Purpose
+    /// Address Registry.
     private static let closed6: [Block6] = [
-        (0x2001_0000 << 96, 23),  // protocol assignments, tunnels among them
+        (0x2001_0000 << 96, 23),  // protocol assignments, including tunnels
         (0x2001_0DB8 << 96, 32),  // documentation
-        (0x2002 << 112, 16),  // tunnels to any address of version 4
+        (0x2002 << 112, 16),  // 6to4 tunnels to any IPv4 address
         (0x3FFF << 112, 20),  // documentation
     ]
 
-    /// What leads to an address of version 4, in its last four bytes: mapped ones, and NAT64 (RFC 6052).
+    /// The IPv6 blocks that embed an IPv4 address in their last four bytes: IPv4-mapped addresses and NAT64 (RFC 6052).
     private static let leading: [Block6] = [(0xFFFF << 32, 96), (0x0064_FF9B << 96, 96)]
 
-    /// - Parameter bytes: In network order; nil when they are neither 4 nor 16.
+    /// Creates an address; nil if there are neither 4 nor 16 bytes.
+    ///
+    /// - Parameter bytes: The address in network byte order.
     init?(_ bytes: some Collection<UInt8>) {
         switch bytes.count {
         case 4: self = .version4(bytes.reduce(0) { $0 << 8 | UInt32($1) })
@@ -51,7 +55,7 @@ enum InternetAddress: Equatable {
         }
     }
 
-    /// Whether the address is one of the open internet, and leads nowhere else.
+    /// Whether the address, or the IPv4 address embedded in it, is part of the public internet.
     var isPublic: Bool {
         switch self {
         case .version4(let number): !Self.closed4.contains { Self.holds($0, number) }

@@ -2,24 +2,24 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// Puts the heads of an answer together from their lines.
+/// A parser that assembles the heads of a response from their lines.
 ///
-/// Interim answers (1xx) are collected, no more than the first few; trailers, which come after the final head, are
-/// dropped. Bytes above 127 become the code points U+0080 to U+00FF. A length that cannot be that of the body is an error,
-/// and a carriage return inside a line a space. Source: RFC 9110 section 15.2, RFC 9112 sections 2.2, 4, 5 and 6.3;
-/// libcurl's header callback gives one line at a time.
+/// The first interim responses (1xx) are collected, up to a limit. Trailers, which follow the final head, are dropped.
+/// Bytes above 127 become the code points U+0080 to U+00FF. A carriage return inside a line becomes a space. An invalid
+/// body length is an error. Sources: RFC 9110 section 15.2, RFC 9112 sections 2.2, 4, 5 and 6.3. libcurl's header
+/// callback passes one line at a time.
 struct ResponseHeadParser: Sendable {
-    /// Most bytes of an answer's heads and trailers together.
+    /// The maximum number of bytes of the heads and trailers of a response together.
     static let limit = 256 << 10
-    /// Most interim answers that are kept.
+    /// The maximum number of interim responses that are kept.
     static let interimLimit = 16
 
     private let url: URL
-    /// Whether an answer to HEAD is read, which has no body whatever it says.
+    /// Whether the response is to a HEAD request and so has no body, whatever its fields declare.
     private let isHEAD: Bool
     private var status = 0
     private var fields: [HTTPFields.Field] = []
-    /// Whether the last field was dropped, and with it the lines that continue it.
+    /// Whether the last field was dropped, so that its continuation lines are dropped as well.
     private var isFieldDropped = false
     private var interim: [HTTPResponseHead] = []
     private var byteCount = 0
@@ -31,7 +31,8 @@ struct ResponseHeadParser: Sendable {
         fields.reserveCapacity(12)
     }
 
-    /// Takes one line with its line end. Returns the heads after the last line of a final answer's head.
+    /// Processes one line including its line end. Returns the heads after the last line of the final head, and nil
+    /// otherwise.
     mutating func receive(_ line: UnsafeRawBufferPointer) throws(HTTPTransportError) -> ResponseHeads? {
         byteCount += line.count
         guard byteCount <= Self.limit else {
@@ -43,7 +44,7 @@ struct ResponseHeadParser: Sendable {
         while rest.last == 13 { rest.removeLast() }
         let text = UnsafeRawBufferPointer(rebasing: rest)
         if text.isEmpty { return try finishHead() }
-        // libcurl takes such a line for the end of the head.
+        // libcurl treats such a line as the end of the head.
         guard text.first != 13 else {
             throw HTTPTransportError(.invalidResponse, "a line of the answer's head begins with a carriage return")
         }
@@ -56,7 +57,7 @@ struct ResponseHeadParser: Sendable {
             fields.removeAll(keepingCapacity: true)
             isFieldDropped = false
         } else if let first = text.first, Self.isSpace(first) {
-            // A value that goes on, in the old way of writing.
+            // A continuation line of the preceding field (obsolete line folding).
             if let last = fields.indices.last, !isFieldDropped {
                 fields[last].value += " " + Self.string(text[...])
             }
@@ -68,17 +69,17 @@ struct ResponseHeadParser: Sendable {
         return nil
     }
 
-    /// The field of a line; nil for a line that is none.
+    /// Returns the field of a line; nil if the line is not a valid field.
     private static func field(_ line: UnsafeRawBufferPointer) -> HTTPFields.Field? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        // The space that some servers leave before the colon belongs to nothing; other names are no names.
+        // Some servers insert spaces before the colon. Other invalid names are dropped.
         let name = string(line[..<colon])
         return name.isToken ? HTTPFields.Field(name, string(line[(colon + 1)...])) : nil
     }
 
     private mutating func finishHead() throws(HTTPTransportError) -> ResponseHeads? {
         var head = HTTPResponseHead(url: url, status: status, fields: HTTPFields(fields))
-        // 101 is final: what follows it is not HTTP.
+        // 101 is final, because the protocol after it is not HTTP.
         guard status >= 200 || status == 101 else {
             if status >= 100, interim.count < Self.interimLimit { interim.append(head) }
             return nil
@@ -88,8 +89,7 @@ struct ResponseHeadParser: Sendable {
         return ResponseHeads(final: head, interim: interim)
     }
 
-    /// The text without the white space at its ends. A carriage return in the middle counts as a space: RFC 9112 section
-    /// 2.2.
+    /// Returns the text without whitespace at its ends. A carriage return inside becomes a space: RFC 9112 section 2.2.
     private static func string(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         var rest = bytes.drop(while: isSpace)
         while let last = rest.last, isSpace(last) { rest.removeLast() }
@@ -101,9 +101,9 @@ struct ResponseHeadParser: Sendable {
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
 }
 
-/// The heads of one answer.
+/// The heads of one response.
 struct ResponseHeads: Sendable {
     var final: HTTPResponseHead
-    /// Those that came before, in order.
+    /// The interim heads in their order.
     var interim: [HTTPResponseHead]
 }

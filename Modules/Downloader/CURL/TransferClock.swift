@@ -2,23 +2,24 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// Follows the times of one transfer.
+/// A clock for the timeouts of one transfer.
 struct TransferClock: Sendable {
     private let enqueued: ContinuousClock.Instant
     private let started = ContinuousClock.now
     private var lastActivity: ContinuousClock.Instant
-    /// The final answer's: interim ones may come without end.
+    /// Whether the final head has arrived. Interim responses do not count, because a server could send any number of
+    /// them.
     private var hasHead = false
-    /// The reader lags; silence is ours, not the server's.
+    /// Whether the transfer is paused for a slow reader. The silence is then not the server's.
     private var isPaused = false
 
-    /// Starts it.
+    /// Creates and starts a clock.
     init(enqueued: ContinuousClock.Instant) {
         self.enqueued = enqueued
         lastActivity = started
     }
 
-    /// Time between the request and the start.
+    /// The time between the request and the start.
     var queued: Duration { started - enqueued }
 
     mutating func receivedBytes() {
@@ -34,7 +35,7 @@ struct TransferClock: Sendable {
         lastActivity = .now
     }
 
-    /// The earliest of the deadlines; nil when none is running.
+    /// Returns the earliest of the deadlines; nil if there is none.
     func deadline(_ timeouts: CURLTimeouts) -> CURLDeadline? {
         var earliest = isPaused ? nil : CURLDeadline(.idle, timeouts.idle, from: lastActivity)
         func consider(_ deadline: CURLDeadline) {
@@ -46,7 +47,7 @@ struct TransferClock: Sendable {
     }
 }
 
-/// How long a transfer may take, in its parts.
+/// The timeouts of a transfer.
 struct CURLTimeouts: Sendable {
     let idle: Duration
     let firstByte: Duration?
@@ -58,11 +59,11 @@ struct CURLTimeouts: Sendable {
         total = request.totalTimeout.map { min($0, Self.longest) }
     }
 
-    /// Four years: what is longer would not fit into an instant.
+    /// About four years. Longer durations would overflow an instant.
     private static let longest = Duration.seconds(1 << 27)
 }
 
-/// When a transfer has taken too long, and by which of its timeouts.
+/// The time at which a transfer times out, and the timeout that causes it.
 struct CURLDeadline {
     enum Kind {
         case idle, firstByte, total
@@ -78,7 +79,7 @@ struct CURLDeadline {
         time = start + timeout
     }
 
-    /// Whether it means that nothing came.
+    /// Whether the server was silent, as opposed to a transfer that took too long in total.
     var isSilence: Bool { kind != .total }
 
     var message: String {

@@ -3,15 +3,15 @@ public import AlcedoHTTP
 
 /// The result of a download to a file.
 public struct DownloadedFile: Sendable {
-    /// Where the file is.
+    /// The path of the file.
     public var path: String
     /// The size of the file in bytes.
     public var byteCount: Int
-    /// The head of the response, when the source is a server; its URL is the last one of a chain of redirects.
+    /// The head of the response; nil when the source is not a server. Its URL is the last one of a chain of redirects.
     public var head: HTTPResponseHead?
-    /// What a response cache on the way did; nil when there is none.
+    /// The result of a response cache below the downloader; nil without one.
     package var caching: ResponseCaching?
-    /// The metrics of the last exchange with the server; nil where the transport has none.
+    /// The metrics of the last exchange with the server; nil if the transport does not measure.
     public var metrics: HTTPTransferMetrics?
 
     init(_ result: TransferResult, path: String) {

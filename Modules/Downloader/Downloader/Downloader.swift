@@ -3,22 +3,41 @@ public import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Fetches bytes over any transport, equal requests once.
+/// A downloader of contents over any HTTP transport, which shares one transfer among equal requests.
 ///
-/// Any number may wait for one transfer; each has its own progress and priority, and leaves it by itself. The transfer
-/// has the priority of its most urgent waiter, and ends when the last one leaves. No more transfers than a number run at
-/// once, in total and for each host; the others wait, the more urgent first. A transfer that waits before a further
-/// attempt gives its slot back meanwhile. Files wait for a few others of their kind; other sources that are not servers wait for nobody. Redirects are followed, at most
-/// 20, never out of `http` and `https`; credentials do not follow to another origin.
+/// ```swift
+/// import AlcedoCURL
+/// import AlcedoCore
+/// import AlcedoDownloader
+/// import AlcedoHTTP
+/// import FoundationEssentials
 ///
-/// A content goes to memory, or straight to a file: equal requests for the same path share a transfer then. What it is
-/// put together in lies beside the file, under a hidden name that ends in `.alcedo-part` and perhaps a number; what a killed process has left
-/// of it, the next download to the same file takes away.
+/// func fetch(_ url: URL) async throws -> Data {
+///     let downloader = Downloader(transport: CURLTransport())
+///     let request = DownloadRequest(.http(HTTPRequest(url: url)), priority: .high)
+///     return try await downloader.download(request).data
+/// }
+/// ```
 ///
-/// Errors are ``DownloadError``, or `CancellationError`. A downloader lives while it works; when one is let go that is
-/// paused, or else has nothing begun, those who wait get `CancellationError`.
+/// Create one downloader and keep it, because only requests to the same downloader share transfers and limits.
+///
+/// - **Sharing.** Any number of callers can wait for one transfer. Each waiter has its own progress and priority and
+///   can leave independently of the others. The transfer has the highest priority of its waiters and is canceled when
+///   its last waiter leaves.
+/// - **Limits.** The configuration limits the number of concurrent transfers in total and for each host. Further
+///   transfers wait; those with a higher priority begin first. A transfer that pauses before a retry releases its slot.
+///   At most four local files are read at the same time. Other sources that are not servers need no slot.
+/// - **Redirects.** By default at most 20 redirects are followed, only to `http` and `https` URLs. Credentials are not
+///   sent to another origin.
+/// - **Files.** A content is stored in memory or written directly to a file. Equal requests for the same path share a
+///   transfer. While a file is being downloaded, its bytes are in a hidden file in the same directory; its name ends in
+///   `.alcedo-part`, possibly followed by a number. If the process is killed, the next download to the same path
+///   removes that file.
+/// - **Errors.** Methods throw ``DownloadError`` or `CancellationError`.
+/// - **Lifetime.** Running transfers keep the downloader alive. When a downloader is released with waiters whose
+///   transfers have not begun, for example because it is paused, they receive `CancellationError`.
 public final class Downloader: Downloading {
-    /// How a downloader works.
+    /// The settings of a downloader.
     public typealias Configuration = DownloaderConfiguration
 
     private typealias Table = TransferTable<TransferKey, TransferRequest, DownloadWaiter>
@@ -27,15 +46,15 @@ public final class Downloader: Downloading {
     private let clock: any TimeSource
     private let taskExecutor: (any TaskExecutor)?
     private let table: Locked<Table>
-    /// Those who have begun, while their request is still being modified. The table's lock may be taken inside of this one.
+    /// The waiters whose request is still being modified. The table's lock may be acquired while this one is held.
     private let preparing = Locked<[DownloadReceipt: Preparation]>([:])
-    /// Transfers that have backed off and wait for a slot.
+    /// The transfers that have paused before a retry and now wait for a slot.
     private let requeued = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
-    /// The callers of ``shutDown()`` that wait for the transfers to end.
     private let shutdownWaiters = Locked<[CheckedContinuation<Void, Never>]>([])
     private let order = ResumptionOrder()
 
-    /// A downloader over a transport; it begins nothing by itself. By default it tells time by the system's clock.
+    /// Creates a downloader that sends its requests over a transport. No transfer begins before the first request. The
+    /// default clock is the system's clock.
     public init(
         transport: any HTTPTransport, configuration: Configuration = Configuration(),
         clock: any TimeSource = SystemClock()
@@ -51,40 +70,51 @@ public final class Downloader: Downloading {
                     rate: configuration.rate)))
     }
 
-    /// Who still waits has begun nothing: whatever runs keeps the downloader alive.
+    /// Waiters that are left here have no running transfer, because a running transfer keeps the downloader alive.
     deinit { endAll(with: CancellationError()) }
 
+    /// Downloads a content into memory, or joins the transfer of an equal request. Canceling the task cancels this
+    /// caller's download only.
+    ///
+    /// - Parameters:
+    ///   - request: The source and the priority.
+    ///   - progress: A closure that is called while bytes arrive, from any thread; it must not block.
+    /// - Throws: ``DownloadError``, or `CancellationError`.
     public func download(_ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?) async throws
         -> Download
     {
         Download(try await result(of: request, to: nil, progress))
     }
 
+    /// Returns the request as it is sent, with the configuration's default fields and idle timeout where it has none of
+    /// its own.
     public func completed(_ request: HTTPRequest) -> HTTPRequest { fetcher.http.configuration.completed(request) }
 
-    /// Fetches the whole content into a file, in constant memory; only where the configuration transforms it, it is in memory
-    /// once.
+    /// Downloads a content to a file in constant memory. If the configuration has a transform, the whole content is in
+    /// memory once.
     ///
     /// - Parameters:
-    ///   - request: What is wanted, and how urgently.
-    ///   - path: Replaced when the content is whole and on the disk, and else left as it is. Its directory must exist.
-    ///     Of several requests that differ and go to one path, the last that ends stays.
-    ///   - progress: Called while bytes arrive, from any thread; must not block.
-    /// - Throws: ``DownloadError``, `unwritableFile` among them, or `CancellationError`.
+    ///   - request: The source and the priority.
+    ///   - path: The path of the file, whose directory must exist. The file is replaced after the whole content has
+    ///     been written to disk, and is left unchanged if the download fails. When different requests write to the same
+    ///     path, the last one to finish determines the content.
+    ///   - progress: A closure that is called while bytes arrive, from any thread; it must not block. Default: nil.
+    /// - Throws: ``DownloadError``, for example `unwritableFile`, or `CancellationError`.
     public func download(
         _ request: DownloadRequest, to path: String, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws -> DownloadedFile {
         DownloadedFile(try await result(of: request, to: path, progress), path: path)
     }
 
-    /// Begins a download, or joins one that is under way, for callers that are not tasks.
+    /// Begins a download, or joins the transfer of an equal request, for callers outside of a task.
     ///
     /// - Parameters:
-    ///   - request: Its priority counts as it is now; ``setPriority(_:of:)`` changes it.
-    ///   - progress: Called while bytes arrive, from any thread; must not block.
-    ///   - completion: Called exactly once, from any thread: with what came, ``DownloadError``, or `CancellationError`
-    ///     when the receipt was cancelled.
-    /// - Returns: What cancels this one, and no other that waits for the same bytes.
+    ///   - request: The source and the priority. The current value of the priority is used; ``setPriority(_:of:)``
+    ///     changes it later.
+    ///   - progress: A closure that is called while bytes arrive, from any thread; it must not block. Default: nil.
+    ///   - completion: A closure that is called exactly once, from any thread, with the result, a ``DownloadError``, or
+    ///     `CancellationError` if the receipt was canceled.
+    /// - Returns: A receipt that cancels this download and no other one that waits for the same bytes.
     @discardableResult
     public func start(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)? = nil,
@@ -98,8 +128,8 @@ public final class Downloader: Downloading {
         return receipt
     }
 
-    /// Begins a download to a file, or joins one that is under way, for callers that are not tasks. As
-    /// ``start(_:progress:completion:)`` and ``download(_:to:progress:)``.
+    /// Begins a download to a file, or joins the transfer of an equal request, for callers outside of a task. It
+    /// otherwise behaves like ``start(_:progress:completion:)`` and ``download(_:to:progress:)``.
     @discardableResult
     public func start(
         _ request: DownloadRequest, to path: String, progress: (@Sendable (DownloadProgress) -> Void)? = nil,
@@ -111,8 +141,8 @@ public final class Downloader: Downloading {
         return receipt
     }
 
-    /// Ends one's waiting, at once; the transfer ends when nobody else waits for it. Nothing happens when it has ended, or
-    /// when another downloader issued the receipt.
+    /// Cancels one caller's download immediately. The transfer ends if it has no other waiter. Does nothing if the
+    /// download has ended or another downloader issued the receipt.
     public func cancel(_ receipt: DownloadReceipt) {
         if let early = preparing.withLock({ $0.removeValue(forKey: receipt) }) {
             early.task?.cancel()
@@ -124,14 +154,16 @@ public final class Downloader: Downloading {
         pump()
     }
 
-    /// Changes one's priority. Nothing happens to a transfer that runs, until it has to wait again, or has ended.
+    /// Changes the priority of one caller's download. The new priority has no effect on a running transfer until it has
+    /// to wait again. Does nothing if the download has ended.
     public func setPriority(_ priority: LoadPriority, of receipt: DownloadReceipt) {
         preparing.withLock { $0[receipt]?.priority = priority }
         table.withLock { _ = $0.setPriority(priority, of: receipt.id) }
         pump()
     }
 
-    /// While true no transfer begins; those that run go on. Sources that are not servers begin all the same.
+    /// Whether the downloader holds new transfers back. Running transfers continue. Sources that are not servers begin
+    /// nevertheless. Default: false.
     public var isPaused: Bool {
         get { table.withLock { $0.isPaused } }
         set {
@@ -140,28 +172,27 @@ public final class Downloader: Downloading {
         }
     }
 
-    /// Transfers from servers that have a slot, and that wait: for one, or before a further attempt. Other sources are not
-    /// counted.
+    /// The number of transfers from servers that have a slot, and the number of those that wait for a slot or before a
+    /// retry. Other sources are not counted.
     package var transferCounts: (running: Int, waiting: Int) {
         table.withLock { ($0.runningCount, $0.waitingCount) }
     }
 
-    /// The number of callers that wait for a transfer which is known. A request that is still being modified does not
-    /// count.
+    /// The number of callers that wait for a transfer. Callers whose request is still being modified are not counted.
     package var waiterCount: Int { table.withLock { $0.waiterCount } }
 
-    /// The number of transfers that pause before a further attempt and do not wait for a slot yet.
+    /// The number of transfers that pause before a retry and do not yet wait for a slot.
     package var backingOffCount: Int { table.withLock { $0.backingOffCount } }
 
-    /// Ends every download with `CancellationError`. Later ones begin as ever.
+    /// Ends all downloads with `CancellationError`. The downloader accepts new downloads afterwards.
     public func cancelAll() { endAll(with: CancellationError()) }
 
-    /// Ends every download, and refuses later ones, with ``DownloadError`` `shutDown`. Returns when the transfers have
+    /// Ends all downloads and rejects later ones with ``DownloadError`` `shutDown`. Returns after all transfers have
     /// ended.
     public func shutDown() async {
         table.withLock { $0.shutDown() }
         for task in endAll(with: Self.isShutDown) { await task.value }
-        // The task of a transfer that has only just begun may not be known yet.
+        // The table may not know the task of a transfer that has just begun, so the loop above may not have awaited it.
         await withCheckedContinuation { continuation in
             shutdownWaiters.withLock { $0.append(continuation) }
             if table.withLock({ $0.hasEnded }) { resumeShutdownWaiters() }
@@ -190,7 +221,7 @@ public final class Downloader: Downloading {
             try await request.priority.observing {
                 self.follow(request.priority, receipt)
             } _: {
-                // Resumed once: a waiter that leaves the table, by whatever way, gets its one outcome.
+                // The continuation is resumed exactly once: the table passes each waiter exactly one outcome.
                 try await withUnsafeThrowingContinuation { continuation in
                     let waiter = DownloadWaiter(progress: progress, onBytes: request.onBytes) {
                         self.order.willResume()
@@ -198,7 +229,7 @@ public final class Downloader: Downloading {
                     }
                     let priority = request.priority.value
                     begin(request, to: path, receipt, waiter, isInTask: true)
-                    // A change or a cancellation before that found nobody.
+                    // A priority change or a cancellation that came before `begin` found no waiter.
                     if request.priority.value != priority { follow(request.priority, receipt) }
                     if Task.isCancelled { cancel(receipt) }
                 }
@@ -208,7 +239,8 @@ public final class Downloader: Downloading {
         }
     }
 
-    /// Takes the priority over as it is now, under the locks, so that the last one to look is right.
+    /// Applies the current priority. The handle is read under each lock, so that the last caller applies the latest
+    /// value.
     private func follow(_ priority: PriorityHandle, _ receipt: DownloadReceipt) {
         preparing.withLock { $0[receipt]?.priority = priority.value }
         table.withLock { _ = $0.setPriority(priority.value, of: receipt.id) }
@@ -234,7 +266,8 @@ public final class Downloader: Downloading {
                 let transfer = TransferRequest(
                     source: .http(modified), path: path, deliversBytes: waiter.onBytes != nil,
                     admission: request.admission, retry: request.retry)
-                // In one step: who cancels it, or changes its priority, finds it in the one place or the other.
+                // Moves the waiter in one step, so that a concurrent cancellation or priority change finds it in one
+                // place or the other.
                 let isAdmitted = preparing.withLock { preparing in
                     preparing.removeValue(forKey: receipt).map { enter(transfer, $0.priority, receipt, waiter) }
                 }
@@ -243,7 +276,7 @@ public final class Downloader: Downloading {
                 preparing.withLock({ $0.removeValue(forKey: receipt) })?.waiter.complete(.failure(error))
             }
         }
-        // Who was cancelled before that found no task to end.
+        // A cancellation before this point found no task to cancel.
         let isPreparing = preparing.withLock { preparing in
             preparing[receipt]?.task = task
             return preparing[receipt] != nil
@@ -258,7 +291,7 @@ public final class Downloader: Downloading {
         start(waiter, isAdmitted: enter(transfer, priority, receipt, waiter), isInTask: isInTask)
     }
 
-    /// Returns false when the downloader has been shut down.
+    /// Adds a waiter to the table. Returns false if the downloader has been shut down.
     private func enter(
         _ transfer: TransferRequest, _ priority: LoadPriority, _ receipt: DownloadReceipt, _ waiter: DownloadWaiter
     ) -> Bool {
@@ -290,10 +323,10 @@ public final class Downloader: Downloading {
 
     // MARK: Transfers
 
-    /// Begins what may begin.
+    /// Begins the transfers that the schedule admits.
     ///
-    /// - Parameter isInTask: Whether the caller is a task that is about to wait: requests to servers then begin at once,
-    ///   on its thread, which saves the way through the pool.
+    /// - Parameter isInTask: Whether the caller is a task that is about to suspend. Requests to servers then begin
+    ///   immediately on its thread, which saves a switch through the thread pool.
     private func pump(isInTask: Bool = false) {
         let now = clock.uptime
         let (beginnings, delay) = table.withLock { $0.begin(at: now) }
@@ -314,11 +347,11 @@ public final class Downloader: Downloading {
         if let delay { pump(after: delay) }
     }
 
-    /// Looks again when the rate lets the next begin. One timer is enough, whoever asks.
+    /// Calls ``pump(isInTask:)`` again when the rate limit admits the next transfer. One timer serves all callers.
     private func pump(after delay: Duration) {
         guard table.withLock({ $0.setTimer() }) else { return }
         let task = Task(executorPreference: taskExecutor) { [self] in
-            // Ends early when there is nothing left to wait for.
+            // The task is canceled early when no transfer is left.
             try? await clock.sleep(for: delay)
             table.withLock { $0.clearTimer() }
             pump()
@@ -352,7 +385,7 @@ public final class Downloader: Downloading {
         pump()
     }
 
-    /// Waits without a slot, then for one.
+    /// Pauses without a slot, then waits for a slot.
     private func backOff(_ id: Int, for pause: Duration) async throws {
         table.withLock { $0.backOff(id) }
         pump()
@@ -361,7 +394,7 @@ public final class Downloader: Downloading {
             try await withCheckedThrowingContinuation { continuation in
                 requeued.withLock { $0[id] = continuation }
                 table.withLock { $0.requeue(id) }
-                // A cancellation before that found nobody to wake.
+                // A cancellation that came before the continuation was stored had nothing to resume.
                 if Task.isCancelled { takeRequeued(id)?.resume(throwing: CancellationError()) }
                 pump()
             }
@@ -375,20 +408,20 @@ public final class Downloader: Downloading {
     }
 }
 
-/// One whose request is still being modified.
+/// A waiter whose request is still being modified.
 private struct Preparation: Sendable {
     var waiter: DownloadWaiter
     var priority: LoadPriority
-    /// Nil until it has been begun.
+    /// The task that modifies the request; nil until it has been created.
     var task: Task<Void, Never>?
 }
 
-/// One who waits for a download.
+/// A caller that waits for a download.
 private struct DownloadWaiter: Sendable {
     typealias Completion = @Sendable (Result<TransferResult, any Error>) -> Void
 
     var progress: (@Sendable (DownloadProgress) -> Void)?
-    /// Gets the bytes, of a transfer that was begun for one who wants them.
+    /// Receives the bytes of a transfer that delivers them as they arrive.
     var onBytes: DownloadRequest.BytesHandler?
     var complete: Completion
 }

@@ -5,25 +5,26 @@ import Dispatch
 import Foundation
 import FoundationNetworking
 
-/// One request and its response.
+/// A request and its response.
 ///
-/// `receive`, `complete` and everything that writes to the body's pipe run on the callback queue; `end` comes from
-/// anywhere. The lock is held to look and to move values only; whoever takes the continuation or the pipe out of the
-/// state is the one who finishes it, so each has one outcome.
+/// `receive`, `complete` and all functions that write to the body's pipe run on the callback queue. `end` may be called
+/// from any thread. The lock is held only to read and move values. The caller that removes the continuation or the pipe
+/// from the state finishes it, so each has exactly one outcome.
 final class Exchange: Sendable {
     private struct State {
         var task: URLSessionTask?
         var head: CheckedContinuation<HTTPResponse, any Error>?
-        /// From the head's arrival until the last byte is in it, or the reader has gone. It keeps the exchange alive.
+        /// The body's pipe, from the arrival of the head until the last byte is in the pipe or the reader has gone. It
+        /// keeps the exchange alive.
         var pipe: HTTPBodyPipe?
-        /// What the pipe had no room for.
+        /// The received bytes that the pipe has not accepted yet.
         var unread: ArraySlice<Data> = []
         var unreadCount = 0
         var received = 0
         var declared: Int?
-        /// How the transfer ended, while the reader has not come to its end.
+        /// The result of the transfer, until the reader has reached the end of the body.
         var completion: Result<Void, HTTPTransportError>?
-        /// When the head had arrived, from the start.
+        /// The time from the start to the arrival of the head.
         var headTime: Duration?
         var isFinished = false
 
@@ -32,7 +33,7 @@ final class Exchange: Sendable {
             return (pipe, piece)
         }
 
-        /// The session does not always notice that a body is shorter than declared.
+        /// The error of a body that is shorter than declared, which the session does not always detect.
         var missingBytes: HTTPTransportError? {
             guard let declared, received < declared else { return nil }
             return HTTPTransportError(.connectionLost, "the body ended after \(received) of \(declared) bytes")
@@ -55,10 +56,11 @@ final class Exchange: Sendable {
         self.callbackQueue = callbackQueue
     }
 
-    /// Whether nobody waits for anything of it any more.
+    /// Whether no caller waits for the head or the body any more.
     var isFinished: Bool { state.withLock { $0.isFinished } }
 
-    /// Returns false, and has thrown, when the task was cancelled before.
+    /// Stores the continuation of the task that waits for the head. Returns false, and resumes the continuation with an
+    /// error, if the task was canceled before.
     func start(_ head: CheckedContinuation<HTTPResponse, any Error>) -> Bool {
         let isFinished = state.withLock { state in
             if !state.isFinished { state.head = head }
@@ -68,13 +70,13 @@ final class Exchange: Sendable {
         return !isFinished
     }
 
-    /// Begins to count the time that the session does not count itself.
+    /// Starts the timers for timeouts that the session does not support.
     func startTimers() {
         end(after: request.firstByteTimeout, "no answer began within", if: { $0.head != nil })
         end(after: request.totalTimeout, "the transfer took more than", if: { !$0.isFinished })
     }
 
-    /// Returns false when the exchange is over, so that nobody is left who would cancel the task.
+    /// Stores the session's task. Returns false if the exchange has ended, so that the caller must cancel the task.
     func attach(_ task: URLSessionTask) -> Bool {
         state.withLock { state in
             if !state.isFinished { state.task = task }
@@ -82,9 +84,9 @@ final class Exchange: Sendable {
         }
     }
 
-    /// The head has arrived.
+    /// Processes the head of the response.
     func receive(_ response: HTTPURLResponse) {
-        // The session shows interim answers too (RFC 9110 section 15.2).
+        // The session also reports interim responses (RFC 9110 section 15.2).
         guard response.statusCode >= 200 else { return }
         var head = HTTPResponseHead(response, url: request.url)
         let isBodiless = request.method == .head || [204, 304].contains(head.status)
@@ -109,7 +111,7 @@ final class Exchange: Sendable {
         continuation?.resume(returning: response)
     }
 
-    /// A piece of the body has arrived.
+    /// Processes a piece of the body.
     func receive(_ data: Data) {
         state.withLock { state in
             guard state.pipe != nil else { return }
@@ -122,10 +124,11 @@ final class Exchange: Sendable {
         end(HTTPTransportError(.bodyTooLarge, "more than \(unreadLimit) bytes of the body were left unread"))
     }
 
-    /// The transfer is over.
+    /// Processes the end of the transfer.
     func complete(_ error: (any Error)?, response: HTTPURLResponse?) {
         if error == nil, let response, state.withLock({ $0.head != nil }) {
-            // A redirect that leads nowhere: the session tells its head here, and its body not at all.
+            // For a redirect without a usable `Location`, the session reports the head here, and never reports the
+            // body.
             receive(response)
             state.withLock { $0.declared = nil }
         }
@@ -142,7 +145,7 @@ final class Exchange: Sendable {
         drain()
     }
 
-    /// Ends the exchange now, whatever its state. Does not block.
+    /// Ends the exchange immediately, whatever its state. Does not block.
     func end(_ error: any Error) {
         let (continuation, pipe, task) = state.withLock { state in
             let before = (state.head, state.pipe, state.task)
@@ -153,11 +156,11 @@ final class Exchange: Sendable {
         order.willResume()
         continuation?.resume(throwing: error)
         pipe?.finish(error)
-        // `cancel` waits for the session's queue, which may wait for whatever the caller holds.
+        // `cancel` waits for the session's queue, which may wait for a lock that the caller holds.
         if let task { sessionQueue.async { task.cancel() } }
     }
 
-    /// The session tells no metrics on Linux, so these are only what can be timed from outside.
+    /// Records the times that can be measured here, because the session reports no metrics on Linux.
     private func recordMetrics(_ state: State) {
         guard !state.isFinished else { return }
         var metrics = HTTPTransferMetrics()
@@ -168,7 +171,7 @@ final class Exchange: Sendable {
 
     private func end(after timeout: Duration?, _ message: String, if applies: @escaping @Sendable (State) -> Bool) {
         guard let timeout else { return }
-        // A day at most; more would not fit.
+        // Limited to a day, because longer times would overflow.
         let milliseconds = min(max(0, timeout.milliseconds), 86_400_000)
         sessionQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
             guard let self, state.withLock({ applies($0) }) else { return }
@@ -176,7 +179,7 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Moves what the pipe has room for into it.
+    /// Moves as many unread bytes into the pipe as it accepts.
     private func drain() {
         while let (pipe, piece) = state.withLock({ $0.nextPiece }) {
             guard piece.withUnsafeBytes({ pipe.write($0) }) else { return }

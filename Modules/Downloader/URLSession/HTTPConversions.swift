@@ -4,10 +4,13 @@ import Foundation
 import FoundationNetworking
 
 extension URLRequest {
-    /// A day; the session counts in milliseconds and must not overflow.
+    /// A day in seconds. The session counts in milliseconds, and a longer timeout could overflow.
     private static let longestTimeout = 86_400.0
 
-    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest` when FoundationNetworking could not send the request as it is.
+    /// Converts a request.
+    ///
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `invalidRequest` if FoundationNetworking could not send the request
+    ///   unchanged.
     init(_ request: HTTPRequest) throws {
         guard let scheme = request.url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
             throw Self.invalid("the URL's scheme is not http or https")
@@ -20,7 +23,7 @@ extension URLRequest {
         self.init(url: request.url)
         httpMethod = request.method.rawValue
         httpBody = request.body
-        // A part of a second would count as none.
+        // FoundationNetworking would round a fraction of a second down to zero.
         let seconds = (request.idleTimeout / .seconds(1)).rounded(.up)
         timeoutInterval = min(max(1, seconds), Self.longestTimeout)
         for field in request.fields {
@@ -37,22 +40,27 @@ extension URLRequest {
 }
 
 extension HTTPResponseHead {
-    /// - Parameter url: The URL that was asked for.
+    /// Converts the head of a response.
+    ///
+    /// - Parameters:
+    ///   - response: The session's response.
+    ///   - url: The URL of the request.
     init(_ response: HTTPURLResponse, url: URL) {
         let fields = response.allHeaderFields.compactMap { name, value -> HTTPFields.Field? in
             guard let name = name as? String, let value = value as? String else { return nil }
-            // The session has decoded the bytes as UTF-8; Core wants a code point for each byte.
+            // The session has decoded the bytes as UTF-8, but `HTTPFields` has a code point for each byte.
             return HTTPFields.Field(name, String(latin1: value.utf8))
         }
-        // The session keeps no order; this one is at least the same every time.
+        // The session does not keep the order of the fields. Sorting makes it at least deterministic.
         self.init(url: url, status: response.statusCode, fields: HTTPFields(fields.sorted { $0.name < $1.name }))
     }
 }
 
 extension HTTPTransportError {
-    /// An error that a session task ended with.
+    /// Converts the error of a session task.
     ///
     /// - Parameters:
+    ///   - error: The error.
     ///   - url: The URL of the request.
     ///   - hasHead: Whether the head of the response had arrived.
     init(_ error: any Error, url: URL, hasHead: Bool) {
@@ -64,11 +72,11 @@ extension HTTPTransportError {
         self.init(Self.code(error.code) ?? Self.unexplained(url: url, hasHead: hasHead), message)
     }
 
-    /// Returns nil for an error that FoundationNetworking gives no code of its own.
+    /// Returns the code of an error; nil if FoundationNetworking has no specific code for it.
     private static func code(_ code: URLError.Code) -> Code? {
         switch code {
         case .badURL: .invalidRequest
-        // The scheme was checked before, so this is a response that is not HTTP/1 or 2.
+        // The scheme was checked before, so this is a response that is neither HTTP/1 nor HTTP/2.
         case .unsupportedURL: .invalidResponse
         case .cannotFindHost, .dnsLookupFailed: .cannotResolveHost
         case .notConnectedToInternet: .offline
@@ -87,10 +95,10 @@ extension HTTPTransportError {
         }
     }
 
-    /// FoundationNetworking passes the rest of libcurl's errors on as text, which differs between versions. They are
-    /// told apart by when they occur: before the head of an HTTPS response by far the most are failures of TLS. For
-    /// all others a lost connection is the assumption that does the least harm, because another attempt is allowed
-    /// and the URL is not remembered as broken.
+    /// Returns the code of an error that has only libcurl's text, which differs between versions. The code depends on
+    /// when the error occurs. Before the head of an HTTPS response, most such errors are TLS failures. All others are
+    /// reported as a lost connection, which does the least harm: the request may be repeated, and the URL is not
+    /// remembered as broken.
     private static func unexplained(url: URL, hasHead: Bool) -> Code {
         !hasHead && url.scheme?.lowercased() == "https" ? .secureConnectionFailed : .connectionLost
     }

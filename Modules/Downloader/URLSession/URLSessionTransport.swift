@@ -5,52 +5,63 @@ import Dispatch
 import Foundation
 import FoundationNetworking
 
-/// Sends requests by FoundationNetworking's `URLSession`: portable, needs no library of its own.
+/// A transport that sends requests with FoundationNetworking's `URLSession`. It is portable and needs no other library.
 ///
-/// One long-lived session with delegate tasks serves all requests. Neither of the simpler ways can keep the contract of
-/// ``/AlcedoHTTP/HTTPTransport``: tasks with a completion handler hold the whole body in memory, follow redirects that only a
-/// delegate can refuse, and leave a 401 with a challenge unanswered; the `async` methods deadlock when they are
-/// cancelled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion handler: both run
-/// on the delegate queue, never under a lock of the session. Nothing of the session is called under a lock or in a
-/// cancellation handler here, but on a queue of its own.
+/// ```swift
+/// import AlcedoDownloader
+/// import AlcedoURLSession
 ///
-/// Cookies, the URL cache and stored credentials are off. What FoundationNetworking (6.3, on Linux) cannot do:
-/// - **Survive every server.** It ends the process when a connection is closed inside the head of an answer, when a
-///   chunked body has trailer fields, and when a Content-Length is about 2^63. This cannot be caught here. Use it with
-///   servers you trust, and the libcurl transport for the open internet.
-/// - **Slow a server down.** It has no back-pressure: what the reader leaves unread is held in memory up to
-///   `unreadLimit`, and then the transfer ends with `bodyTooLarge`. The body of a redirect is not seen before
-///   its end, so no limit holds for it; that of a redirect without a usable Location is lost (an empty one is given).
-/// - **Time precisely.** The idle timeout is whole seconds, rounded up, and the wait for one of the
-///   `maxConcurrentConnectionsPerHost` connections counts as idle, and for the other timeouts too. The first byte is the end of the head.
-/// - **Send and keep fields as they are.** Only ASCII values can be sent, and lines of one name are joined. Fields of an
-///   answer come without their order, sorted by name here; a response with a byte above 127 that is not UTF-8,
-///   or without the space after its status code, is refused as `connectionLost`.
-/// - **Tell all errors apart.** Malformed fields, chunks and content codings have no code of their own, nor has a
-///   network without a route. They are `connectionLost`; before the head of an HTTPS response,
-///   `secureConnectionFailed`. The description has libcurl's text.
-/// - **Tell interim answers**, or give coded bytes: a content coding is always undone where it knows it, whatever the
-///   request says, and `decodesContent` of the libcurl transport has no counterpart.
-/// - **Trust other certificates** than the system's, or pin one; set priorities.
-/// - **Keep escaped dot segments.** libcurl 8.14 sends `/x/%2e%2e/b` as `/b`, 7.88 as it is; cache keys tell
-///   the two apart.
-/// - **Report metrics.** ``/AlcedoHTTP/HTTPResponse/metrics`` has `firstByte`, that of the head's end, and `total`.
-/// - **Say that there is no network**: offline, names are `cannotResolveHost`.
+/// let downloader = Downloader(transport: URLSessionTransport(maxConcurrentConnectionsPerHost: 4))
+/// ```
+///
+/// One long-lived session with delegate tasks serves all requests. Simpler ways cannot meet the contract of
+/// ``/AlcedoHTTP/HTTPTransport``. Tasks with a completion handler hold the whole body in memory, follow redirects that
+/// only a delegate can refuse, and do not respond to a 401 with a challenge. The `async` methods deadlock when they are
+/// canceled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion handler: both run
+/// on the delegate queue, and never under a lock of the session. The session is never called while a lock is held or in
+/// a cancellation handler, but on a queue of its own.
+///
+/// Cookies, the URL cache and stored credentials are off. FoundationNetworking (6.3, on Linux) has the following
+/// limitations.
+///
+/// - **Crashes.** It ends the process when a connection is closed inside the head of a response, when a chunked body
+///   has trailer fields, and when a `Content-Length` is about 2^63. This transport cannot prevent that. Use it with
+///   servers you trust, and the libcurl transport for the public internet.
+/// - **No back-pressure.** Unread bytes are held in memory up to `unreadLimit`; beyond that, the transfer fails with
+///   `bodyTooLarge`. The body of a redirect is not delivered before its end, so no limit applies to it. The body of a
+///   redirect without a usable `Location` is lost; the response has an empty one.
+/// - **Imprecise timeouts.** The idle timeout is rounded up to whole seconds. The time to wait for one of the
+///   `maxConcurrentConnectionsPerHost` connections counts toward all timeouts. The first byte is measured at the end of
+///   the head.
+/// - **Changed fields.** Only ASCII values can be sent, and lines with the same name are joined. Response fields lose
+///   their order and are sorted by name here. A response with a byte above 127 that is not UTF-8, or without the space
+///   after its status code, fails with `connectionLost`.
+/// - **Imprecise errors.** Malformed fields, chunks and content codings, and a network without a route, have no
+///   specific error codes. They fail with `connectionLost`, or with `secureConnectionFailed` before the head of an
+///   HTTPS response. The description has libcurl's text.
+/// - **No interim responses and no coded bytes.** Known content codings are always decoded, whatever the request says.
+///   An option like `decodesContent` of the libcurl transport does not exist.
+/// - **No certificate options and priorities.** Only the system's certificates are trusted, and keys cannot be pinned.
+/// - **Escaped dot segments.** libcurl 8.14 sends `/x/%2e%2e/b` as `/b`, and libcurl 7.88 sends it unchanged. Cache
+///   keys treat the two as different.
+/// - **Few metrics.** ``/AlcedoHTTP/HTTPResponse/metrics`` has only `firstByte`, which is the end of the head, and
+///   `total`.
+/// - **No offline error.** Without a network, host names fail with `cannotResolveHost`.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let exchanges = ExchangeTable()
-    /// Every call into the session is made here: most of them wait for the session's own queue.
+    /// The queue of all calls to the session, most of which wait for the session's own queue.
     private let sessionQueue = DispatchQueue(label: "URLSessionTransport.control")
     private let callbackQueue = OperationQueue()
     private let unreadLimit: Int
 
-    /// Creates a transport with an ephemeral session of its own, without caches, cookies and credentials.
+    /// Creates a transport with its own ephemeral session, without caches, cookies and credentials.
     ///
     /// - Parameters:
-    ///   - maxConcurrentConnectionsPerHost: The maximum number of connections to one host; further requests wait.
+    ///   - maxConcurrentConnectionsPerHost: The maximum number of connections to one host. Further requests wait.
     ///     Default: 6.
-    ///   - unreadLimit: The maximum number of bytes that one response may have received and its reader not read; more
-    ///     are `bodyTooLarge`. Default: 64 MiB.
+    ///   - unreadLimit: The maximum number of bytes of one response that are received but not yet read. More fail with
+    ///     `bodyTooLarge`. Default: 64 MiB.
     public init(maxConcurrentConnectionsPerHost: Int = 6, unreadLimit: Int = 64 << 20) {
         self.unreadLimit = unreadLimit
         let configuration = URLSessionConfiguration.ephemeral
@@ -60,7 +71,7 @@ public final class URLSessionTransport: HTTPTransport {
         configuration.httpCookieAcceptPolicy = .never
         configuration.httpShouldSetCookies = false
         configuration.httpMaximumConnectionsPerHost = max(1, maxConcurrentConnectionsPerHost)
-        // The order of one task's callbacks is the order of its bytes.
+        // Callbacks run one at a time, because their order is the order of the bytes.
         callbackQueue.maxConcurrentOperationCount = 1
         callbackQueue.name = "URLSessionTransport.callbacks"
         session = URLSession(
@@ -68,12 +79,15 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     deinit {
-        // Bodies that are still read run to their end; after that the session lets go of its delegate.
+        // Bodies that are being read continue to their end. The session releases its delegate after that.
         sessionQueue.async { [session, exchanges] in
             if exchanges.close() { session.finishTasksAndInvalidate() }
         }
     }
 
+    /// Sends a request. Returns when the head of the response has arrived.
+    ///
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let urlRequest = try URLRequest(request)
         try Task.checkCancellation()
@@ -90,11 +104,11 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
-    /// Ends every exchange with `shutDown`, and every later request too.
+    /// Ends all exchanges with `shutDown`, and rejects later requests with the same error.
     public func shutDown() {
         sessionQueue.async { [session, exchanges] in
             let running = exchanges.all
-            // A session that is invalid must not be asked for a task, nor be invalidated again.
+            // An invalidated session must not be asked for a task or invalidated again.
             if exchanges.close() { session.finishTasksAndInvalidate() }
             for exchange in running { exchange.end(Self.isShutDown) }
         }
@@ -114,7 +128,8 @@ public final class URLSessionTransport: HTTPTransport {
     }
 }
 
-/// Hands the session's callbacks to the exchange each belongs to. All come on the delegate queue, one at a time.
+/// A delegate that passes the session's callbacks to their exchanges. All callbacks run on the delegate queue, one at a
+/// time.
 private final class SessionDelegate: NSObject, URLSessionDataDelegate {
     private let exchanges: ExchangeTable
 
@@ -136,7 +151,7 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // The session then gives the redirect itself as the answer.
+        // The session then returns the redirect itself as the response.
         completionHandler(nil)
     }
 
@@ -144,8 +159,8 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        // The challenge comes after the whole 401 has arrived. There is no way to decline it and keep the answer: the
-        // session can only try a credential or fail, so the exchange is completed first.
+        // The challenge arrives after the whole 401 response. Declining it would lose the response: the session can
+        // only try a credential or fail, so the exchange is completed first.
         exchanges.remove(task.taskIdentifier)?.complete(nil, response: task.response as? HTTPURLResponse)
         completionHandler(.cancelAuthenticationChallenge, nil)
     }
@@ -156,7 +171,7 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 }
 
-/// The exchanges that run, by the session's task numbers.
+/// The running exchanges by the identifier of their session task.
 private final class ExchangeTable: Sendable {
     private struct State {
         var exchanges: [Int: Exchange] = [:]
@@ -167,7 +182,7 @@ private final class ExchangeTable: Sendable {
 
     var all: [Exchange] { state.withLock { Array($0.exchanges.values) } }
 
-    /// Whether no more exchanges may begin.
+    /// Whether new exchanges are rejected.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     subscript(task: Int) -> Exchange? { state.withLock { $0.exchanges[task] } }
@@ -176,7 +191,7 @@ private final class ExchangeTable: Sendable {
 
     func remove(_ task: Int) -> Exchange? { state.withLock { $0.exchanges.removeValue(forKey: task) } }
 
-    /// Returns whether it was open until now.
+    /// Closes the table. Returns whether it was open before.
     func close() -> Bool {
         state.withLock { state in
             defer { state.isClosed = true }

@@ -1,14 +1,14 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// What takes many calls on one connection, for all of which there is one time, as a server that answers each in time may
-/// answer without end.
+/// An operation that needs many calls on one connection, with one time limit for all of them. Without it, a server that
+/// responds to each call in time could delay the operation without end.
 struct RedisBulkOperation {
-    /// Names in one command.
+    /// The maximum number of keys in one command.
     private static let batchSize = 500
-    /// Names that are counted at most, as each is remembered.
+    /// The maximum number of keys that are counted. The limit is needed because each key is held in memory.
     private static let maximumNameCount = 10_000_000
-    /// No value of a server is larger.
+    /// An upper bound of the size of a value, above Redis's own limit.
     private static let valueByteCount = 1 << 32
     private static let unlink = Data("UNLINK".utf8)
 
@@ -17,7 +17,13 @@ struct RedisBulkOperation {
     private let clock: any TimeSource
     private let end: Duration
 
-    /// - Parameter end: By the clock's uptime; no call begins after it.
+    /// Creates an operation.
+    ///
+    /// - Parameters:
+    ///   - connection: The connection.
+    ///   - keys: The keys of the cache.
+    ///   - clock: The clock.
+    ///   - end: The clock's uptime after which no call begins.
     init(_ connection: RedisConnection, _ keys: RedisKeys, _ clock: any TimeSource, end: Duration) {
         self.connection = connection
         self.keys = keys
@@ -25,10 +31,10 @@ struct RedisBulkOperation {
         self.end = end
     }
 
-    /// Removes the entries that the records in some sets name, and the records, and returns how many entries there were.
-    /// Each part goes in one step, so that no record goes alone whose entry is stored in between.
+    /// Removes the records in some sets and the entries that they name, and returns the number of removed entries. Each
+    /// batch is removed atomically, so that an entry that is stored meanwhile does not lose its record.
     ///
-    /// - Throws: ``RedisFailure``, as all here.
+    /// - Throws: ``RedisFailure``, like all methods of this type.
     func removeAll(recordedIn sets: [Data]) throws(RedisFailure) -> Int {
         let range = ["0", "\(max(1, Self.batchSize / max(1, sets.count)) - 1)"].map { Data($0.utf8) }
         var count = 0
@@ -40,9 +46,9 @@ struct RedisBulkOperation {
                 .filter { !$0.records.isEmpty }
             sets = found.map(\.set)
             guard !sets.isEmpty else { break }
-            // Another who removes them, too, may be faster, but then they do not come again.
+            // Another client may remove the same records first, but then they are not returned again.
             guard found.map(\.records) != left else { throw Self.rejection("records that cannot be removed") }
-            // A record of another form may name what is another cache's.
+            // A record that is not a file name might name the entry of another cache.
             let entries = found.flatMap(\.records).filter(RedisKeys.isFileName).map {
                 keys.entry(named: String(decoding: $0, as: UTF8.self))
             }
@@ -56,8 +62,8 @@ struct RedisBulkOperation {
         return count
     }
 
-    /// Removes all names of this prefix. The records last, each with the entry that was stored meanwhile: one that stays
-    /// without a record would be missed when its resource is removed.
+    /// Removes all keys with the cache's prefix. Records are removed last, each together with an entry that was stored
+    /// meanwhile, because an entry without a record would be missed by a removal of its resource.
     func removeAll() throws(RedisFailure) {
         try scan(RedisKeys.entryKind) { (names) throws(RedisFailure) in
             try Self.forEachPart(names) { (part) throws(RedisFailure) in _ = try execute([[Self.unlink] + part]) }
@@ -67,7 +73,7 @@ struct RedisBulkOperation {
                 do throws(RedisFailure) {
                     _ = try removeAll(recordedIn: Array(part))
                 } catch {
-                    // What has such a name and is no set of records is of no use to any cache.
+                    // A key of this kind that is not a set of records is useless to every cache.
                     guard error.kind == .rejected else { throw error }
                     _ = try execute([[Self.unlink] + part])
                 }
@@ -75,7 +81,7 @@ struct RedisBulkOperation {
         }
     }
 
-    /// Bytes of the entries and their names.
+    /// Returns the number of bytes of all entries and their keys.
     func totalSize() throws(RedisFailure) -> Int {
         var size = 0
         _ = try forEachEntry { (names) throws(RedisFailure) in
@@ -95,7 +101,7 @@ struct RedisBulkOperation {
         return try connection.execute(commands)
     }
 
-    /// Runs commands as one step.
+    /// Runs commands as one atomic step.
     private func transact(_ commands: [[Data]]) throws(RedisFailure) -> [RedisReply] {
         try checkTime()
         return try connection.transact { _ in commands }
@@ -105,10 +111,11 @@ struct RedisBulkOperation {
         guard clock.uptime < end else { throw Self.rejection("more calls than there is time for") }
     }
 
-    /// What a server tells, which is not trusted to be a sensible number.
+    /// Returns the number in a reply, limited to a valid range, because the server is not trusted.
     private static func number(_ reply: RedisReply?, upTo limit: Int) -> Int { min(max(0, reply?.number ?? 0), limit) }
 
-    /// Passes the names of a kind on as they come, without blocking the server for others. Some may come twice.
+    /// Passes the keys of a kind to a closure as they arrive, without blocking the server for other clients. A key may
+    /// be passed more than once.
     private func scan(_ kind: String, _ take: ([Data]) throws(RedisFailure) -> Void) throws(RedisFailure) {
         let options = [
             Data("MATCH".utf8), keys.pattern(kind), Data("COUNT".utf8), Data("\(Self.batchSize)".utf8),
@@ -117,7 +124,7 @@ struct RedisBulkOperation {
         var cursors: Set<UInt64> = []
         repeat {
             let reply = try execute([[Data("SCAN".utf8), Data("\(cursor)".utf8)] + options]).first?.list ?? []
-            // Cursors go up, bit-reversed, so that one which comes again would come for ever.
+            // Cursors increase in bit-reversed order, so a repeated cursor would mean an endless scan.
             guard reply.count == 2, let text = reply[0].bytes, let next = UInt64(String(decoding: text, as: UTF8.self)),
                 next == 0 || cursors.insert(next).inserted
             else { throw Self.rejection("a cursor that leads nowhere") }
@@ -126,7 +133,7 @@ struct RedisBulkOperation {
         } while cursor != 0
     }
 
-    /// Passes each entry's name on once, in parts, and returns how many there are.
+    /// Passes the key of each entry to a closure once, in batches, and returns their number.
     private func forEachEntry(_ take: (ArraySlice<Data>) throws(RedisFailure) -> Void) throws(RedisFailure) -> Int {
         var found: Set<Data> = []
         try scan(RedisKeys.entryKind) { (names) throws(RedisFailure) in
@@ -145,6 +152,6 @@ struct RedisBulkOperation {
         }
     }
 
-    /// The connection is still of use, and the server has answered.
+    /// Returns an error after which the connection can still be used.
     private static func rejection(_ message: String) -> RedisFailure { RedisFailure(kind: .rejected, message: message) }
 }

@@ -4,33 +4,36 @@ import AlcedoRuntime
 import CHiredis
 import FoundationEssentials
 
-/// One connection. Blocks; one thread at a time.
+/// A connection to a Redis server. Methods block, and only one thread may use it at a time.
 ///
-/// hiredis connects and understands what comes; words go to the socket from here, so that none is copied on its way, and
-/// what has been sent and read so far is known when the time of a call is over.
+/// hiredis connects and parses replies. Commands are written to the socket here, so that their bytes are not copied,
+/// and so that the progress is known when a call times out.
 ///
-/// `@unchecked`: whoever has taken it out of the pool is the only one who has it.
+/// It is `@unchecked Sendable` because the caller that has taken it out of the pool is its only user.
 final class RedisConnection: @unchecked Sendable {
-    /// Replies are no deeper than a list of lists.
+    /// The maximum nesting of lists in a reply, with a margin over the lists of lists that occur.
     private static let maximumReplyDepth = 4
-    /// Bytes for lists of names, which are longer than an entry where entries may be short.
+    /// The number of bytes by which a reply may exceed the maximum size of an entry. Lists of keys may be longer than
+    /// an entry if that size is small.
     private static let listByteCount = 4 << 20
-    /// Shorter words go to the socket together.
+    /// The size below which arguments are copied and sent together.
     private static let shortByteCount = 16 << 10
     /// The maximum size of a reply buffer that is kept for the next replies.
     private static let reusedByteCount = 64 << 10
 
-    /// Without the signal that a connection which has ended would raise, and which would end the process; and without a
-    /// wait: within one call to the system it would begin anew with each part of a long word.
+    /// Flags that prevent SIGPIPE, which would end the process when a connection has ended, and that make the call
+    /// non-blocking: the timeout of a blocking call would start again with each part of a long argument.
     private static let sendFlags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
 
     private let context: UnsafeMutablePointer<redisContext>
     private let responseTimeout: Duration
     private let callTimeout: Duration
     private let maximumReplyByteCount: Int
-    /// Whether the server may still be in a transaction, so that the next command would be queued rather than run.
+    /// Whether the server may still be in a transaction, and would queue the next command instead of running it.
     private(set) var isInTransaction = false
 
+    /// Connects to a server, signs in and selects the database.
+    ///
     /// - Throws: ``RedisFailure``.
     init(_ options: RedisOptions) throws(RedisFailure) {
         responseTimeout = max(.milliseconds(1), options.responseTimeout)
@@ -46,7 +49,8 @@ final class RedisConnection: @unchecked Sendable {
         guard let made else { throw RedisFailure(kind: .connection, message: "no memory for a connection") }
         context = made
         guard made.pointee.err == 0 else { throw failure }
-        // Nothing is read before something is there; should it be gone again, that is no wait without end.
+        // Reads happen only after `poll` has reported data. The timeout prevents an endless wait in case the data is
+        // gone by then.
         redisSetTimeout(made, Self.time(responseTimeout))
         var handshake: [[String]] = []
         if let password = options.password {
@@ -58,22 +62,22 @@ final class RedisConnection: @unchecked Sendable {
 
     deinit { redisFree(context) }
 
-    /// Sends commands, and returns their replies, in order.
+    /// Sends commands and returns their replies in order.
     ///
-    /// - Throws: ``RedisFailure``; of kind `rejected` when all have replies, and one is an error.
+    /// - Throws: ``RedisFailure``. Its kind is `rejected` if all commands have replies and one of these is an error.
     func execute(_ commands: [[Data]]) throws(RedisFailure) -> [RedisReply] {
         try Self.values(exchange(commands, by: ContinuousClock.now + callTimeout))
     }
 
-    /// Runs commands as one atomic step: the server runs all of them, or none. Takes two round trips within the time of one
-    /// call: the commands are sent only after the server has begun the transaction, because a server that refuses to begin
-    /// one would run them one by one.
+    /// Runs commands as one atomic step: the server runs all of them, or none. It takes two round trips within the time
+    /// limit of one call. The commands are sent only after the server has begun the transaction, because a server that
+    /// refuses to begin one would run them one by one.
     ///
     /// - Parameters:
-    ///   - name: A name that must not change between the queries and the commands. When it does, both are repeated. Default:
-    ///     none.
-    ///   - queries: Commands that run before the transaction.
-    ///   - makeCommands: Returns the commands of the transaction for the replies to `queries`.
+    ///   - name: A key that must not change between the queries and the commands. If it changes, both are repeated.
+    ///     Default: none.
+    ///   - queries: Commands that run before the transaction. Default: none.
+    ///   - makeCommands: A closure that returns the commands of the transaction for the replies to `queries`.
     /// - Returns: The replies to the commands.
     /// - Throws: ``RedisFailure``.
     func transact(
@@ -100,7 +104,9 @@ final class RedisConnection: @unchecked Sendable {
         }
     }
 
-    /// - Throws: The first rejection, as the following ones may result from it.
+    /// Returns the replies.
+    ///
+    /// - Throws: The first rejection, because later ones may result from it.
     private static func values(
         _ results: [Result<RedisReply, RedisFailure>]
     ) throws(RedisFailure) -> [RedisReply] {
@@ -109,7 +115,7 @@ final class RedisConnection: @unchecked Sendable {
         return values
     }
 
-    /// Sends commands, and returns the reply or the rejection of each.
+    /// Sends commands and returns the reply or the rejection of each.
     private func exchange(
         _ commands: [[Data]], by deadline: ContinuousClock.Instant
     ) throws(RedisFailure) -> [Result<RedisReply, RedisFailure>] {
@@ -165,7 +171,11 @@ final class RedisConnection: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// - Parameter received: Grows by the bytes that came.
+    /// Reads one reply.
+    ///
+    /// - Parameters:
+    ///   - received: The number of received bytes, which is increased.
+    ///   - deadline: The time at which the call ends.
     private func read(
         _ received: inout Int, by deadline: ContinuousClock.Instant
     ) throws(RedisFailure) -> UnsafeMutablePointer<redisReply> {
@@ -183,7 +193,7 @@ final class RedisConnection: @unchecked Sendable {
         }
     }
 
-    /// As long as the reader lives it keeps as much as its longest answer took.
+    /// Replaces hiredis's reader, which keeps a buffer of the size of its longest reply.
     private func shrinkReader() {
         guard let reader = context.pointee.reader, reader.pointee.pos == reader.pointee.len,
             let new = redisReaderCreate()
@@ -200,7 +210,7 @@ final class RedisConnection: @unchecked Sendable {
         case REDIS_REPLY_NIL: return .none
         case REDIS_REPLY_STRING, REDIS_REPLY_STATUS:
             guard let text = reply.pointee.str else { return .bytes(Data()) }
-            // Taken out of the reply, which frees the rest, so that an entry is not copied once more.
+            // The string is taken out of the reply, which frees only the rest, so that an entry is not copied again.
             reply.pointee.str = nil
             return .bytes(Data(bytesNoCopy: text, count: Int(reply.pointee.len), deallocator: .free))
         case REDIS_REPLY_ARRAY where depth > 0:
@@ -219,7 +229,7 @@ final class RedisConnection: @unchecked Sendable {
 
     // MARK: Time
 
-    /// Waits for the other side, no longer than for an answer, nor beyond the end of the call.
+    /// Waits until the socket is ready, for at most the response timeout and not beyond the end of the call.
     private func wait(for events: Int32, by deadline: ContinuousClock.Instant) throws(RedisFailure) {
         let end = min(deadline, ContinuousClock.now + responseTimeout)
         var file = pollfd(fd: context.pointee.fd, events: Int16(events), revents: 0)
@@ -227,7 +237,7 @@ final class RedisConnection: @unchecked Sendable {
             let left = end - ContinuousClock.now
             guard left > .zero else { throw RedisFailure(kind: .timeout, message: "no answer in time") }
             let count = poll(&file, 1, Int32(clamping: max(1, left.milliseconds)))
-            // Whoever got its turn late is too late.
+            // A thread that was scheduled after the deadline must fail as well.
             if count > 0, ContinuousClock.now < deadline { return }
             guard count >= 0 || errno == EINTR else {
                 throw RedisFailure(kind: .connection, message: String(cString: strerror(errno)))
@@ -235,7 +245,7 @@ final class RedisConnection: @unchecked Sendable {
         }
     }
 
-    /// To be read at once after the call that failed, whose error number is still there then.
+    /// The error of the last hiredis call. It must be read directly after that call, while `errno` is unchanged.
     private var failure: RedisFailure {
         let isTimeout = context.pointee.err == REDIS_ERR_IO && errno == EAGAIN
         let message = withUnsafeBytes(of: context.pointee.errstr) { bytes in
@@ -267,11 +277,11 @@ enum RedisReply: Sendable {
 /// An error of a call to a server.
 struct RedisFailure: Error {
     enum Kind {
-        /// The connection is of no use any more.
+        /// The connection has failed and cannot be used again.
         case connection
-        /// As `connection`, because no reply came in time.
+        /// The connection has failed because no reply arrived in time.
         case timeout
-        /// The server rejects the command, such as to store while it has no room.
+        /// The server rejects the command, for example a store when it has no space.
         case rejected
     }
 

@@ -2,37 +2,50 @@ public import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Encoded bytes on a Redis server, which several processes and machines can share.
+/// A data cache on a Redis server, which several processes and machines can share.
 ///
-/// How much is kept, and what goes when there is no more room, is the server's own policy (`maxmemory` and
-/// `maxmemory-policy`, such as `allkeys-lru`); expiries are the server's too. Entries carry a checksum: damage is a miss.
+/// ```swift
+/// import AlcedoCore
+/// import AlcedoRedisCache
+/// import FoundationEssentials
 ///
-/// A server that is slow, full, restarting or dead makes misses, never errors: each call has a time limit, as have its parts,
-/// and after a few failures in a row the server is left alone for a while, so that nobody waits for it meanwhile. A server
-/// that is asked more than it answers makes misses of what would wait too long. What could not be stored is just not found
-/// later; ``statistics`` counts it. A removal that the server did not get removed nothing.
+/// func store(_ data: Data, for key: ImageKey) async throws -> CachedData? {
+///     let cache = RedisDataCache(RedisOptions(prefix: "thumbnails:"))
+///     try await cache.store(CachedData(data), for: key)
+///     return await cache.entry(for: key)
+/// }
+/// ```
 ///
-/// Calls block threads of their own, as many as there may be connections. Reads and stores wait for one no longer than for
-/// an answer; removals, ``count`` and ``totalSize`` as long as it takes. Those that need many calls have a time limit for
-/// all together, `bulkOperationTimeout`.
+/// - **Limits.** The server's own policy determines the size and the eviction of entries (`maxmemory` and
+///   `maxmemory-policy`, such as `allkeys-lru`). The server also removes expired entries.
+/// - **Damage.** Entries have a checksum. A damaged entry is a miss.
+/// - **Failures.** A server that is slow, full, restarting or dead causes misses, not errors. Each call and each of its
+///   parts has a time limit. After several consecutive failures, no calls are sent for a while, so that callers do not
+///   wait for the server. When the server is overloaded, calls that would wait too long are misses. An entry that could
+///   not be stored is a later miss, and ``statistics`` counts it as a failure. A removal that does not reach the server
+///   removes nothing.
+/// - **Threads.** Calls block dedicated threads, one for each connection. Reads and stores wait for a thread for at
+///   most `responseTimeout`. Removals, ``count`` and ``totalSize`` wait without a limit. Operations that need many
+///   calls have a total time limit, `bulkOperationTimeout`.
 public final class RedisDataCache: MeasurableDataCache {
-    /// How long it is recorded that a resource has an entry which has no expiry, in milliseconds.
+    /// The lifetime in milliseconds of the record of an entry without an expiry: 90 days.
     private static let recordLifetime = 90 * 24 * 60 * 60 * 1000
-    /// How long that of another is kept beyond it, which the server may get later than the record.
+    /// The time in milliseconds for which the record of another entry outlives the entry, which may reach the server
+    /// after its record.
     private static let recordLifetimeSlack = 60 * 1000
 
-    /// How it reaches the server.
+    /// The options of the cache.
     package let options: RedisOptions
     private let pool: RedisPool
     private let keys: RedisKeys
     private let clock: any TimeSource
     private let counts = Locked(DataCacheStatistics())
 
-    /// Makes a cache. Connects at the first use.
+    /// Creates a cache. It connects at the first call.
     ///
     /// - Parameters:
-    ///   - options: Which server, and within what times.
-    ///   - clock: Dates expiries, and the rest of a server that fails.
+    ///   - options: The server and the limits. Default: a server on this machine.
+    ///   - clock: The clock for expiries and for pauses after failures. Default: the system's clock.
     public init(_ options: RedisOptions = RedisOptions(), clock: any TimeSource = SystemClock()) {
         self.options = options
         self.clock = clock
@@ -40,19 +53,22 @@ public final class RedisDataCache: MeasurableDataCache {
         keys = RedisKeys(prefix: options.prefix)
     }
 
-    /// What this value has done. Stores that a server did not take are failures.
+    /// The statistics of this cache object. Stores that the server did not accept count as failures.
     public var statistics: DataCacheStatistics { counts.withLock { $0 } }
 
-    /// Whether the server failed so often that it is left alone, or only tried, until it answers again.
+    /// Whether the server is failing. After several consecutive failures, no calls are sent for a while, and then one
+    /// trial call at a time until one succeeds.
     public var isServerFailing: Bool { pool.isServerFailing }
 
+    /// Returns the entry for a key; nil if it is missing, expired, damaged or too large, or if the server does not
+    /// respond in time. A damaged entry is removed.
     public func entry(for key: ImageKey) async -> CachedData? {
         let limit = max(0, options.maximumEntryByteCount)
-        // One byte more than there may be tells what is too large, whatever its size. It may be right for another cache,
-        // so it stays.
+        // One byte more than the limit is requested, which detects an entry that is too large without reading it. Such
+        // an entry is not removed, because another cache may have a higher limit.
         let command = [Data("GETRANGE".utf8), keys.entry(key), Data("0".utf8), Data("\(limit)".utf8)]
         let found = try? await pool.run { try $0.execute([command]).first?.bytes } ?? nil
-        // So the server answers for what is not there; no entry is empty.
+        // The server returns an empty value for a missing key; a valid entry is never empty.
         let value = found.flatMap { $0.isEmpty || $0.count > limit ? nil : $0 }
         let entry = value.flatMap { RedisEntry.decode($0) }
         let isOver = entry?.expiry.map { $0 <= clock.now } ?? false
@@ -60,21 +76,23 @@ public final class RedisDataCache: MeasurableDataCache {
             if entry != nil, !isOver { counts.hits += 1 } else { counts.misses += 1 }
             if value != nil, entry == nil { counts.damagedEntries += 1 }
         }
-        // Who reads waits for this no longer than for the entry.
+        // The reader waits for this removal no longer than for an entry.
         if value != nil, entry == nil { _ = try? await pool.run(removal(of: key)) }
         return isOver ? nil : entry
     }
 
+    /// Returns whether the server has an entry for a key, also in a canceled task. Does not check that the entry is
+    /// valid. Returns false if the server does not respond in time.
     public func contains(_ key: ImageKey) async -> Bool {
         let name = keys.entry(key)
-        // In a task of its own, because a cancelled one learns the truth, too.
+        // A separate task, so that a canceled caller receives the correct result as well.
         return await Task {
             try? await pool.run { try $0.execute([[Data("EXISTS".utf8), name]]).first?.number == 1 }
         }.value ?? false
     }
 
-    /// Stores `entry` under `key`, replacing what is there. When it returns, the entry can be read, unless the server
-    /// could not be asked or has no room.
+    /// Stores an entry and replaces an existing one. After it returns, the entry can be read, unless the server could
+    /// not be reached or had no space. If the entry has expired already, the existing entry is removed instead.
     ///
     /// - Throws: ``DataCacheError`` `tooLarge`, or `CancellationError`.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
@@ -99,9 +117,10 @@ public final class RedisDataCache: MeasurableDataCache {
             name: key.fileName, lifetime: recordLifetime, variants: keys.variants(of: key.resource))
         let (name, options) = (keys.entry(key), ending)
         let replies = try await pool.run { connection in
-            // Encoded here, so that a store that waits for a connection does not hold the entry twice.
+            // The entry is encoded here, so that a store that waits for a connection does not hold it twice.
             let set = [Data("SET".utf8), name, RedisEntry.encode(entry)] + options
-            // One step with the record: a removal of the resource would miss an entry that has none.
+            // The entry and its record are stored atomically, because a removal of the resource would miss an entry
+            // without a record.
             return try connection.transact(watching: record.variants, after: record.queries) {
                 (replies) throws(RedisFailure) in try record.changes(replies) + [set]
             }
@@ -112,12 +131,16 @@ public final class RedisDataCache: MeasurableDataCache {
     }
 
     @discardableResult
+    /// Removes the entry for a key, also in a canceled task.
+    ///
+    /// - Returns: Whether an entry was removed; false if the server did not respond.
     public func remove(_ key: ImageKey) async -> Bool {
         let replies = await pool.runToEnd(removal(of: key))
         return replies?.first?.number ?? 0 > 0
     }
 
-    /// Removes the entry and its record in one step, so that the record of a store in between does not go alone.
+    /// Returns the removal of an entry and its record as one atomic step, so that a concurrent store does not lose only
+    /// its record.
     private func removal(of key: ImageKey) -> @Sendable (RedisConnection) throws -> [RedisReply] {
         let commands = [
             [Data("UNLINK".utf8), keys.entry(key)],
@@ -126,31 +149,39 @@ public final class RedisDataCache: MeasurableDataCache {
         return { try $0.transact { _ in commands } }
     }
 
-    /// Finds the entries by records on the server, which may evict those as it does entries, and which end 90 days after the
-    /// last entry without an expiry was stored: an entry that has lost its record stays until the server removes it.
+    /// Removes all entries of a resource. They are found by their records on the server. The server may evict records
+    /// as it evicts entries, and records expire 90 days after the last entry without an expiry was stored. An entry
+    /// without a record is not removed by this method.
     ///
-    /// - Returns: How many were removed; 0 when it did not come to its end, though some may have gone, and those of its last
-    ///   part where a connection ended between two.
+    /// - Returns: The number of removed entries; 0 if the operation failed, although some entries may have been
+    ///   removed. If a connection ends and the operation continues on another one, only the entries removed there are
+    ///   counted.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int {
         let variants = keys.variants(of: resource)
         return await runBulkOperation { try $0.removeAll(recordedIn: [variants]) } ?? 0
     }
 
-    /// Removes all entries of the prefix, and none of a longer one. O(names on the server). Some stay when it takes longer
-    /// than `bulkOperationTimeout`.
+    /// Removes all entries with the cache's prefix, and none of another cache with a longer prefix. Some entries remain
+    /// if it takes longer than `bulkOperationTimeout`.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of keys on the server.
     public func removeAll() async {
         _ = await runBulkOperation { try $0.removeAll() }
     }
 
-    /// Bytes of the entries and their names, without what the server adds; 0 when the server cannot tell within
-    /// `bulkOperationTimeout`, or has more than ten million. O(names on the server).
+    /// The number of bytes of all entries and their keys, without the server's overhead; 0 if the server cannot
+    /// determine it within `bulkOperationTimeout`, or has more than ten million entries.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of keys on the server.
     public var totalSize: Int {
         get async { await runBulkOperation { try $0.totalSize() } ?? 0 }
     }
 
-    /// 0 when the server cannot tell within `bulkOperationTimeout`, or has more than ten million. O(names on the
-    /// server).
+    /// The number of entries; 0 if the server cannot determine it within `bulkOperationTimeout`, or has more than ten
+    /// million entries.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of keys on the server.
     public var count: Int {
         get async { await runBulkOperation { try $0.count() } ?? 0 }
     }
@@ -159,7 +190,8 @@ public final class RedisDataCache: MeasurableDataCache {
         async -> Value?
     {
         let (keys, clock, limit) = (keys, clock, options.bulkOperationTimeout)
-        // It begins when there is a connection, and goes on over the next one, should that end.
+        // The time limit begins with the first connection. If that connection ends, the work is repeated on the next
+        // one within the same limit.
         let start = Locked<Duration?>(nil)
         return await pool.runToEnd { connection in
             let end = start.withLock { start in

@@ -2,16 +2,17 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// An entry as the bytes of one value: a head of 28 bytes, the notes, the data.
+/// The encoding of a cache entry as one Redis value: a header of 28 bytes, the metadata, the data.
 ///
-/// The head, in little-endian numbers: `ALR1`, the expiry in milliseconds since 1970 (the least number: none), the metadata's
-/// length, and the XXH64 of all that is not itself. What does not agree with it is no entry.
+/// The header consists of the magic bytes `ALR1` and three little-endian integers: the expiry in milliseconds since
+/// 1970 (the minimum value: none), the length of the metadata, and the XXH64 checksum of everything except itself. A
+/// value whose checksum does not match is not an entry.
 enum RedisEntry {
     private static let magic: [UInt8] = Array("ALR1".utf8)
     private static let headCount = 28
     private static let hashOffset = 16 + 4
 
-    /// Bytes that ``encode(_:)`` makes.
+    /// Returns the number of bytes that ``encode(_:)`` returns.
     static func byteCount(of entry: CachedData) -> Int { headCount + entry.metadata.count + entry.data.count }
 
     static func encode(_ entry: CachedData) -> Data {
@@ -29,7 +30,7 @@ enum RedisEntry {
         return bytes
     }
 
-    /// Nil for what is damaged, or something else.
+    /// Returns the entry of a value; nil if the value is damaged or not an entry.
     static func decode(_ value: Data) -> CachedData? {
         let bytes = value.startIndex == 0 ? value : Data(value)
         guard bytes.count >= headCount, bytes.prefix(magic.count).elementsEqual(magic) else { return nil }
@@ -56,29 +57,29 @@ enum RedisEntry {
     }
 }
 
-/// The record that a resource has an entry: a member of the resource's sorted set, with the time when it ends as its score,
-/// in milliseconds since 1970 by the server's own clock, as the server ends its entries by that clock.
+/// A record that a resource has an entry. It is a member of the resource's sorted set. Its score is the time at which
+/// it expires, in milliseconds since 1970 by the server's clock, which also determines when entries expire.
 struct EntryRecord: Sendable {
-    /// 31,700 years. Scores are floating-point numbers, exact up to here.
+    /// About 31,700 years in milliseconds. Scores are floating-point numbers, which are exact up to this value.
     private static let latestTime = 1_000_000_000_000_000
 
-    /// The entry's file name.
+    /// The file name of the entry's key.
     let name: String
-    /// How long the record is kept, in milliseconds.
+    /// The time for which the record is kept, in milliseconds.
     let lifetime: Int
-    /// The name of the resource's set.
+    /// The Redis key of the resource's set.
     let variants: Data
 
-    /// The server's time, and the record in the set that ends last.
+    /// The commands that read the server's time, and the record of the set that expires last.
     var queries: [[Data]] {
         [[Data("TIME".utf8)], [Data("ZRANGE".utf8), variants] + ["-1", "-1", "WITHSCORES"].map { Data($0.utf8) }]
     }
 
-    /// The commands that remove records that have ended, add this one, and keep the set as long as its last record. They are
-    /// right while the set is as `replies` say.
+    /// Returns the commands that remove expired records, add this one, and keep the set until its last record expires.
+    /// They are valid as long as the set does not change after `replies` were read.
     ///
-    /// - Parameter replies: To ``queries``.
-    /// - Throws: ``RedisFailure`` when the server does not say its time.
+    /// - Parameter replies: The replies to ``queries``.
+    /// - Throws: ``RedisFailure`` if the server does not return its time.
     func changes(_ replies: [RedisReply]) throws(RedisFailure) -> [[Data]] {
         let time = (replies.first?.list ?? []).map(Self.number)
         guard time.count == 2, let seconds = time[0], let microseconds = time[1] else {
@@ -94,7 +95,7 @@ struct EntryRecord: Sendable {
         }
     }
 
-    /// A whole number from zero to ``latestTime``, however the server writes it.
+    /// Returns a whole number from zero to ``latestTime``, in any format that the server uses.
     private static func number(_ reply: RedisReply) -> Int? {
         guard let bytes = reply.bytes, let value = Double(String(decoding: bytes, as: UTF8.self)), value >= 0 else {
             return nil
@@ -103,9 +104,9 @@ struct EntryRecord: Sendable {
     }
 }
 
-/// The keys of entries on the server.
+/// The Redis keys of entries and records.
 struct RedisKeys: Sendable {
-    /// Of all file names, which are hexadecimal digits.
+    /// The length of all file names, which are hexadecimal digits.
     private static let fileNameCount = 64
     private static let digits = Set("0123456789abcdef".utf8)
 
@@ -115,17 +116,18 @@ struct RedisKeys: Sendable {
 
     func entry(named name: String) -> Data { Data("\(prefix)\(Self.entryKind)\(name)".utf8) }
 
-    /// The names of a resource's entries, sorted by when each is over.
+    /// Returns the key of the sorted set with the names of a resource's entries, ordered by expiry.
     func variants(of resource: ResourceKey) -> Data {
         Data("\(prefix)\(Self.recordKind)\(ImageKey(resource).fileName)".utf8)
     }
 
-    /// The kind of the names of entries.
+    /// The kind of the keys of entries.
     static let entryKind = "e:"
-    /// The kind of the names of sets of records, which say what entries a resource has.
+    /// The kind of the keys of sets of records, which list the entries of a resource.
     static let recordKind = "v:"
 
-    /// A pattern that matches all names of a kind, and no longer ones: this prefix and kind may begin another cache's.
+    /// Returns a pattern that matches all keys of a kind and no longer ones, because the prefix and the kind may also
+    /// begin the keys of another cache.
     func pattern(_ kind: String) -> Data {
         var pattern = Data()
         for byte in "\(prefix)\(kind)".utf8 {
@@ -135,13 +137,13 @@ struct RedisKeys: Sendable {
         return pattern + Data(repeating: UInt8(ascii: "?"), count: Self.fileNameCount)
     }
 
-    /// Whether `name` is one of a kind, whatever the server thinks that a pattern matches.
+    /// Returns whether a key belongs to a kind. It does not rely on the server's pattern matching.
     func has(_ name: Data, of kind: String) -> Bool {
         let head = Data("\(prefix)\(kind)".utf8)
         return name.starts(with: head) && Self.isFileName(name.dropFirst(head.count))
     }
 
-    /// Whether the bytes have the form of an entry's file name.
+    /// Returns whether the bytes have the form of an entry's file name.
     static func isFileName(_ bytes: Data) -> Bool {
         bytes.count == fileNameCount && bytes.allSatisfy { digits.contains($0) }
     }

@@ -1,44 +1,72 @@
-/// How to reach a Redis server, and what of it to use.
+/// The address of a Redis server, the database and prefix to use, and the limits of calls.
+///
+/// ```swift
+/// import AlcedoRedisCache
+///
+/// let options = RedisOptions(
+///     address: .network(host: "10.0.0.5", port: 6379), username: "images", password: "secret",
+///     prefix: "thumbnails:", maxConcurrentConnections: 8)
+/// ```
 public struct RedisOptions: Sendable, Hashable {
-    /// Where a server listens.
+    /// The address on which a server listens.
     public enum Address: Sendable, Hashable {
-        /// A name or number, and a port.
+        /// A host name or IP address, and a port.
         case network(host: String, port: Int)
-        /// The path of a socket on this machine.
+        /// The path of a Unix domain socket.
         case socket(String)
     }
 
-    /// Where the server listens. Default: 127.0.0.1, port 6379.
+    /// The address of the server. Default: 127.0.0.1, port 6379.
     public var address: Address
-    /// The name of the user; nil: the server's default user. Default: nil.
+    /// The user name; nil means the server's default user. Default: nil.
     package var username: String?
-    /// What proves it. Default: none.
+    /// The password; nil sends no credentials. Default: nil.
     package var password: String?
     /// The number of the database. Default: 0.
     package var database: Int
-    /// Begins all names that the cache uses, so that several can share a server. Default: `alcedo:`.
+    /// The prefix of all Redis keys of the cache, which allows several caches to share a server. Default: `alcedo:`.
     public var prefix: String
-    /// The maximum number of connections, and of concurrent calls. Default: 4.
+    /// The maximum number of connections, and so of concurrent calls. Values below 1 count as 1. Default: 4.
     package var maxConcurrentConnections: Int
-    /// Longest time to connect. To look a host's name up takes what the system's resolver takes, which is not counted: where
-    /// that matters, give a number or a socket. Default: half a second.
+    /// The maximum time to connect. Host name lookup by the system's resolver is not included; use an IP address or a
+    /// socket where that matters. Default: half a second.
     package var connectTimeout: Duration
-    /// The longest time for a part of a reply, and for a call to wait until another has ended. Default: half a second.
+    /// The maximum time to wait for each part of a reply, and for a free connection. Default: half a second.
     package var responseTimeout: Duration
-    /// Longest time for one call, whatever its size: from the first byte that is sent to the last that is read. What takes
-    /// longer is given up as if nothing had come. Less than a millisecond counts as one. Default: two seconds.
+    /// The maximum time for one call of any size, from the first byte sent to the last byte received. A call that takes
+    /// longer fails like one without a reply. Values below one millisecond count as one. Default: two seconds.
     package var callTimeout: Duration
-    /// Longest time for what takes many calls: to remove all of a resource, to empty the cache, and to count what is there.
-    /// No call begins after it. Default: a minute.
+    /// The maximum time for an operation that needs many calls: removing all entries of a resource, removing all
+    /// entries, counting, and measuring the total size. No call begins after it. Default: one minute.
     package var bulkOperationTimeout: Duration
-    /// The maximum number of bytes of an entry, its metadata included; what is larger is neither stored nor read. Default: 16 MiB.
+    /// The maximum number of bytes of an entry, including its metadata. Larger entries are neither stored nor read.
+    /// Default: 16 MiB.
     package var maximumEntryByteCount: Int
-    /// After so many failures in a row the server is left alone. Default: 3.
+    /// The number of consecutive failures after which no calls are sent for ``retryDelay``. Values below 1 count as 1.
+    /// Default: 3.
     package var failureLimit: Int
-    /// For how long it is left alone then. Default: five seconds.
+    /// The time for which no calls are sent after ``failureLimit`` failures. Default: five seconds.
     package var retryDelay: Duration
 
-    /// By default a server on this machine, without a password.
+    /// Creates options; by default for a server on this machine without a password.
+    ///
+    /// - Parameters:
+    ///   - address: The address of the server. Default: 127.0.0.1, port 6379.
+    ///   - username: The user name; nil means the server's default user. Default: nil.
+    ///   - password: The password; nil sends no credentials. Default: nil.
+    ///   - database: The number of the database. Default: 0.
+    ///   - prefix: The prefix of all Redis keys of the cache. Default: `alcedo:`.
+    ///   - maxConcurrentConnections: The maximum number of connections, and so of concurrent calls; at least 1.
+    ///     Default: 4.
+    ///   - connectTimeout: The maximum time to connect, without host name lookup. Default: half a second.
+    ///   - responseTimeout: The maximum time to wait for each part of a reply, and for a free connection. Default: half
+    ///     a second.
+    ///   - callTimeout: The maximum time for one call of any size; at least one millisecond. Default: two seconds.
+    ///   - bulkOperationTimeout: The maximum time for an operation that needs many calls. Default: one minute.
+    ///   - maximumEntryByteCount: The maximum number of bytes of an entry, including its metadata. Default: 16 MiB.
+    ///   - failureLimit: The number of consecutive failures after which no calls are sent for `retryDelay`; at least 1.
+    ///     Default: 3.
+    ///   - retryDelay: The time for which no calls are sent after `failureLimit` failures. Default: five seconds.
     public init(
         address: Address = .network(host: "127.0.0.1", port: 6379), username: String? = nil, password: String? = nil,
         database: Int = 0, prefix: String = "alcedo:", maxConcurrentConnections: Int = 4,

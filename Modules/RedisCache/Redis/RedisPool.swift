@@ -1,7 +1,8 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// Runs calls to a server on threads that may block, with connections that are kept, and leaves a server alone that fails.
+/// A pool of connections and threads that runs blocking calls to a server. It sends no calls for a while to a server
+/// that fails.
 final class RedisPool: Sendable {
     private struct State: Sendable {
         var idle: [RedisConnection] = []
@@ -24,14 +25,14 @@ final class RedisPool: Sendable {
                 queue: CallQueue(threads: options.maxConcurrentConnections, maximumWait: options.responseTimeout)))
     }
 
-    /// Whether the server is left alone, or tried again, because it failed.
+    /// Whether the server is failing, so that no calls, or only trial calls, are sent.
     var isServerFailing: Bool { state.withLock { $0.breaker.isOpen } }
 
-    /// Runs `work` with a connection; nil when the server cannot be asked, or does not do it, or when the call would wait
-    /// for a thread longer than for an answer.
+    /// Runs a call with a connection. Returns nil if the server is unavailable or rejects the command, or if the call
+    /// would wait for a thread longer than the response timeout.
     ///
-    /// - Parameter work: May run twice, where a connection that was kept has ended meanwhile.
-    /// - Throws: `CancellationError`, when the task is cancelled while it waits for a thread.
+    /// - Parameter work: The call. It may run twice if a kept connection has ended meanwhile.
+    /// - Throws: `CancellationError` if the task is canceled while it waits for a thread.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (RedisConnection) throws -> Value
     ) async throws -> Value? {
@@ -44,8 +45,9 @@ final class RedisPool: Sendable {
         }
     }
 
-    /// As ``run(_:)``, to its end even when the task is cancelled, and however long it waits for a thread: for what must
-    /// not be left out because many read. A server that fails is not waited for here either.
+    /// Runs a call like ``run(_:)``, but also in a canceled task and without a limit on the wait for a thread. It is
+    /// used for calls that must not be skipped under load. It also returns nil while no calls are sent to a failing
+    /// server.
     func runToEnd<Value: Sendable>(_ work: @escaping @Sendable (RedisConnection) throws -> Value) async -> Value? {
         let now = clock.uptime
         let isRejected = state.withLock { state in
@@ -62,18 +64,18 @@ final class RedisPool: Sendable {
         do {
             return try await threads.run { self.attempt(work) }
         } catch {
-            // It was cancelled before it began.
+            // The call was canceled before it began.
             state.withLock { $0.queue.leave() }
             throw error
         }
     }
 
-    /// As ``onThread(_:)``; nil when the call has not begun after the time of an answer.
+    /// Runs a call like ``onThread(_:)``. Returns nil if the call has not begun within the response timeout.
     private func onThreadInTime<Value: Sendable>(
         _ work: @escaping @Sendable (RedisConnection) throws -> Value
     ) async throws -> Value? {
         let call = Task { try await onThread(work) }
-        // Work that has begun does not notice.
+        // Cancellation has no effect on work that has begun.
         let limit = Task {
             try await clock.sleep(for: options.responseTimeout)
             call.cancel()
@@ -91,7 +93,7 @@ final class RedisPool: Sendable {
         }
     }
 
-    /// Asks the server, unless it has failed while the call waited.
+    /// Performs a call, unless the server has failed while the call waited.
     private func attempt<Value>(_ work: (RedisConnection) throws -> Value) -> Value? {
         let start = clock.uptime
         guard state.withLock({ $0.breaker.allowsCall(at: start) }) else {
@@ -107,7 +109,7 @@ final class RedisPool: Sendable {
             switch call(work, idle) {
             case .success(let value): return value
             case .failure(let failure) where failure.kind == .rejected: return nil
-            // One that hangs would not answer another connection either.
+            // A server that does not respond would not respond on another connection either.
             case .failure(let failure) where failure.kind == .timeout:
                 fail()
                 return nil
@@ -129,7 +131,7 @@ final class RedisPool: Sendable {
 
     private func fail() { state.withLock { $0.breaker.failed(at: clock.uptime) } }
 
-    /// Keeps the connection unless it is of no use any more.
+    /// Performs a call and keeps the connection unless it has failed.
     private func call<Value>(
         _ work: (RedisConnection) throws -> Value, _ connection: RedisConnection
     ) -> Result<Value, RedisFailure> {
@@ -142,7 +144,7 @@ final class RedisPool: Sendable {
             result = .failure(RedisFailure(kind: .connection, message: "\(error)"))
         }
         if case .failure(let failure) = result, failure.kind != .rejected {
-            // Those that were kept beside it have ended with it.
+            // The other kept connections have probably ended as well.
             state.withLock { $0.idle = [] }
             return result
         }
@@ -156,9 +158,11 @@ final class RedisPool: Sendable {
     }
 }
 
-/// Decides whether a server that fails is asked again. Decides only: it knows neither threads nor clocks.
+/// A circuit breaker that decides whether calls to a failing server are allowed. It only decides: it uses neither
+/// threads nor clocks.
 ///
-/// After a number of failures in a row nobody asks for a while; then one may, and the others when that one was answered.
+/// After a number of consecutive failures, no call is allowed for a while. Then one trial call is allowed, and all
+/// others after it has succeeded.
 struct CircuitBreaker: Sendable {
     private let failureLimit: Int
     private let retryDelay: Duration
@@ -171,18 +175,20 @@ struct CircuitBreaker: Sendable {
         self.retryDelay = retryDelay
     }
 
-    /// Whether the last answers failed, and none has come since.
+    /// Whether the last calls have failed and none has succeeded since.
     var isOpen: Bool { openUntil != nil }
 
-    /// Whether ``allowsCall(at:)`` would return false. Changes nothing, so that a waiting caller may use it.
+    /// Returns whether ``allowsCall(at:)`` would return false. Does not change the state, so that a waiting caller may
+    /// use it.
     func rejectsCall(at now: Duration) -> Bool {
         guard let openUntil else { return false }
         return now < openUntil || isTrying
     }
 
-    /// Call this when all else is ready: a caller that is allowed calls the server, and then ``succeeded()`` or ``failed(at:)``.
+    /// Returns whether a call is allowed. The caller must be ready to send it, and then call ``succeeded()`` or
+    /// ``failed(at:)``.
     ///
-    /// - Parameter now: Never goes back.
+    /// - Parameter now: The uptime, which must not decrease between calls.
     mutating func allowsCall(at now: Duration) -> Bool {
         guard !rejectsCall(at: now) else { return false }
         isTrying = isOpen
@@ -198,20 +204,20 @@ struct CircuitBreaker: Sendable {
     }
 }
 
-/// Decides which calls wait for a thread, and which had better be misses at once: a server that answers, but more slowly
-/// than it is asked, would make all wait. Decides only: it knows neither threads nor clocks.
+/// A queue that decides which calls wait for a thread and which fail immediately. Without it, an overloaded server
+/// would delay all callers. It only decides: it uses neither threads nor clocks.
 struct CallQueue: Sendable {
-    /// Whether a call may run.
+    /// The decision on a new call.
     enum Admission {
         /// A thread is free.
         case immediate
-        /// It waits.
+        /// The call waits for a thread.
         case queued
-        /// It would wait for too long.
+        /// The expected wait is too long.
         case rejected
     }
 
-    /// The last call makes a quarter of the usual time of one.
+    /// The inverse weight of the last call in the moving average of call times.
     private static let weight = 4
 
     private let threads: Int
@@ -219,15 +225,17 @@ struct CallQueue: Sendable {
     private var count = 0
     private var usualTime = Duration.zero
 
+    /// Creates a queue.
+    ///
     /// - Parameters:
-    ///   - threads: How many calls are under way at most; values below 1 count as 1.
-    ///   - maximumWait: The longest a call may be expected to wait.
+    ///   - threads: The maximum number of concurrent calls; values below 1 count as 1.
+    ///   - maximumWait: The maximum expected time that a call may wait.
     init(threads: Int, maximumWait: Duration) {
         self.threads = max(1, threads)
         self.maximumWait = maximumWait
     }
 
-    /// To be asked for each call; one that has a place is to leave it.
+    /// Decides on a new call. A call that is not rejected must call ``leave(after:)``.
     mutating func enter() -> Admission {
         if count >= threads {
             guard usualTime * (count - threads + 1) / threads <= maximumWait else { return .rejected }
@@ -236,13 +244,15 @@ struct CallQueue: Sendable {
         return count < threads ? .immediate : .queued
     }
 
-    /// For a call that waits as long as it takes. It is to leave, too.
+    /// Adds a call that waits without a limit. It must call ``leave(after:)``.
     mutating func enterUnconditionally() { count += 1 }
 
-    /// - Parameter time: How long the server was asked; nil when it was not.
+    /// Removes a call that has ended.
+    ///
+    /// - Parameter time: The duration of the call; nil if the server was not called.
     mutating func leave(after time: Duration? = nil) {
         count -= 1
-        // A call of many parts is not what the others wait for, so that it counts no more than one that just comes through.
+        // A long call with many parts counts no more than the longest admitted wait, because other calls are shorter.
         if let time { usualTime += (min(time, maximumWait) - usualTime) / Self.weight }
     }
 }

@@ -1,19 +1,20 @@
-// Plain functions over libcurl's multi interface, whose options are variadic and so out of Swift's reach.
+// Plain functions over libcurl's multi interface, whose variadic options Swift cannot call.
 #ifndef ALCEDO_CCURLSHIM_H
 #define ALCEDO_CCURLSHIM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// Callbacks of one transfer. All run on the thread that calls alcedo_curl_perform or alcedo_curl_resume.
+/// The callbacks of one transfer. All run on the thread that calls alcedo_curl_perform or alcedo_curl_resume.
 typedef struct {
     void *_Nullable context;
-    /// One line of the head, with its line end. 0 ends the transfer.
+    /// Receives one line of the head, including its line end. Returning 0 ends the transfer.
     int (*_Nonnull on_header)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
-    /// Some of the body. 1: taken. 0: not taken, pause until alcedo_curl_resume. -1: end the transfer.
+    /// Receives a piece of the body. Returns 1 if it was accepted, 0 to pause the transfer until alcedo_curl_resume
+    /// without accepting the piece, and -1 to end the transfer.
     int (*_Nonnull on_body)(void *_Nullable context, const char *_Nonnull bytes, size_t count);
-    /// Before a connection to an address, 4 or 16 bytes in network order. 0: not to this one. NULL: to any. The same for all
-    /// transfers of a loop.
+    /// Called before a connection to an address of 4 or 16 bytes in network byte order. Returning 0 refuses the
+    /// address. NULL allows all addresses. It must be the same for all transfers of a loop.
     int (*_Nullable on_address)(void *_Nullable context, const uint8_t *_Nonnull bytes, size_t count);
 } alcedo_curl_callbacks;
 
@@ -21,44 +22,45 @@ typedef struct {
 typedef struct {
     const char *_Nonnull method;
     const char *_Nonnull url;  // sent unchanged; the caller has removed dot segments
-    /// Whether there is a body, be it one of no bytes.
+    /// Whether the request has a body, which may be empty.
     int has_body;
     const uint8_t *_Nullable body;
     size_t body_count;
-    /// Whether it may be sent once more, when a connection that was used before ends without an answer.
+    /// Whether the request may be sent once more when a reused connection ends without a response.
     int is_repeatable;
-    /// Whether to ask for content codings, and to undo them. If not, bodies come as they were sent.
+    /// Whether content codings are requested and decoded. If not, bodies are delivered unchanged.
     int decodes_content;
-    /// Longest time to connect, TLS included, in milliseconds.
+    /// The maximum time to connect in milliseconds, including TLS.
     long connect_timeout_ms;
-    /// Whether no connection that there is already is used.
+    /// Whether the request must use a new connection.
     int wants_fresh_connection;
-    /// Whether the request names its cookies itself: the jar then gives it none, and takes none from its answer.
+    /// Whether the request sets its own cookies. The cookie jar then neither adds cookies nor stores those of the
+    /// response.
     int has_cookies;
     /// Whether the server's certificate is checked.
     int verifies;
-    /// The keys that the server may have, in libcurl's spelling; NULL: any.
+    /// The public keys that the server may have, in libcurl's format; NULL allows any key.
     const char *_Nullable pinned_keys;
 } alcedo_curl_request;
 
 typedef enum {
-    /// HTTP/2 where a TLS server offers it, else HTTP/1.1.
+    /// HTTP/2 if a TLS server offers it, otherwise HTTP/1.1.
     ALCEDO_CURL_HTTP_AUTOMATIC = 0,
     ALCEDO_CURL_HTTP_1,
-    /// HTTP/2 without asking, be it over TLS or not.
+    /// HTTP/2 without negotiation, with or without TLS.
     ALCEDO_CURL_HTTP_2,
 } alcedo_curl_version;
 
-/// What holds for all transfers of a loop; all strings and bytes are copied.
+/// The settings for all transfers of a loop; all strings and bytes are copied.
 typedef struct {
-    /// Most connections kept open for later transfers.
+    /// The maximum number of connections that are kept open for later transfers.
     long connections;
     alcedo_curl_version version;
-    /// Whether a transfer waits for a connection that is being made, if it may be able to share it.
+    /// Whether a transfer waits for a connection that is being established, if it may be able to share it.
     int shares_connections;
     /// Whether cookies are kept in memory, for all transfers of the loop.
     int keeps_cookies;
-    /// NULL: as the environment says. Empty: none.
+    /// The proxy. NULL uses the environment's; an empty string uses none.
     const char *_Nullable proxy;
     /// A file of certificates in PEM to trust instead of the system's.
     const char *_Nullable ca_file;
@@ -67,13 +69,13 @@ typedef struct {
     size_t ca_count;
 } alcedo_curl_settings;
 
-/// What a transfer took and moved so far; times in microseconds from its start, 0 for what has not happened.
+/// The metrics of a transfer so far. Times are in microseconds from its start; 0 means that the event has not occurred.
 typedef struct {
     int64_t name_looked_up, connected, secured, first_byte, total;
-    /// Of the whole answer before content codings are undone, and of the request's body.
+    /// The number of bytes of the whole response before decoding, and of the request's body.
     int64_t bytes_received, bytes_sent;
     int is_reused;
-    /// 10, 11, 20 or 30; 0: not known.
+    /// The HTTP version: 10, 11, 20 or 30; 0 if unknown.
     int version;
 } alcedo_curl_metrics;
 
@@ -94,33 +96,35 @@ typedef enum {
 typedef struct alcedo_curl_loop alcedo_curl_loop;
 typedef struct alcedo_curl_transfer alcedo_curl_transfer;
 
-/// NULL: out of memory or of descriptors.
+/// Creates a loop. Returns NULL without enough memory or file descriptors.
 alcedo_curl_loop *_Nullable alcedo_curl_loop_create(const alcedo_curl_settings *_Nonnull settings);
-/// Every transfer must have been removed.
+/// Destroys a loop. Every transfer must have been removed before.
 void alcedo_curl_loop_destroy(alcedo_curl_loop *_Nonnull loop);
-/// Ends a wait in alcedo_curl_wait. The only function that any thread may call.
+/// Ends a wait in alcedo_curl_wait. This is the only function that any thread may call.
 void alcedo_curl_loop_wake(alcedo_curl_loop *_Nonnull loop);
-/// Looks what there is to do, and waits for it at most `timeout_ms`.
+/// Waits until there is work to do, for at most `timeout_ms` milliseconds.
 void alcedo_curl_wait(alcedo_curl_loop *_Nonnull loop, int timeout_ms);
-/// Does what there is to do, without waiting.
+/// Performs the work that is ready, without waiting.
 void alcedo_curl_perform(alcedo_curl_loop *_Nonnull loop);
 
-/// Begins a transfer on a handle from the pool. Header lines are in libcurl's spelling, in any bytes. NULL: out of memory, or a request that libcurl refuses.
+/// Begins a transfer on a handle from the pool. Header lines are in libcurl's format and may have any bytes. Returns
+/// NULL if there is no memory or libcurl refuses the request.
 alcedo_curl_transfer *_Nullable alcedo_curl_transfer_start(
     alcedo_curl_loop *_Nonnull loop, const alcedo_curl_request *_Nonnull request,
     const char *_Nonnull const *_Nonnull header_lines, size_t header_count, alcedo_curl_callbacks callbacks);
-/// Has the connection of a transfer closed when it is the last on it.
+/// Marks the connection of a transfer to be closed after its last transfer.
 void alcedo_curl_transfer_abandon_connection(alcedo_curl_transfer *_Nonnull transfer);
-/// Ends a transfer, at any point, and gives its handle back. The transfer is gone afterwards.
+/// Ends a transfer, at any point, and returns its handle to the pool. The pointer is invalid afterwards.
 void alcedo_curl_transfer_remove(alcedo_curl_transfer *_Nonnull transfer);
-/// What it took so far. To be asked before it is removed.
+/// Returns the metrics of a transfer so far. Must be called before the transfer is removed.
 alcedo_curl_metrics alcedo_curl_transfer_metrics(alcedo_curl_transfer *_Nonnull transfer);
-/// Goes on after a pause. May call `on_body`. 0: the transfer cannot go on, and does not end by itself.
+/// Resumes a transfer after a pause. May call `on_body`. Returns 0 if the transfer cannot continue; it does not end by
+/// itself then.
 int alcedo_curl_resume(alcedo_curl_transfer *_Nonnull transfer);
-/// Whether libcurl undoes `chunked` at the end of a list of transfer codings.
+/// Returns whether libcurl decodes `chunked` at the end of a list of transfer codings.
 int alcedo_curl_undoes_lists_of_codings(void);
 
-/// The next transfer that has ended by itself, or NULL. `status` and `message` say how.
+/// Returns the next transfer that has ended by itself, or NULL. `status` and `message` describe its result.
 alcedo_curl_transfer *_Nullable alcedo_curl_next_finished(
     alcedo_curl_loop *_Nonnull loop, void *_Nullable *_Nonnull context, alcedo_curl_status *_Nonnull status,
     const char *_Nullable *_Nonnull message);

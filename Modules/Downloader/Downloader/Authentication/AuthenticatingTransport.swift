@@ -3,7 +3,7 @@ public import AlcedoHTTP
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// Responds to the authentication challenges of servers, over any other transport.
+/// A transport that responds to the authentication challenges of servers and sends requests over another transport.
 ///
 /// ```swift
 /// import AlcedoCURL
@@ -14,20 +14,25 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// A 401 response is followed by a call of the responder, and the request is sent again with the credential that it returns:
-/// by Digest (RFC 7616: SHA-256 and MD5, `qop` `auth`), Basic (RFC 7617) or Bearer (RFC 6750). What a server has accepted is
-/// sent to the same origin again without a challenge, and never to another; each realm of an origin has its own credential.
-/// Requests that are rejected at once share one call of the responder. A request with an `Authorization` of its own is passed
-/// on as it is; when the responder has nothing, or only what was rejected, the 401 response is passed on.
+/// After a 401 response, the transport calls the responder and sends the request again with the credential that it
+/// returns. It supports Digest (RFC 7616: SHA-256 and MD5, `qop` `auth`), Basic (RFC 7617) and Bearer (RFC 6750).
 ///
-/// It is done here and not by a transport's library, so that every transport has it, one responder serves all schemes,
-/// and nonces are used again instead of two requests each time.
+/// - **Reuse.** An accepted credential is sent with later requests to the same origin without a challenge, and never to
+///   another origin. Each realm of an origin has its own credential. Requests that are rejected at the same time share
+///   one call of the responder.
+/// - **Exceptions.** A request with an `Authorization` field of its own is passed on unchanged. If the responder
+///   returns nil or the rejected credential, the 401 response is passed on. A request is sent at most 8 times.
+///   Challenges of a proxy (407) are passed on.
+/// - **Order.** Wrap a response cache in this transport, not the other way round: a shared cache must see for which
+///   user a request is (RFC 9111 section 3.5).
+/// - **Security.** A Basic password that is sent over `http` can be read by others on the network. The responder can
+///   decline by returning nil for such a URL.
 ///
-/// Put it around a response cache, not behind: a shared cache must see who a request is for (RFC 9111 section 3.5). A
-/// password that is sent by Basic over `http` can be read on the way; the responder may decline by the URL. A proxy's
-/// own challenges (407) are passed on.
+/// Authentication is implemented here, and not by each transport's library, so that every transport supports it, one
+/// responder serves all schemes, and a nonce is reused instead of sending every request twice.
 public struct AuthenticatingTransport: HTTPTransport {
-    /// Returns a credential, or nil for none. May take its time: prompt a person, or call another server.
+    /// A closure that returns a credential, or nil for none. It may take long, for example to prompt the user or to
+    /// call another server.
     package typealias Responder = @Sendable (AuthenticationChallenge) async throws -> HTTPCredential?
 
     private struct CredentialRequest: Hashable {
@@ -37,7 +42,7 @@ public struct AuthenticatingTransport: HTTPTransport {
         var previousFailureCount: Int
     }
 
-    /// The maximum number of times that a request is sent.
+    /// The maximum number of times that one request is sent.
     private static let maximumAttempts = 8
 
     private let transport: any HTTPTransport
@@ -46,15 +51,17 @@ public struct AuthenticatingTransport: HTTPTransport {
     private let memory = CredentialMemory()
     private let credentialRequests = Coalescer<CredentialRequest, Never, HTTPCredential?>()
 
-    /// Creates a transport that responds to the challenges of another.
+    /// Creates a transport that responds to the challenges of servers.
     ///
     /// - Parameters:
-    ///   - transport: Sends the requests.
-    ///   - credentials: Credentials by server: any URL of it, of which scheme, host and port count. What is meant for
-    ///     `https` is never sent over `http`. Of several URLs of one server, any one's counts. Default: none.
-    ///   - clock: Limits how long the bodies of 401 responses are waited for.
-    ///   - responder: Returns a credential for a server that is not among `credentials`, or that has rejected the one
-    ///     there; nil for none. May take its time: prompt a person, or call another server. Default: none.
+    ///   - transport: The transport that sends the requests.
+    ///   - credentials: Credentials by server. A key is any URL of the server, of which only scheme, host and port are
+    ///     used; a credential for `https` is never sent over `http`. If several URLs name the same server, one of their
+    ///     credentials is used, and which one is not specified. Default: none.
+    ///   - clock: The clock that limits the time to wait for the bodies of 401 responses. Default: the system's clock.
+    ///   - responder: A closure that returns a credential for a server that is not in `credentials`, or that has
+    ///     rejected the credential there; nil for none. It may take long, for example to prompt the user or to call
+    ///     another server. Default: returns nil.
     public init(
         wrapping transport: any HTTPTransport, credentials: [URL: HTTPCredential] = [:],
         clock: any TimeSource = SystemClock(),
@@ -69,7 +76,9 @@ public struct AuthenticatingTransport: HTTPTransport {
         }
     }
 
-    /// - Throws: What the wrapped transport or the responder throws.
+    /// Sends a request, and sends it again with credentials after a challenge.
+    ///
+    /// - Throws: The errors of the wrapped transport and of the responder.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard request.fields["Authorization"] == nil else { return try await transport.send(request) }
         let origin = request.url.origin
@@ -98,7 +107,7 @@ public struct AuthenticatingTransport: HTTPTransport {
         }
     }
 
-    /// Returns another credential than the rejected one: that of another request, or the responder's.
+    /// Returns a credential other than the rejected one: one that another request has stored, or the responder's.
     private func credential(
         _ challenge: AuthenticationChallenge, _ origin: String, rejected: CredentialUse?
     ) async throws -> HTTPCredential? {
@@ -111,10 +120,10 @@ public struct AuthenticatingTransport: HTTPTransport {
             origin: origin, realms: realms, rejected: rejectedCredential,
             previousFailureCount: challenge.previousFailureCount)
         return try await credentialRequests.value(for: request) { [responder, memory] _ in
-            // A call of the responder that ended between the look above and here has stored its credential.
+            // A call of the responder may have ended after the lookup above and stored its credential.
             if let known = memory.credential(for: origin, realms), known != rejectedCredential { return known }
             guard let found = try await responder(challenge), found != rejectedCredential else { return nil }
-            // Before the call ends, so that no later request calls the responder again.
+            // Stored before the call ends, so that no later request calls the responder again.
             memory.store(found, challenge.schemes, for: origin)
             return found
         }
@@ -127,24 +136,24 @@ public struct AuthenticatingTransport: HTTPTransport {
 
 /// A credential for a server.
 public enum HTTPCredential: Sendable, Hashable {
-    /// For the schemes Digest and Basic, the stronger of those that the server accepts.
+    /// A user name and a password, for Digest and Basic. The strongest scheme that the server accepts is used.
     case password(user: String, password: String)
-    /// A token for the scheme Bearer.
+    /// A token for Bearer.
     case bearer(String)
 }
 
-/// The credentials that servers have accepted, or are being sent, by protection space: origin and realm. Source: RFC 9110
-/// section 11.5.
+/// The credentials that servers have accepted, or that are being sent, by protection space, which is an origin and a
+/// realm. Source: RFC 9110 section 11.5.
 private final class CredentialMemory: Sendable {
-    /// The maximum number of realms of one origin; the least recently used is removed first. Some servers never name the
-    /// same one twice.
+    /// The maximum number of realms of one origin. The least recently used one is removed first. The limit is needed
+    /// because some servers send a new realm in each challenge.
     private static let maximumRealmCount = 16
 
-    /// By origin, the most recently used last.
+    /// The credentials by origin; the most recently used one is last.
     private let uses = Locked<[String: [CredentialUse]]>([:])
 
-    /// Returns the most recently used credential of an origin, counted as used once more. Which realm a URL belongs to is
-    /// known only when the server has sent a challenge.
+    /// Returns the most recently used credential of an origin and increments its use count. The realm of a URL is not
+    /// known before the server has sent a challenge.
     func latestUse(for origin: String) -> CredentialUse? {
         uses.withLock { uses in
             guard let last = uses[origin]?.indices.last else { return nil }
@@ -163,14 +172,14 @@ private final class CredentialMemory: Sendable {
         _ = insert(use, for: origin, increment: 0)
     }
 
-    /// Stores a credential and returns it, counted as used once more; nil when no scheme takes it.
+    /// Stores a credential, increments its use count and returns it; nil if it suits none of the schemes.
     func use(
         _ credential: HTTPCredential, _ schemes: [AuthenticationChallenge.Scheme], for origin: String
     ) -> CredentialUse? {
         CredentialUse(credential, for: schemes).map { insert($0, for: origin, increment: 1) }
     }
 
-    /// Removes a credential that was rejected, if it is still the one of its protection space.
+    /// Removes a rejected credential, if it is still the current one of its protection space.
     func remove(_ use: CredentialUse, of origin: String) {
         uses.withLock { uses in
             let index = uses[origin]?.firstIndex {
@@ -180,8 +189,8 @@ private final class CredentialMemory: Sendable {
         }
     }
 
-    /// Replaces the credential of a protection space. Its count goes on where the nonce is the same: a server that hands one
-    /// nonce to several requests rejects a count that it has seen. Source: RFC 7616 section 3.4.
+    /// Replaces the credential of a protection space. The use count is kept if the nonce is the same, because a server
+    /// that gives one nonce to several requests rejects a count that it has seen. Source: RFC 7616 section 3.4.
     private func insert(_ use: CredentialUse, for origin: String, increment: Int) -> CredentialUse {
         uses.withLock { uses in
             var use = use
@@ -197,23 +206,23 @@ private final class CredentialMemory: Sendable {
     }
 }
 
-/// A credential and the scheme by which it is sent.
+/// A credential and the scheme with which it is sent.
 private struct CredentialUse: Sendable {
-    /// What a 401 response says about a credential that was sent.
+    /// The reason for a 401 response to a request with a credential.
     enum Outcome {
         case rejected
-        /// The credential is not at fault: the nonce is too old.
+        /// The nonce has expired; the credential may be valid.
         case stale
-        /// The URL belongs to another protection space, for which the credential was not meant.
+        /// The URL belongs to another protection space, for which the credential is not meant.
         case otherSpace
     }
 
     let credential: HTTPCredential
     let scheme: AuthenticationChallenge.Scheme
-    /// The number of requests that have used it. Digest counts them for each of the server's nonces.
+    /// The number of requests that have used the credential. Digest counts them for each of the server's nonces.
     var count = 0
 
-    /// Takes the strongest of the schemes that the credential can be sent by; nil when there is none.
+    /// Creates a use of a credential with the strongest of the schemes that suit it; nil if none does.
     init?(_ credential: HTTPCredential, for schemes: [AuthenticationChallenge.Scheme]) {
         self.credential = credential
         let found: AuthenticationChallenge.Scheme?
@@ -223,9 +232,9 @@ private struct CredentialUse: Sendable {
             let digests = schemes.compactMap { scheme in
                 DigestResponse(scheme).map { (scheme, $0.algorithm.strength) }
             }
-            // RFC 7617 section 2: Basic could not tell where such a name ends.
+            // Basic separates name and password with a colon, so the name cannot contain one. RFC 7617 section 2.
             let basic = user.contains(":") ? nil : schemes.first { $0.name == "basic" }
-            // The first of the strongest: servers name what they like best before the rest.
+            // The first of the strongest, because servers list their preferred scheme first.
             found = digests.reversed().max { $0.1 < $1.1 }?.0 ?? basic
         }
         guard let found else { return nil }
@@ -234,14 +243,16 @@ private struct CredentialUse: Sendable {
 
     private var isDigest: Bool { scheme.name == "digest" }
 
-    /// Whether both count the uses of one nonce.
+    /// Returns whether both count the uses of the same nonce.
     func hasCount(of other: Self) -> Bool {
         credential == other.credential && scheme.name == other.scheme.name
             && scheme.parameters["nonce"] == other.scheme.parameters["nonce"]
     }
 
+    /// Returns the reason for a 401 response.
+    ///
     /// - Parameters:
-    ///   - schemes: Those of the 401 response.
+    ///   - schemes: The schemes of the 401 response.
     ///   - isFromMemory: Whether the credential was sent without a challenge for this request.
     func outcome(of schemes: [AuthenticationChallenge.Scheme], isFromMemory: Bool) -> Outcome {
         // RFC 7616 section 3.3.
@@ -249,11 +260,11 @@ private struct CredentialUse: Sendable {
         if isDigest, isStale { return .stale }
         guard isFromMemory else { return .rejected }
         guard schemes.contains(where: { $0.realm == scheme.realm }) else { return .otherSpace }
-        // The nonce of a Digest that was accepted before may have expired; its credential has not.
+        // The nonce of an accepted Digest credential may have expired; the credential is still valid.
         return isDigest ? .stale : .rejected
     }
 
-    /// The value of `Authorization` for a request.
+    /// Returns the value of `Authorization` for a request.
     func field(for request: HTTPRequest, clientNonce: String) -> String? {
         switch credential {
         case .bearer(let token): return "Bearer \(token)"
@@ -267,7 +278,7 @@ private struct CredentialUse: Sendable {
         }
     }
 
-    /// Returns path and query as transports send them: without dot segments.
+    /// Returns path and query as transports send them, without dot segments.
     private static func target(_ url: URL) -> String {
         let plain = DotSegments.removed(fromURL: url.absoluteString).flatMap { URL(string: $0) } ?? url
         let path = plain.path(percentEncoded: true)

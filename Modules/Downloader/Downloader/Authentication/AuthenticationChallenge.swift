@@ -1,16 +1,16 @@
 package import AlcedoHTTP
 public import FoundationEssentials
 
-/// A request of a server for a credential. Source: RFC 9110 section 11.
+/// A server's challenge for credentials. Source: RFC 9110 section 11.
 public struct AuthenticationChallenge: Sendable, Hashable {
-    /// The URL of the request. A password that is sent by Basic over `http` can be read on the way.
+    /// The URL of the request. A Basic password that is sent over `http` can be read by others on the network.
     public var url: URL
     /// The schemes that the server accepts, in its order.
     public var schemes: [Scheme]
     /// The number of credentials that the server has rejected for this request.
     public var previousFailureCount: Int
 
-    /// Creates a challenge; by default the first of a request.
+    /// Creates a challenge; by default the first one of a request.
     package init(url: URL, schemes: [Scheme], previousFailureCount: Int = 0) {
         self.url = url
         self.schemes = schemes
@@ -19,10 +19,9 @@ public struct AuthenticationChallenge: Sendable, Hashable {
 
     /// An authentication scheme with its parameters. Source: RFC 9110 section 11.3.
     public struct Scheme: Sendable, Hashable {
-        /// The name in lower case, such as `basic`, `digest` and `bearer`.
+        /// The lowercase name, such as `basic`, `digest` and `bearer`.
         public var name: String
-        /// The parameters by their names in lower case, without quotes: `realm` says in words for people what the
-        /// credential is for.
+        /// The parameters by lowercase name, without quotes. `realm` describes the protected area to the user.
         public var parameters: [String: String]
 
         /// Creates a scheme; by default without parameters.
@@ -31,10 +30,10 @@ public struct AuthenticationChallenge: Sendable, Hashable {
             self.parameters = parameters
         }
 
-        /// With the origin, the protection space. Source: RFC 9110 section 11.5.
+        /// The realm, which together with the origin identifies the protection space. Source: RFC 9110 section 11.5.
         package var realm: String? { parameters["realm"] }
 
-        /// Returns the schemes of a 401 response, in order, without those that cannot be parsed.
+        /// Returns the schemes of a 401 response in their order, without those that cannot be parsed.
         package static func all(in fields: HTTPFields) -> [Scheme] {
             fields.values(of: "WWW-Authenticate").flatMap { line in
                 var parser = ChallengeParser(line)
@@ -44,10 +43,10 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     }
 }
 
-/// Parses the list of challenges in one line. Source: RFC 9110 sections 5.6 and 11.6.1.
+/// A parser for the list of challenges in one field line. Source: RFC 9110 sections 5.6 and 11.6.1.
 ///
-/// Commas part challenges and their parameters alike: a name with `=` behind it belongs to the challenge before, one
-/// without begins another.
+/// Commas separate both challenges and their parameters. A name followed by `=` is a parameter of the preceding
+/// challenge; a name without `=` begins another challenge.
 private struct ChallengeParser {
     private var rest: Substring.UnicodeScalarView
 
@@ -62,7 +61,7 @@ private struct ChallengeParser {
             if rest.first == "=" {
                 rest.removeFirst()
                 skipSpace()
-                // A value that is none ends the list: nothing after it is sure.
+                // An invalid value ends the list, because the start of the next parameter is uncertain.
                 guard let value = takeValue(), let last = schemes.indices.last else { return schemes }
                 schemes[last].parameters[name.lowercased()] = value
             } else {
@@ -94,7 +93,7 @@ private struct ChallengeParser {
         return nil
     }
 
-    /// Leaves out a lump such as Negotiate has in place of parameters.
+    /// Skips a token68, which some schemes such as Negotiate send in place of parameters.
     private mutating func skipToken68() {
         var after = rest.drop { String($0).isToken || $0 == "/" }
         after = after.drop { $0 == "=" }.drop(while: Self.isSpace)

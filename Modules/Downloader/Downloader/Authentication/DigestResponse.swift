@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// The response to a Digest challenge. Source: RFC 7616 section 3.4; without `qop`, RFC 2069.
+/// The response to a Digest challenge. Sources: RFC 7616 section 3.4, and RFC 2069 for challenges without `qop`.
 struct DigestResponse {
     private let scheme: AuthenticationChallenge.Scheme
     let algorithm: DigestAlgorithm
@@ -10,7 +10,7 @@ struct DigestResponse {
     private let nonce: String
     private let hasQuality: Bool
 
-    /// Nil when the challenge asks for what is not known here: another algorithm, or `auth-int` alone.
+    /// Creates a response; nil if the challenge requires an unsupported algorithm, or supports only `auth-int`.
     init?(_ scheme: AuthenticationChallenge.Scheme) {
         guard scheme.name == "digest", let realm = scheme.parameters["realm"],
             let nonce = scheme.parameters["nonce"],
@@ -20,17 +20,21 @@ struct DigestResponse {
             let fields: HTTPFields = ["qop": quality]
             guard fields.list("qop", contains: "auth") else { return nil }
         }
-        // A session's hash has the client's nonce in it, which is sent with a quality only.
+        // The hash of a session algorithm contains the client's nonce, which is sent only together with `qop`.
         guard scheme.parameters["qop"] != nil || !algorithm.isSession else { return nil }
         (self.scheme, self.algorithm, self.realm, self.nonce) = (scheme, algorithm, realm, nonce)
         hasQuality = scheme.parameters["qop"] != nil
     }
 
-    /// The value of `Authorization`.
+    /// Returns the value of `Authorization`.
     ///
     /// - Parameters:
-    ///   - target: Path and query, as they are sent.
-    ///   - count: How many requests have used the nonce, this one included.
+    ///   - user: The user name.
+    ///   - password: The password.
+    ///   - method: The method of the request.
+    ///   - target: The path and query as they are sent.
+    ///   - count: The number of requests that have used the nonce, including this one.
+    ///   - clientNonce: The client's nonce.
     func field(
         user: String, password: String, method: String, target: String, count: Int, clientNonce: String
     ) -> String {
@@ -62,7 +66,7 @@ struct DigestResponse {
         if name.allSatisfy({ (0x20...0x7E).contains($0) }) {
             return "username=\(quoted(String(decoding: name, as: UTF8.self)))"
         }
-        // RFC 8187: what a quoted text cannot have. Unreserved bytes are among those that need no escape there.
+        // Other names are encoded as in RFC 8187. Unreserved bytes need no escape there.
         return "username*=UTF-8''\(name.percentEncoded(except: \.isUnreserved))"
     }
 
@@ -70,11 +74,11 @@ struct DigestResponse {
         "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 
-    /// The bytes that a text of a message stands for.
+    /// Returns the bytes that a text of a message represents: ISO-8859-1 if possible, otherwise UTF-8.
     private func wire(_ text: String) -> [UInt8] { text.latin1 ?? Array(text.utf8) }
 }
 
-/// The hashes of Digest authentication. Source: RFC 7616 section 3.4.2.
+/// The hash algorithms of Digest authentication. Source: RFC 7616 section 3.4.2.
 enum DigestAlgorithm: String {
     case sha256 = "sha-256"
     case sha256Session = "sha-256-sess"
@@ -84,10 +88,10 @@ enum DigestAlgorithm: String {
     /// Whether the nonces are part of the first hash.
     var isSession: Bool { self == .sha256Session || self == .md5Session }
 
-    /// More is stronger.
+    /// The strength for comparison; a greater number is stronger.
     var strength: Int { self == .sha256 || self == .sha256Session ? 1 : 0 }
 
-    /// The hash of the parts with colons between them, in hexadecimal.
+    /// Returns the hexadecimal hash of the parts, joined with colons.
     func hash(_ parts: [UInt8]...) -> [UInt8] {
         let message = Array(parts.joined(separator: [UInt8(ascii: ":")]))
         guard strength > 0 else { return Array(MD5.hexDigest(of: message).utf8) }
@@ -97,7 +101,7 @@ enum DigestAlgorithm: String {
     }
 }
 
-/// The MD5 digest, which Digest authentication still asks for. It protects nothing: whoever tries finds collisions.
+/// The MD5 digest, which Digest authentication still requires. It is not secure: collisions are easy to find.
 ///
 /// Source: RFC 1321, section 3.
 enum MD5 {
@@ -115,7 +119,7 @@ enum MD5 {
         0x6fa8_7e4f, 0xfe2c_e6e0, 0xa301_4314, 0x4e08_11a1, 0xf753_7e82, 0xbd3a_f235, 0x2ad7_d2bb, 0xeb86_d391,
     ]
 
-    /// The digest as 32 lowercase hexadecimal digits.
+    /// Returns the digest as 32 lowercase hexadecimal digits.
     static func hexDigest(of message: [UInt8]) -> String {
         let tail = [0x80] + [UInt8](repeating: 0, count: (119 - message.count % 64) % 64)
         let padded = message + tail + bytes(of: UInt64(message.count) &* 8)

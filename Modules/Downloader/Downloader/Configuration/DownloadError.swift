@@ -3,50 +3,52 @@ public import AlcedoHTTP
 
 /// An error of a download.
 public struct DownloadError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of a failure.
     public enum Code: Sendable, Hashable {
-        /// The server responded with a status that is not accepted; ``DownloadError/head`` is the response's.
+        /// The server responded with a status that the configuration does not accept. ``DownloadError/head`` is the
+        /// response's.
         case status(Int)
-        /// The content has not changed since the one that the request's own condition names (status 304).
+        /// The server responded with status 304: the content still matches the condition that the request has set.
         case notModified
         /// The content is empty.
         case empty
         /// The content is larger than the limit.
         case tooLarge
-        /// The content is not what was requested, such as a web page instead of an image.
+        /// The content has another format than expected, such as a web page instead of an image.
         case unexpectedContent
-        /// More redirects than allowed, a redirect without a target, one that leaves the web or that the app refuses.
+        /// A redirect failed: there were more than allowed, it had no target, its target was not `http` or `https`, or
+        /// the configuration's hook refused it.
         case badRedirect
         /// A closure of the configuration declined the request or the response.
         case declined
         /// A closure of the configuration failed; ``DownloadError/cause`` is its error.
         case hook
-        /// The `data:` URL or the path makes no sense, or the source has no bytes.
+        /// The `data:` URL or the path is invalid, or the source has no bytes.
         case invalidSource
-        /// The URL has a scheme that the downloader does not know, or names a file of another machine.
+        /// The URL has a scheme that the downloader does not support, or names a file on another machine.
         case unsupportedURL
         /// The file is missing or cannot be read.
         case unreadableFile
-        /// The file that the content was to go to cannot be written.
+        /// The target file cannot be written.
         case unwritableFile
         /// The exchange with the server failed; ``DownloadError/cause`` is an `HTTPTransportError`.
         case transport(HTTPTransportError.Code)
         /// The downloader has been shut down.
         case shutDown
-        /// The app's own closure failed; ``DownloadError/cause`` is its error.
+        /// The closure of a provider source failed; ``DownloadError/cause`` is its error.
         case provider
     }
 
-    /// What callers branch on.
+    /// The kind of the failure, for callers to switch over.
     public var code: Code
-    /// One sentence, for logs.
+    /// A one-sentence description for logs.
     package var message: String
-    /// The error of a transport or of a closure, where one is why.
+    /// The underlying error of a transport or a closure; nil if there is none.
     public var cause: (any Error)?
-    /// The head of the response, where the response is why.
+    /// The head of the response that caused the error; nil if no response did.
     public var head: HTTPResponseHead?
 
-    /// An error; by default without a cause below it.
+    /// Creates an error; by default without an underlying error and a response head.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil, head: HTTPResponseHead? = nil) {
         self.code = code
         self.message = message
@@ -54,6 +56,7 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
         self.head = head
     }
 
+    /// A one-sentence description for logs.
     public var description: String { message }
 }
 

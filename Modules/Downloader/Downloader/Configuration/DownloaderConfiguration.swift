@@ -2,7 +2,7 @@ public import AlcedoCore
 public import AlcedoHTTP
 public import FoundationEssentials
 
-/// The settings of a downloader: limits, timeouts, hooks, retries.
+/// The settings of a downloader: limits, timeouts, hooks and retries.
 ///
 /// ```swift
 /// import AlcedoCore
@@ -13,89 +13,99 @@ public import FoundationEssentials
 /// configuration.totalTimeout = .seconds(60)
 /// ```
 ///
-/// Closures may be called from any task, several at once. A closure that throws makes the download fail with the code
-/// `hook` and its error as the cause; a ``DownloadError`` and a `CancellationError` are passed on as they are.
+/// Closures may be called from any task and concurrently. If a closure throws, the download fails with the code `hook`
+/// and the closure's error as the cause. A ``DownloadError`` and a `CancellationError` are passed on unchanged.
 public struct DownloaderConfiguration: Sendable {
     // MARK: Scheduling
 
-    /// The maximum number of concurrent transfers. Default: 6.
+    /// The maximum number of concurrent transfers from servers. Default: 6.
     public var maxConcurrentDownloads: Int
-    /// The maximum number of concurrent transfers from one scheme, host and port. Default: no limit of its own.
+    /// The maximum number of concurrent transfers from one scheme, host and port. Default: no separate limit.
     public var maxConcurrentDownloadsPerHost: Int
-    /// Which of the downloads with equal priority begins first. Default: the first.
+    /// The order in which waiting downloads with equal priority begin. Default: the oldest request first.
     public var order: QueueOrder
-    /// How often transfers may begin. Default: nil, as soon as a slot is free.
+    /// The maximum rate at which transfers begin. Default: nil, a transfer begins as soon as a slot is free.
     public var rate: DownloadRate?
-    /// Runs the tasks of the downloader, and its reading and writing of files in place of threads of its own: for tests,
-    /// with the `ManualExecutor` of `AlcedoTesting`. Default: nil, Swift's own executor and threads of the downloader.
+    /// The executor for the tasks of the downloader and for its file access. Tests set the `ManualExecutor` of
+    /// `AlcedoTesting`. Default: nil, tasks run on Swift's default executor and file access on threads of the
+    /// downloader.
     public var taskExecutor: (any TaskExecutor)?
 
     // MARK: Limits
 
-    /// The maximum number of bytes of one content, as declared and as received, before and after ``transform``.
-    /// Default: 128 MiB.
+    /// The maximum number of bytes of one content. The limit applies to the declared and the received length, and to
+    /// the result of ``transform``. A larger content fails with `tooLarge`. Default: 128 MiB.
     public var maximumByteCount: Int
-    /// The maximum number of redirects in a row. Default: 20.
+    /// The maximum number of consecutive redirects; a further one fails with `badRedirect`. Default: 20.
     public var maximumRedirectCount: Int
-    /// The idle timeout of requests without one of their own: `HTTPRequest.idleTimeout`, which the transport obeys. Zero or
-    /// less is the default. Default: 15 seconds.
+    /// The idle timeout of requests that do not set `HTTPRequest.idleTimeout`. The transport enforces it. Zero or less
+    /// means the default. Default: 15 seconds.
     public var idleTimeout = HTTPRequest.defaultIdleTimeout
-    /// The longest time from sending a request to the head of its last response, redirects included. Zero or less is no
-    /// limit. Default: none.
+    /// The maximum time from sending a request until the head of its final response arrives, including redirects. Nil,
+    /// zero or less is no limit. Default: nil.
     public var firstByteTimeout: Duration?
-    /// The longest time for the whole download, its further attempts, pauses and other sources included. Zero or less is
-    /// no limit. Default: none.
+    /// The maximum time for the whole download, including retries, pauses and alternatives. Nil, zero or less is no
+    /// limit. Default: nil.
     public var totalTimeout: Duration?
-    /// The shortest time between two reports of progress; the first and the last are always reported. Default: 50 ms.
+    /// The minimum time between two progress reports. The first and the last one are always delivered. Default: 50 ms.
     public var progressInterval = Duration.milliseconds(50)
 
     // MARK: Requests
 
-    /// The fields of requests that do not have these themselves. They are added when a request is sent: ``modifyRequest``
-    /// and ``failureCache`` do not see them; the redirect hook and a response cache below do. A request replaces a field by
-    /// one of its own. Without any here, requests are sent as they are. Default: `User-Agent` with this package's name and
-    /// version, and any image, then anything, as `Accept`, for which `Downloader.standard` names the formats that are decoded.
+    /// The header fields that are added to requests that do not have them. A request overrides a field by setting it
+    /// itself. If this is empty, requests are sent unchanged.
+    ///
+    /// The fields are added when a request is sent: ``modifyRequest`` and ``failureCache`` do not see them;
+    /// ``redirectHook`` and a response cache below the downloader do. Default: `User-Agent` with this package's name
+    /// and version, and an `Accept` that prefers any image to other types. `Downloader.standard` names the formats that
+    /// it decodes in `Accept`.
     public var defaultFields: HTTPFields = ["User-Agent": "Alcedo/\(AlcedoVersion.text)", "Accept": Self.anyImage]
-    /// Changes a request before it is sent, and before it is compared with others; nil makes the download fail with
-    /// `declined`. Default: none.
+    /// A closure that changes a request before it is compared with others and sent. If it returns nil, the download
+    /// fails with `declined`. Default: nil.
     public var modifyRequest: (@Sendable (_ request: HTTPRequest) async throws -> HTTPRequest?)?
-    /// Receives the head of a redirect and the request that would be sent next, without credentials where the origin
-    /// differs. Returns the request to send, or nil to refuse, which is the error `badRedirect`. Default: none; every
-    /// redirect within `http` and `https` is followed.
+    /// A closure that receives the head of a redirect and the request to be sent next, without credentials if the
+    /// origin differs. It returns the request to send, or nil to refuse the redirect, which then fails with
+    /// `badRedirect`. Default: nil, every redirect within `http` and `https` is followed.
     public var redirectHook: (@Sendable (_ head: HTTPResponseHead, _ next: HTTPRequest) async throws -> HTTPRequest?)?
-    /// Returns other places that have the same content, tried in order when a request has failed; a cancellation ends the
-    /// download, as do `declined` and `notModified` of the request itself: a place that ends so is skipped. Default: none.
+    /// A closure that returns alternative requests for the same content, which are tried in order after a request has
+    /// failed. They are not tried when the first request was canceled or failed with `declined` or `notModified`. An
+    /// alternative that fails with a ``DownloadError`` is skipped; a cancellation ends the download. Default: nil.
     public var alternatives: (@Sendable (_ request: HTTPRequest) -> [HTTPRequest])?
 
     // MARK: Responses
 
-    /// Whether a final status brings a content. 304 is the error `notModified` whatever this returns. Default: 200 to 399.
+    /// A closure that returns whether a final status is accepted. Status 304 is always the error `notModified`.
+    /// Default: 200 to 399.
     public var acceptsStatus: @Sendable (_ status: Int) -> Bool = { (200..<400).contains($0) }
-    /// Changes the head of a final response before it is looked at; nil makes the download fail with `declined`.
-    /// Default: none.
+    /// A closure that changes the head of a final response before it is evaluated. If it returns nil, the download
+    /// fails with `declined`. Default: nil.
     public var modifyResponse: (@Sendable (_ head: HTTPResponseHead) async throws -> HTTPResponseHead?)?
-    /// Makes another content of the whole one, such as its plain text. May block: it runs on a thread that is for it.
-    /// Default: none.
+    /// A closure that converts the whole content, for example decrypts it. It may block, because it runs on a dedicated
+    /// thread. Default: nil.
     public var transform: (@Sendable (_ content: Data, _ head: HTTPResponseHead) throws -> Data)?
-    /// Whether the beginning of a content is that of an expected format, whatever its name and type say; if not, the
-    /// download fails with `unexpectedContent`. Receives as many bytes as codecs are recognized by, or all when there are
-    /// fewer, as they arrive or as ``transform`` makes them. Must not block. `CodecRegistry.standard.recognizes` accepts
-    /// the formats of that registry. Default: none, every content is accepted.
+    /// A closure that returns whether a content has an expected format, judged by its first bytes and not by its name
+    /// or type. If it returns false, the download fails with `unexpectedContent`.
+    ///
+    /// It receives as many bytes as codecs need to recognize a format, or the whole content if that is shorter. These
+    /// are the bytes received, or the result of ``transform`` if there is one. It must not block.
+    /// `CodecRegistry.standard.recognizes` accepts the formats of that registry. Default: nil, every content is
+    /// accepted.
     public var acceptsContent: (@Sendable (_ beginning: Data) -> Bool)?
 
     // MARK: Failures
 
-    /// How failed requests without a policy of their own are repeated. Default: never.
+    /// The retry policy of requests that have none of their own. Default: never retry.
     public var retry = RetryPolicy.never
-    /// Bounds the retries of all downloads whose configuration is a copy of this one.
+    /// The budget for retries. Copies of this configuration share it.
     public var retryBudget = RetryBudget()
-    /// Remembers failures of all downloads whose configuration is a copy of this one. Default: none.
+    /// The cache of permanent failures. Copies of this configuration share it. Default: nil.
     public var failureCache: FailureCache?
-    /// Default: a further attempt resumes where the one before was interrupted; nothing is kept when the download has ended.
+    /// The policy for resuming interrupted transfers; nil always starts again from the first byte. Default: a retry
+    /// resumes where the previous attempt was interrupted, and nothing is kept after the download has ended.
     public var resume: ResumePolicy? = ResumePolicy()
 
-    /// Creates a configuration: by default 6 transfers at once, of at most 128 MiB and 20 redirects each. No number of
-    /// transfers is below 1.
+    /// Creates a configuration. By default at most 6 transfers run at once, each of at most 128 MiB and 20 redirects.
+    /// Limits of concurrent transfers below 1 count as 1.
     public init(
         maxConcurrentDownloads: Int = 6,
         maxConcurrentDownloadsPerHost: Int = .max,
@@ -112,10 +122,11 @@ public struct DownloaderConfiguration: Sendable {
         self.maximumRedirectCount = max(0, maximumRedirectCount)
     }
 
-    /// The `Accept` field of a client that decodes images of unknown formats: any image, then anything.
+    /// The value of `Accept` for clients that decode images of unknown formats: any image preferred, then anything.
     private static let anyImage = CodecRegistry([]).acceptFieldValue
 
-    /// The request as it is sent: with the default fields and the idle timeout where it has none of its own.
+    /// Returns the request as it is sent, with the default fields and the default idle timeout where it has none of its
+    /// own.
     func completed(_ request: HTTPRequest) -> HTTPRequest {
         var completed = request
         for field in defaultFields where request.fields[field.name] == nil {
@@ -125,6 +136,8 @@ public struct DownloaderConfiguration: Sendable {
         return completed
     }
 
+    /// Checks the first bytes of a content with ``acceptsContent``.
+    ///
     /// - Throws: ``DownloadError`` `unexpectedContent`.
     func checkContent(_ beginning: Data, head: HTTPResponseHead) throws(DownloadError) {
         guard let acceptsContent, !acceptsContent(Data(beginning.prefix(CodecRegistry.sniffedByteCount))) else {
@@ -136,26 +149,26 @@ public struct DownloaderConfiguration: Sendable {
     }
 }
 
-/// Which of the downloads with equal priority begins first.
+/// The order in which waiting downloads with equal priority begin.
 public enum QueueOrder: Sendable, Hashable {
-    /// In the order of the requests.
+    /// The oldest request first.
     case firstInFirstOut
-    /// The latest request: for a list that is scrolled, in which the old is out of sight.
+    /// The newest request first. This suits a list that scrolls, whose older requests are out of sight.
     case lastInFirstOut
 }
 
-/// How often transfers may begin.
+/// A limit on the rate at which transfers begin.
 public struct DownloadRate: Sendable, Hashable {
-    /// On the average.
+    /// The average number of transfers that may begin in a second.
     package var perSecond: Double
-    /// At once, after a rest.
+    /// The number of transfers that may begin at once after an idle period.
     package var burst: Int
 
     /// Creates a rate.
     ///
     /// - Parameters:
-    ///   - perSecond: The maximum number of beginnings in a second, on the average.
-    ///   - burst: The maximum number of beginnings at once, after a rest.
+    ///   - perSecond: The maximum average number of transfers that begin in a second.
+    ///   - burst: The maximum number of transfers that begin at once after an idle period.
     public init(perSecond: Double, burst: Int) {
         self.perSecond = perSecond
         self.burst = burst
@@ -163,6 +176,6 @@ public struct DownloadRate: Sendable, Hashable {
 }
 
 extension CodecRegistry {
-    /// Whether a content that begins with these bytes is of a format of the registry. The first 64 bytes suffice.
+    /// Returns whether a content that begins with these bytes has a format of the registry. The first 64 bytes suffice.
     public func recognizes(_ beginning: Data) -> Bool { entry(for: beginning) != nil }
 }

@@ -3,11 +3,18 @@ public import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Remembers permanent failures, so that a request is not sent again and again while a list is scrolled.
+/// A cache of permanent failures, which avoids repeated requests for a missing image, for example while a list scrolls.
 ///
-/// Only failures that would come again are remembered: that the server does not have the resource, or that the content is
-/// not an image. Never a cancellation, a timeout, or a failure of the network. A failure is removed after its lifetime, or
-/// when there are more than the maximum, the oldest first. Calls may come from any thread.
+/// ```swift
+/// import AlcedoDownloader
+///
+/// var configuration = Downloader.Configuration()
+/// configuration.failureCache = FailureCache(lifetime: .seconds(60))
+/// ```
+///
+/// Only failures that a repeated request would meet again are recorded, such as a missing resource or a content that is
+/// not an image. Cancellations, timeouts and network failures are not recorded. A failure is removed after its
+/// lifetime. When the cache is full, the oldest failure is removed first. Methods may be called from any thread.
 public final class FailureCache: Sendable {
     private struct Failure: Sendable {
         var id: Int
@@ -17,7 +24,7 @@ public final class FailureCache: Sendable {
 
     private struct State: Sendable {
         var failures: [ResourceKey: Failure] = [:]
-        /// The oldest is the first to expire, since all live equally long.
+        /// The oldest failure expires first, because all have the same lifetime.
         var byAge = WaiterQueue<ResourceKey>()
         var lastID = 0
     }
@@ -26,18 +33,20 @@ public final class FailureCache: Sendable {
     private let maximumCount: Int
     private let state = Locked(State())
 
+    /// Creates an empty cache.
+    ///
     /// - Parameters:
-    ///   - lifetime: How long a failure is remembered. Default: 5 minutes.
-    ///   - maximumCount: The maximum number of failures that are remembered. Default: 1,000.
+    ///   - lifetime: The time for which a failure is remembered. Default: 5 minutes.
+    ///   - maximumCount: The maximum number of remembered failures. Default: 1,000.
     public init(lifetime: Duration = .seconds(300), maximumCount: Int = 1_000) {
         self.lifetime = lifetime
         self.maximumCount = max(0, maximumCount)
     }
 
-    /// The number of remembered failures, expired ones that no request has looked up included.
+    /// The number of remembered failures, including expired ones that no request has looked up since.
     package var count: Int { state.withLock { $0.failures.count } }
 
-    /// Removes the failure of a request with just these fields; the next one is sent.
+    /// Removes the failure of a request with exactly these fields, so that the next such request is sent.
     public func remove(_ request: HTTPRequest) {
         let key = Self.key(request)
         state.withLock { Self.removeFailure(key, from: &$0) }
@@ -46,9 +55,8 @@ public final class FailureCache: Sendable {
     /// Removes all failures.
     public func removeAll() { state.withLock { $0 = State() } }
 
-    /// Why the request failed the last time; nil when that is not remembered.
-    ///
-    /// - Parameter now: Uptime.
+    /// Returns the error with which the request failed before, or nil if none is remembered. `now` is the clock's
+    /// uptime.
     func failure(of request: HTTPRequest, at now: Duration) -> DownloadError? {
         let key = Self.key(request)
         return state.withLock { state in
@@ -61,9 +69,7 @@ public final class FailureCache: Sendable {
         }
     }
 
-    /// Remembers that the request failed, if it would again.
-    ///
-    /// - Parameter now: Uptime.
+    /// Records the failure of a request if a repeated request would meet it again. `now` is the clock's uptime.
     func record(_ error: DownloadError, of request: HTTPRequest, at now: Duration) {
         guard maximumCount > 0, Self.isLasting(error.code) else { return }
         let key = Self.key(request)
@@ -78,10 +84,10 @@ public final class FailureCache: Sendable {
         }
     }
 
-    /// Whether a failure would come again if the request were sent again at once.
+    /// Returns whether an immediate repetition of the request would fail in the same way.
     static func isLasting(_ code: DownloadError.Code) -> Bool {
         switch code {
-        // What the client did wrong, or what is not there; not what a retry may change, or what a sign-in would.
+        // Statuses for client errors and missing resources, except those that a retry or a sign-in may resolve.
         case .status(let status): (400..<500).contains(status) && ![401, 407, 408, 421, 423, 425, 429].contains(status)
         case .empty, .tooLarge, .badRedirect, .unexpectedContent: true
         case .transport(.invalidRequest), .transport(.invalidResponse), .transport(.bodyTooLarge): true
@@ -89,7 +95,8 @@ public final class FailureCache: Sendable {
         }
     }
 
-    /// Another field may be why the server says something else, whatever its name. A digest, because some are secret.
+    /// Returns the key of a request. All fields are part of it, because any of them may change the response. They are
+    /// hashed because some contain secrets.
     private static func key(_ request: HTTPRequest) -> ResourceKey {
         let resource = ResourceKey(request)
         guard !request.fields.fields.isEmpty else { return resource }

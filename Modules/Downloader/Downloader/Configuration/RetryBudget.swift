@@ -1,15 +1,16 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// Bounds retries by the work that goes well or ill for the first time, so that a server in trouble is not buried.
+/// A limit on retries in proportion to first attempts, which protects a failing server from overload.
 ///
-/// A bucket of tokens: each first attempt puts in a part of one, time a little more, and each retry takes a whole one.
-/// While a server answers nothing, the load on it is at most the usual one and `share` of it. One for each downloader, or
-/// one for several that ask the same servers. Calls may come from any thread.
+/// The budget is a token bucket. Each first attempt adds `share` tokens, each second adds `perSecond` tokens, and each
+/// retry takes one token. When a server fails every request, retries add at most `share` of the usual load. Use one
+/// budget for each downloader, or share one among downloaders that use the same servers. Methods may be called from any
+/// thread.
 public final class RetryBudget: Sendable {
     private struct State: Sendable {
         var tokens: Double
-        /// When `tokens` was right.
+        /// The uptime at which `tokens` was computed.
         var time: Duration?
     }
 
@@ -18,10 +19,12 @@ public final class RetryBudget: Sendable {
     private let burst: Double
     private let state: Locked<State>
 
+    /// Creates a full budget.
+    ///
     /// - Parameters:
-    ///   - share: Retries for each first attempt. Default: 0.2.
-    ///   - perSecond: Retries a second that are free, for those who ask seldom. Default: 1.
-    ///   - burst: Most retries that can be saved up; there are so many at the beginning. Default: 20.
+    ///   - share: The number of retries that each first attempt allows. Default: 0.2.
+    ///   - perSecond: The number of retries that each second allows, for clients with few requests. Default: 1.
+    ///   - burst: The maximum number of retries that accumulate, and the initial number. Default: 20.
     public init(share: Double = 0.2, perSecond: Double = 1, burst: Int = 20) {
         self.share = share > 0 ? share : 0
         self.perSecond = perSecond > 0 ? perSecond : 0
@@ -31,7 +34,7 @@ public final class RetryBudget: Sendable {
 
     /// Counts a first attempt.
     ///
-    /// - Parameter now: Uptime.
+    /// - Parameter now: The clock's uptime.
     func deposit(at now: Duration) {
         state.withLock { state in
             refill(&state, at: now)
@@ -39,13 +42,13 @@ public final class RetryBudget: Sendable {
         }
     }
 
-    /// Takes what a retry costs; false when there is not enough, and nothing was taken.
+    /// Takes one token for a retry. Returns false, and takes none, if there are not enough.
     ///
-    /// - Parameter now: Uptime.
+    /// - Parameter now: The clock's uptime.
     func withdraw(at now: Duration) -> Bool {
         state.withLock { state in
             refill(&state, at: now)
-            // Five times a fifth is a little less than one.
+            // The tolerance is needed because five times a fifth is slightly less than one.
             guard state.tokens >= 1 - 1e-9 else { return false }
             state.tokens = max(0, state.tokens - 1)
             return true
@@ -55,7 +58,7 @@ public final class RetryBudget: Sendable {
     private func refill(_ state: inout State, at now: Duration) {
         let passed = state.time.map { max(0, (now - $0) / .seconds(1)) } ?? 0
         state.tokens = min(burst, state.tokens + passed * perSecond)
-        // Two threads may have read the clock in the other order than they come here.
+        // Two threads may arrive here in another order than they read the clock.
         state.time = max(now, state.time ?? now)
     }
 }

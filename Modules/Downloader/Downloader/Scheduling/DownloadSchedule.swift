@@ -1,16 +1,17 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// Decides which transfer begins next, within a limit in total, one for each host, and a rate. Decides only: it knows
-/// neither threads nor clocks.
+/// A scheduler that decides which transfer begins next, within a total limit, a limit for each host, and a rate. It
+/// only decides: it uses neither threads nor clocks.
 ///
-/// A transfer is added once, begins when ``next(at:)`` names it, and ends with ``end(_:)``; a slot belongs to one that
-/// has begun, so one that is taken out before that gives none back. Between the two it may ``backOff(_:)``, without a slot,
-/// and ``requeue(_:priority:)``, to be named again. All operations are O(log *n*), amortised.
+/// A transfer is added once, begins when ``next(at:)`` returns it, and ends with ``end(_:)``. It occupies a slot only
+/// while it runs, so a transfer that is removed before it begins releases none. A running transfer may call
+/// ``backOff(_:)`` to release its slot, and ``requeue(_:priority:)`` to wait for a slot again. All operations are O(log
+/// *n*), amortized.
 struct DownloadSchedule: Sendable {
     enum Step: Equatable, Sendable {
         case begin(Int)
-        /// Nothing may begin before so much time has passed.
+        /// No transfer may begin before this time has passed.
         case wait(Duration)
         case nothing
     }
@@ -30,11 +31,11 @@ struct DownloadSchedule: Sendable {
     private var bucket: TokenBucket?
     private var transfers: [Int: Transfer] = [:]
     private var ready: WaiterQueue<String>
-    /// Those whose host had no slot when they were first in the queue.
+    /// The transfers whose host had no free slot when they were first in the queue, by host.
     private var blocked: [String: WaiterQueue<String>] = [:]
     private var runningOfHost: [String: Int] = [:]
     private(set) var runningCount = 0
-    /// While true nothing begins; what runs goes on.
+    /// Whether the schedule holds new transfers back. Running transfers continue.
     var isPaused = false
 
     init(limit: Int, hostLimit: Int, order: QueueOrder, rate: DownloadRate?) {
@@ -45,10 +46,12 @@ struct DownloadSchedule: Sendable {
         bucket = rate.map { TokenBucket($0) }
     }
 
-    /// Those that back off included.
+    /// The number of transfers that do not run, including those that back off.
     var waitingCount: Int { transfers.count - runningCount }
 
-    /// Complexity: O(*n*).
+    /// The number of transfers that back off.
+    ///
+    /// - Complexity: O(*n*).
     var backingOffCount: Int { transfers.values.count { $0.state == .backingOff } }
 
     mutating func add(_ id: Int, host: String, priority: LoadPriority) {
@@ -56,7 +59,7 @@ struct DownloadSchedule: Sendable {
         ready.add(id, host, priority: priority)
     }
 
-    /// Changes the priority of one that waits.
+    /// Changes the priority of a waiting transfer.
     mutating func setPriority(_ priority: LoadPriority, of id: Int) {
         guard let transfer = transfers[id] else { return }
         switch transfer.state {
@@ -68,9 +71,9 @@ struct DownloadSchedule: Sendable {
         }
     }
 
-    /// Names the transfer that begins now, and counts it as running from now on.
+    /// Returns the transfer that begins now, and counts it as running.
     ///
-    /// - Parameter now: Never goes back.
+    /// - Parameter now: The uptime, which must not decrease between calls.
     mutating func next(at now: Duration) -> Step {
         while !isPaused, runningCount < limit, let first = ready.popFirst() {
             let host = first.element
@@ -79,7 +82,7 @@ struct DownloadSchedule: Sendable {
                 blocked[host, default: WaiterQueue(order: order)].put(back: first)
                 continue
             }
-            // Only what begins costs a token.
+            // A token is taken only for a transfer that begins.
             if let delay = bucket?.take(at: now) {
                 ready.put(back: first)
                 return .wait(delay)
@@ -92,12 +95,12 @@ struct DownloadSchedule: Sendable {
         return .nothing
     }
 
-    /// Call this when a transfer has no waiters any more. One that runs keeps its slot until it has ended.
+    /// Removes a transfer that has no waiters left. A running transfer keeps its slot until ``end(_:)``.
     mutating func abandon(_ id: Int) {
         if transfers[id]?.state != .running { end(id) }
     }
 
-    /// Call this when a transfer has ended.
+    /// Removes a transfer that has ended.
     mutating func end(_ id: Int) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         switch transfer.state {
@@ -109,7 +112,7 @@ struct DownloadSchedule: Sendable {
         unblock(transfer.host)
     }
 
-    /// Gives the slot of one that runs back, until it needs one again.
+    /// Releases the slot of a running transfer until it is requeued.
     mutating func backOff(_ id: Int) {
         guard let transfer = transfers[id], transfer.state == .running else { return }
         transfers[id]?.state = .backingOff
@@ -117,7 +120,7 @@ struct DownloadSchedule: Sendable {
         unblock(transfer.host)
     }
 
-    /// Puts one that backs off back into the queue, behind those with the same priority.
+    /// Returns a transfer that backs off to the queue, behind others with the same priority.
     mutating func requeue(_ id: Int, priority: LoadPriority) {
         guard let transfer = transfers[id], transfer.state == .backingOff else { return }
         transfers[id]?.state = .ready
@@ -130,7 +133,7 @@ struct DownloadSchedule: Sendable {
         runningOfHost[host] = left == 0 ? nil : left
     }
 
-    /// Lets the first of those that wait for a slot of the host back into the queue, when there is one.
+    /// Returns the first transfer that is blocked by the host's limit to the queue, if the host has a free slot.
     private mutating func unblock(_ host: String) {
         guard !blocked.isEmpty, runningOfHost[host] ?? 0 < hostLimit else { return }
         if let first = blocked[host]?.popFirst() {
@@ -141,12 +144,12 @@ struct DownloadSchedule: Sendable {
     }
 }
 
-/// Lets so many pieces of work begin a second, and a number at once after a rest.
+/// A token bucket that limits the rate of work and allows a burst after an idle period.
 private struct TokenBucket: Sendable {
     private let rate: Double
     private let burst: Double
     private var tokens: Double
-    /// When `tokens` was right.
+    /// The uptime at which `tokens` was computed.
     private var time: Duration?
 
     init(_ limit: DownloadRate) {
@@ -155,9 +158,9 @@ private struct TokenBucket: Sendable {
         tokens = burst
     }
 
-    /// Takes a token; returns how long to wait for the next when there is none.
+    /// Takes a token and returns nil, or returns the time until the next token if there is none.
     ///
-    /// - Parameter now: Never goes back.
+    /// - Parameter now: The uptime, which must not decrease between calls.
     mutating func take(at now: Duration) -> Duration? {
         if let time { tokens = min(burst, tokens + max(0, (now - time) / .seconds(1)) * rate) }
         time = now
@@ -165,7 +168,7 @@ private struct TokenBucket: Sendable {
             tokens -= 1
             return nil
         }
-        // A little more than needed, so that the next look finds one.
+        // Slightly longer than computed, so that the next call finds a token.
         return .seconds(min((1 - tokens) / rate, 3_600)) + .microseconds(100)
     }
 }

@@ -1,18 +1,18 @@
 import AlcedoCore
 import AlcedoHTTP
 
-/// What a transfer is to fetch, and where to. A class, so that it is handed on as one reference.
+/// The source and the destination of a transfer. A class, so that it is passed on as one reference.
 final class TransferRequest: Sendable {
     let source: ImageSource
-    /// The file that the content goes to; nil for memory.
+    /// The path of the file to write; nil stores the content in memory.
     let path: String?
-    /// Whether the bytes are told as they come to memory.
+    /// Whether the bytes are delivered to waiters as they arrive in memory.
     let deliversBytes: Bool
-    /// What is awaited before it begins; nil: nothing.
+    /// A closure that is awaited before the transfer begins; nil begins it immediately.
     let admission: DownloadRequest.Admission?
-    /// The version of a local file that is wanted; nil: any.
+    /// The requested version of a local file; nil accepts any version.
     let fileVersion: FileVersion?
-    /// How often it is tried again; nil: as the configuration says.
+    /// The retry policy; nil uses the configuration's.
     let retry: RetryPolicy?
 
     init(
@@ -24,11 +24,12 @@ final class TransferRequest: Sendable {
     }
 }
 
-/// What makes two downloads the same: for a server the whole request, otherwise the source's identity and the version of a
-/// file, and where the content goes. Requests of methods that are not safe (RFC 9110 section 9.2.1) are never the same.
+/// The identity of a transfer: two downloads with equal keys share one. It consists of the whole request for a server,
+/// or of the source's identity and the file version otherwise, and of the destination. Requests with methods that are
+/// not safe (RFC 9110 section 9.2.1) are never equal.
 struct TransferKey: Hashable, Sendable {
     private let request: TransferRequest
-    /// Made once, because a key is looked for several times.
+    /// Computed once, because a key is hashed several times.
     private let digest: Int
 
     init(_ request: TransferRequest) {
@@ -50,7 +51,7 @@ struct TransferKey: Hashable, Sendable {
         else {
             return false
         }
-        // Who asks twice for something to be done wants it done twice.
+        // Two requests with an unsafe method must both reach the server.
         if case .http(let http) = a.request.source, !http.method.isSafe { return false }
         return a.request.source.identity == b.request.source.identity
     }
@@ -58,13 +59,13 @@ struct TransferKey: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
-/// Where a transfer waits for its slot.
+/// The queue in which a transfer waits for its slot.
 enum TransferQueue: Sendable {
-    /// With the transfers from the same server.
+    /// The queue of the transfers from one server.
     case server(String)
-    /// With the other files: a few are read at once.
+    /// The queue of local files, of which a few are read at once.
     case files
-    /// It needs no slot.
+    /// No queue: the transfer needs no slot.
     case unlimited
 
     init(_ source: ImageSource) {

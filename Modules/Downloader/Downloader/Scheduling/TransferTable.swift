@@ -1,20 +1,20 @@
 import AlcedoCore
 
-/// Which transfers there are, who waits for each, and which of them may begin. Decides only: never awaits, never calls
-/// out.
+/// A table of the transfers and their waiters, which decides which transfers may begin. It only decides: it never
+/// awaits and never calls out.
 ///
-/// Equal requests share a transfer; its priority is that of its most urgent waiter. The last waiter that leaves takes
-/// the transfer with it; its work has its slot until it has ended, so that no more than the limit is ever done.
+/// Equal requests share a transfer, which has the highest priority of its waiters. When the last waiter leaves, the
+/// transfer is removed; its task keeps its slot until it has ended, so that the limit is never exceeded.
 struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendable>: Sendable {
     /// A transfer that is to begin, or to continue after a backoff.
     struct Beginning: Sendable {
         var id: Int
         var isFirst: Bool
-        /// That of its first waiter.
+        /// The request of the transfer's first waiter.
         var request: Request
     }
 
-    /// A waiter that has left, with the task that no waiter is left for.
+    /// A waiter that was removed, and the transfer's task if this was its last waiter.
     struct RemovedWaiter: Sendable {
         var waiter: Waiter
         var abandonedTask: Task<Void, Never>?
@@ -29,12 +29,13 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
     private struct Transfer: Sendable {
         var key: Key
         var request: Request
-        /// The one it is there for, until that one leaves.
+        /// The waiter that created the transfer; nil after it has left.
         var first: Int?
         var priorities = PriorityCounts()
     }
 
-    /// Files that are read at once: so that those which are needed first come first, and whole.
+    /// The maximum number of files that are read at once. It is small so that files with a high priority are read first
+    /// and completely.
     private static var fileLimit: Int { 4 }
 
     private var schedule: DownloadSchedule
@@ -43,17 +44,18 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
     private var ids: [Key: Int] = [:]
     private var transfers: [Int: Transfer] = [:]
     private var entries: [Int: WaiterEntry] = [:]
-    /// Those who wait for a transfer beside its first; none for most. Apart from the transfers, which are small so, and
-    /// read and written as a whole.
+    /// The waiters of a transfer in addition to its first; most transfers have none. They are stored apart from the
+    /// transfers, which are read and written as a whole and so stay small.
     private var joinedWaiters: [Int: Set<Int>] = [:]
-    /// The tasks of the transfers that have begun and not ended, of abandoned ones too; nil where it is not known yet.
+    /// The tasks of the transfers that have begun and not ended, including abandoned ones. A value is nil until the
+    /// task is attached.
     private var tasks: [Int: Task<Void, Never>?] = [:]
-    /// Transfers that need no slot and have not begun.
+    /// The transfers that need no slot and have not begun.
     private var unlimited: [Int] = []
     private var lastID = 0
     private var hasTimer = false
     private var timer: Task<Void, Never>?
-    /// From then on nobody is let in.
+    /// Whether the table accepts no more waiters.
     private(set) var isShutDown = false
 
     init(schedule: DownloadSchedule) { self.schedule = schedule }
@@ -64,7 +66,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
     var waiterCount: Int { entries.count }
     var isEmpty: Bool { transfers.isEmpty }
 
-    /// Whether it is shut down and all tasks have ended, that of abandoned transfers too.
+    /// Whether the table is shut down and all tasks have ended, including those of abandoned transfers.
     var hasEnded: Bool { isShutDown && tasks.isEmpty }
 
     var isPaused: Bool {
@@ -72,12 +74,15 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         set { schedule.isPaused = newValue }
     }
 
-    /// Adds a waiter, and a transfer unless an equal one is there.
+    /// Adds a waiter, and a transfer unless an equal one exists.
     ///
     /// - Parameters:
-    ///   - id: A number of no other waiter, greater than those of earlier ones.
-    ///   - queue: Where it waits for a slot.
-    ///   - request: That of the transfer, when it is new.
+    ///   - key: The identity of the transfer.
+    ///   - request: The request of the transfer, used if it is new.
+    ///   - queue: The queue in which a new transfer waits for a slot.
+    ///   - id: The number of the waiter, which must be greater than those of earlier waiters.
+    ///   - priority: The priority of the waiter.
+    ///   - waiter: The waiter.
     mutating func join(
         _ key: Key, _ request: Request, _ queue: TransferQueue, id: Int, priority: LoadPriority, _ waiter: Waiter
     ) {
@@ -100,7 +105,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         change(nil, to: priority, of: number)
     }
 
-    /// Removes a waiter; nil when it has gone or has its outcome.
+    /// Removes a waiter. Returns nil if it has left before or has received its outcome.
     mutating func leave(_ id: Int) -> RemovedWaiter? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         let number = entry.transfer
@@ -129,7 +134,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         return true
     }
 
-    /// Names the transfers that begin now, and how long to wait before asking again when a rate holds others back.
+    /// Returns the transfers that begin now, and the time until the next call if the rate holds others back.
     mutating func begin(at now: Duration) -> (beginnings: [Beginning], delay: Duration?) {
         var beginnings: [Beginning] = []
         func begin(_ id: Int) {
@@ -149,25 +154,25 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         }
     }
 
-    /// Stores the task of a transfer. Returns whether no waiter is left.
+    /// Stores the task of a transfer. Returns whether the transfer has no waiters left.
     mutating func attach(_ task: Task<Void, Never>, to id: Int) -> Bool {
         if tasks[id] != nil { tasks.updateValue(task, forKey: id) }
         return transfers[id] == nil
     }
 
-    /// Gives the slot of a transfer back, until it is requeued.
+    /// Releases the slot of a transfer until it is requeued.
     mutating func backOff(_ id: Int) { schedule.backOff(id) }
 
-    /// Lets a transfer that backs off wait for a slot again, with the priority that its waiters have by now.
+    /// Makes a transfer that backs off wait for a slot again, with the current priority of its waiters.
     mutating func requeue(_ id: Int) {
         if let priority = transfers[id]?.priorities.highest { schedule.requeue(id, priority: priority) }
     }
 
-    /// Those who wait for a transfer and are wanted, in the order they came.
+    /// Returns the waiters of a transfer that satisfy a condition, in the order they joined.
     func waiters(of id: Int, where isWanted: (Waiter) -> Bool = { _ in true }) -> [Waiter] {
         let first = transfers[id]?.first.flatMap { entries[$0]?.waiter }
         guard let joined = joinedWaiters[id] else {
-            // For most there is nobody else, and nobody wanted: this is asked at each step of the progress.
+            // Fast path for a single waiter, because this is called for every progress step.
             guard let first, isWanted(first) else { return [] }
             return [first]
         }
@@ -175,7 +180,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         return ((first.map { [$0] } ?? []) + others).filter(isWanted)
     }
 
-    /// Call this when the task of a transfer has ended. Returns who waited for it; nobody when it was abandoned.
+    /// Removes a transfer whose task has ended. Returns its waiters, which are none if it was abandoned.
     mutating func finish(_ id: Int) -> [Waiter] {
         defer {
             tasks[id] = nil
@@ -185,8 +190,8 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         return end(id)
     }
 
-    /// Ends all transfers. Returns the waiters, and the tasks that still run: of those that were abandoned before, and the
-    /// timer's too.
+    /// Removes all transfers. Returns their waiters and all running tasks, including those of abandoned transfers and
+    /// of the timer.
     mutating func removeAll() -> (waiters: [Waiter], tasks: [Task<Void, Never>]) {
         let running = tasks.values.compactMap(\.self) + [timer].compactMap(\.self)
         let waiters = transfers.keys.sorted().flatMap { end($0) }
@@ -195,13 +200,13 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
 
     mutating func shutDown() { isShutDown = true }
 
-    /// Records that a timer runs. Returns false when one does already.
+    /// Records that a timer runs. Returns false if one runs already.
     mutating func setTimer() -> Bool {
         defer { hasTimer = true }
         return !hasTimer
     }
 
-    /// Stores the task that waits for the delay.
+    /// Stores the task of the timer.
     mutating func attachTimer(_ task: Task<Void, Never>) { if hasTimer { timer = task } }
 
     mutating func clearTimer() { (hasTimer, timer) = (false, nil) }
@@ -217,14 +222,14 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
     private mutating func remove(_ id: Int) -> Transfer? {
         guard let transfer = transfers.removeValue(forKey: id) else { return nil }
         joinedWaiters[id] = nil
-        // A later one may have the key by now.
+        // A later transfer may use the key by now.
         if ids[transfer.key] == id { ids[transfer.key] = nil }
         schedule.abandon(id)
         files.abandon(id)
         return transfer
     }
 
-    /// Replaces the priority of a waiter, or adds or removes one; the transfer has the highest.
+    /// Replaces, adds or removes the priority of a waiter. The transfer gets the highest priority of all its waiters.
     private mutating func change(_ old: LoadPriority?, to new: LoadPriority?, of id: Int) {
         guard var transfer = transfers[id] else { return }
         let before = transfer.priorities.highest
@@ -237,11 +242,11 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
     }
 }
 
-/// The number of waiters with each priority, without an allocation.
+/// The number of waiters with each priority, stored without an allocation.
 private struct PriorityCounts: Sendable {
     private var counts = SIMD8<UInt32>()
 
-    /// The highest priority of a waiter.
+    /// The highest priority of all waiters; nil if there are none.
     var highest: LoadPriority? { LoadPriority.allCases.last { counts[Self.index(of: $0)] > 0 } }
 
     mutating func add(_ priority: LoadPriority) { counts[Self.index(of: priority)] += 1 }

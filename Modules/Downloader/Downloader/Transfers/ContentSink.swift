@@ -2,27 +2,34 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// Where the bytes of a content go. One task uses it.
+/// A destination for the bytes of a content, used by one task.
 protocol ContentSink: Sendable {
-    /// Bytes that have been taken.
+    /// The number of bytes written.
     var count: Int { get }
-    /// The first of them, as many as a check of the content looks at, or all when there are fewer.
+    /// The first bytes, as many as the content check needs, or all if there are fewer.
     var beginning: Data { get }
-    /// - Throws: ``DownloadError``, or `CancellationError`; then the content is lost.
+    /// Writes a piece of the content.
+    ///
+    /// - Throws: ``DownloadError``, or `CancellationError`. The content is then lost.
     mutating func append(_ piece: Data) async throws
-    /// Expects so many bytes in all, as far as that can be believed.
+    /// Prepares for an expected total number of bytes. The sink may reserve less, because the number comes from the
+    /// source.
     mutating func reserve(_ count: Int)
-    /// Begins again. Throws as ``append(_:)`` does.
+    /// Removes all bytes, so that the content can be written again.
+    ///
+    /// - Throws: ``DownloadError``, or `CancellationError`.
     mutating func removeAll() async throws
 }
 
-/// Collects a content in memory.
+/// A sink that collects a content in memory.
 struct MemorySink: ContentSink {
     private(set) var data = Data()
     private var expectedCount = 0
     private let onBytes: DownloadRequest.BytesHandler?
 
-    /// - Parameter onBytes: Is given the bytes as they come.
+    /// Creates an empty sink.
+    ///
+    /// - Parameter onBytes: A closure that receives the bytes as they arrive. Default: nil.
     init(onBytes: DownloadRequest.BytesHandler? = nil) { self.onBytes = onBytes }
 
     var count: Int { data.count }
@@ -32,20 +39,21 @@ struct MemorySink: ContentSink {
     mutating func append(_ piece: Data) {
         onBytes?(data.count, piece)
         guard data.isEmpty else { return data.append(piece) }
-        // What comes in one piece is not copied; a piece that begins a longer content may have the room for it.
+        // A content that arrives in one piece is not copied. The first piece of a longer content may have spare
+        // capacity.
         if piece.startIndex == 0 { data = piece } else { data.append(piece) }
         if data.count < expectedCount { data.reserveCapacity(expectedCount) }
     }
 
-    /// Believed only as far as a megabyte: the rest is reserved as it comes.
+    /// Reserves at most 1 MiB in advance; more is allocated as bytes arrive.
     mutating func reserve(_ count: Int) { expectedCount = min(count, 1 << 20) }
 
     mutating func removeAll() { data = Data() }
 }
 
-/// The content that a transfer has brought, to memory or to a file.
+/// The result of a transfer to memory or to a file.
 struct TransferResult: Sendable {
-    /// Empty when it went to a file.
+    /// The content; empty if it was written to a file.
     var data = Data()
     var byteCount: Int
     var summary: TransferSummary
@@ -54,22 +62,22 @@ struct TransferResult: Sendable {
         (self.data, byteCount, self.summary) = (data, data.count, summary)
     }
 
-    /// A content that went to a file.
+    /// Creates the result of a transfer to a file.
     init(byteCount: Int, summary: TransferSummary) { (self.byteCount, self.summary) = (byteCount, summary) }
 }
 
-/// What is known of a content beside its bytes.
+/// The properties of a content in addition to its bytes.
 struct TransferSummary: Sendable {
-    /// Nil for a source that is not a server.
+    /// The head of the response; nil if the source is not a server.
     var head: HTTPResponseHead?
     var caching: ResponseCaching?
-    /// Where the transport has recorded the metrics of the exchange.
+    /// The transport's record of the exchange, with its metrics.
     var transfer: HTTPTransferRecord?
 
     var metrics: HTTPTransferMetrics? { transfer?.metrics }
 }
 
-/// Reports progress: the first and the last step, and of those between only so many a second.
+/// A throttle for progress reports. It delivers the first and the last step, and limits the rate of those in between.
 struct ProgressMeter: Sendable {
     private let interval: Duration
     private let clock: any TimeSource
@@ -83,14 +91,14 @@ struct ProgressMeter: Sendable {
         self.report = report
     }
 
-    /// For the steps of which many come.
+    /// Reports an intermediate step, unless the interval since the last report is too short.
     mutating func update(_ progress: DownloadProgress) {
         let now = clock.uptime
         guard now - lastTime >= interval else { return }
         deliver(progress, at: now)
     }
 
-    /// For the first step and the last.
+    /// Reports the first or the last step.
     mutating func mark(_ progress: DownloadProgress) {
         guard progress != last else { return }
         deliver(progress, at: clock.uptime)

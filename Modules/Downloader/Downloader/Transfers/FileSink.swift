@@ -3,7 +3,7 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Writes a content to a file, which appears whole and at once, or not at all.
+/// A sink that writes a content to a file. The file appears completely and atomically, or not at all.
 struct FileSink: ContentSink {
     private let threads: BlockingExecutor
     private let file: PartialFile
@@ -15,9 +15,9 @@ struct FileSink: ContentSink {
         file = try await threads.run { try PartialFile(for: path) }
     }
 
-    /// Makes a file of what `fill` puts into the sink, or none at all.
+    /// Creates a file with the bytes that `fill` writes to the sink, or none if `fill` throws.
     ///
-    /// - Throws: ``DownloadError`` `unwritableFile`, `CancellationError`, or what `fill` throws.
+    /// - Throws: ``DownloadError`` `unwritableFile`, `CancellationError`, or the error of `fill`.
     static func write(
         _ path: String, threads: BlockingExecutor, _ fill: (inout FileSink) async throws -> TransferSummary
     ) async throws -> TransferResult {
@@ -46,23 +46,23 @@ struct FileSink: ContentSink {
         (count, beginning) = (0, Data())
     }
 
-    /// Removes what was written, in a cancelled task too.
+    /// Removes the partial file, also in a canceled task.
     private func discard() async {
         await Task(executorPreference: threads.taskExecutor) { [threads, file] in
-            // Refused only where it could be cancelled.
+            // `run` throws only when it is canceled, and this task never is.
             try? await threads.run { file.discard() }
         }.value
     }
 }
 
-/// A file beside the one that a content is for. Goes with the value at the latest, unless it was moved into its place.
-/// Blocks.
+/// A temporary file in the directory of the target file. It is removed when this object is released, unless it was
+/// moved into place before. Methods block.
 ///
-/// Its name is made of the target's, and who writes it holds a lock on it (`flock`), which the system gives back
-/// whatever becomes of the process. So what a killed process has left is known by being free: the next download to the
-/// same target takes it over, and no directory has to be searched for leftovers.
+/// The name is derived from the target's name, and the writing process holds a lock on the file (`flock`), which the
+/// system releases when the process ends. A file without a lock was therefore left by a dead process: the next download
+/// to the same target reuses it, and no directory has to be searched for leftovers.
 ///
-/// The descriptor and the paths never change; the file may be used from any thread, by one at a time.
+/// The descriptor and the paths never change. Methods may be called from any thread, but not concurrently.
 final class PartialFile: Sendable {
     /// The maximum number of concurrent downloads to one target.
     private static let maximumNameCount = 100
@@ -72,6 +72,8 @@ final class PartialFile: Sendable {
     private let file: Int32
     private let isMovedOrRemoved = Locked(false)
 
+    /// Creates an empty temporary file for a target, or reuses one that a dead process has left.
+    ///
     /// - Throws: ``DownloadError`` `unwritableFile`.
     init(for target: String) throws(DownloadError) {
         guard !target.isEmpty, !target.utf8.contains(0) else {
@@ -93,7 +95,8 @@ final class PartialFile: Sendable {
         close(file)
     }
 
-    /// Removes the file. Does nothing when it was moved: the name may be another's by now.
+    /// Removes the file. Does nothing if it was moved into place, because the name may belong to another download by
+    /// then.
     func discard() {
         let isPresent = isMovedOrRemoved.withLock { isMovedOrRemoved in
             defer { isMovedOrRemoved = true }
@@ -118,7 +121,7 @@ final class PartialFile: Sendable {
         guard ftruncate(file, 0) == 0, lseek(file, 0, SEEK_SET) == 0 else { throw Self.unwritable(target, errno) }
     }
 
-    /// Gives the file its place, replacing what is there, when its bytes are on the disk.
+    /// Writes the bytes to disk, then moves the file to its target, replacing an existing file.
     func moveIntoPlace() throws(DownloadError) {
         guard fdatasync(file) == 0, rename(path, target) == 0 else { throw Self.unwritable(target, errno) }
         isMovedOrRemoved.withLock { $0 = true }
@@ -126,12 +129,13 @@ final class PartialFile: Sendable {
 
     // MARK: Names
 
-    /// Where the content of a target is put together, by the first download to it that there is, the second, and so on.
+    /// Returns the name of the temporary file for the first concurrent download to a target (number 0), the second, and
+    /// so on.
     private static func name(for target: String, _ number: Int) -> String {
         let slash = target.utf8.lastIndex(of: UInt8(ascii: "/"))
         let start = slash.map { target.utf8.index(after: $0) } ?? target.startIndex
         var name = String(target[start...])
-        // Names have at most 255 bytes.
+        // File names are limited to 255 bytes.
         if name.utf8.count > 200 {
             var hash = SHA256()
             hash.update(Array(name.utf8))
@@ -140,16 +144,17 @@ final class PartialFile: Sendable {
         return "\(target[..<start]).\(name).alcedo-part\(number == 0 ? "" : String(number))"
     }
 
-    /// Opens a file of that name that nobody writes, and locks it; nil when somebody does, or it is not one of ours.
+    /// Opens or creates a file and locks it. Returns nil if another download writes it, or it is not a regular file of
+    /// this user.
     ///
     /// - Throws: ``DownloadError`` `unwritableFile`.
     private static func claim(_ path: String, for target: String) throws(DownloadError) -> Int32? {
-        // Each time round another has moved or removed the file between the two calls.
+        // An iteration repeats only if another process has moved or removed the file between the two calls.
         for _ in 0..<maximumNameCount {
             let file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o666)
             guard file >= 0 else {
                 let number = errno
-                // A link, a directory, a pipe, another user's.
+                // The name belongs to a link, a directory, a pipe, or another user's file.
                 var status = stat()
                 if [ELOOP, EISDIR, ENXIO, EACCES].contains(number), lstat(path, &status) == 0 { return nil }
                 throw unwritable(target, number)
@@ -160,7 +165,7 @@ final class PartialFile: Sendable {
             switch state {
             case .ours, .moved: continue
             case .others: return nil
-            // A file system without locks.
+            // The file system does not support locks.
             case .unknown: throw unwritable(target, number)
             }
         }
@@ -175,7 +180,7 @@ final class PartialFile: Sendable {
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return errno == EWOULDBLOCK ? .others : .unknown }
         var opened = stat()
         guard fstat(file, &opened) == 0,
-            // Who made it, or has it under another name too, would have what is put into it.
+            // Another owner of the file, or another name for it, would give others access to the content.
             opened.st_mode & S_IFMT == S_IFREG, opened.st_uid == geteuid()
         else { return .others }
         var named = stat()
@@ -185,7 +190,7 @@ final class PartialFile: Sendable {
         return opened.st_nlink == 1 ? .ours : .others
     }
 
-    /// Removes what dead processes have left under the names that follow.
+    /// Removes the files of dead processes under the names with greater numbers.
     private static func sweep(_ target: String, after number: Int) {
         for next in (number + 1)..<max(number + 1, maximumNameCount) {
             let path = name(for: target, next)

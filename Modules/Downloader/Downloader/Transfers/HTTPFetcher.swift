@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Downloads from servers: one call is one download, with all that the configuration says about it.
+/// A client that downloads from servers. One call performs one download with all policies of the configuration.
 final class HTTPFetcher: Sendable {
     typealias Report = @Sendable (DownloadProgress) -> Void
 
@@ -14,8 +14,13 @@ final class HTTPFetcher: Sendable {
     private let partialContents: PartialContentStore?
     private let threads: BlockingExecutor
 
+    /// Creates a client.
+    ///
     /// - Parameters:
-    ///   - random: Gives numbers from 0 to 1.
+    ///   - transport: The transport that sends the requests.
+    ///   - configuration: The policies.
+    ///   - clock: The clock. Default: the system's clock.
+    ///   - random: A closure that returns a number from 0 to 1. Default: a random number.
     init(
         transport: any HTTPTransport, configuration: DownloaderConfiguration, clock: any TimeSource = SystemClock(),
         random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
@@ -26,21 +31,23 @@ final class HTTPFetcher: Sendable {
         partialContents = PartialContentStore(configuration.resume, clock: clock)
     }
 
-    /// The request as the configuration changes it: what is to be compared with others, and given to
+    /// Returns the request as the configuration modifies it. The result is used to compare requests and passed to
     /// ``fetch(_:for:pause:onBytes:report:)``.
     ///
     /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
     func prepare(_ request: HTTPRequest) async throws -> HTTPRequest { try await http.prepare(request) }
 
-    /// Fetches a content into memory.
+    /// Downloads a content into memory.
     ///
     /// - Parameters:
-    ///   - request: As ``prepare(_:)`` gives it.
-    ///   - transferRequest: Has the retry policy, where that is not the configuration's. Default: nil.
-    ///   - pause: Waits before a further attempt; a slot can be given back meanwhile. Nil just waits.
-    ///   - onBytes: Is given the bytes as they come, before the configuration transforms them.
-    ///   - report: Called while bytes arrive, from any thread; must not block. A content that has to begin anew goes back
-    ///     to zero.
+    ///   - request: The request that ``prepare(_:)`` returned.
+    ///   - transferRequest: A transfer with a retry policy that replaces the configuration's. Default: nil.
+    ///   - pause: A closure that waits before a retry, during which the slot can be released. Nil just sleeps. Default:
+    ///     nil.
+    ///   - onBytes: A closure that receives the bytes as they arrive, before the configuration transforms them.
+    ///     Default: nil.
+    ///   - report: A closure that is called while bytes arrive, from any thread; it must not block. The progress
+    ///     returns to zero when a content is downloaded again from its beginning.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func fetch(
         _ request: HTTPRequest, for transferRequest: TransferRequest? = nil, pause: TransferPause? = nil,
@@ -63,13 +70,14 @@ final class HTTPFetcher: Sendable {
         return TransferResult(data: data, summary: summary)
     }
 
-    /// Whether a request may become several, or must end by a time.
+    /// Whether a download may send alternative requests, has a total timeout, or uses a failure cache.
     private var needsFallbacks: Bool {
         configuration.totalTimeout != nil || configuration.alternatives != nil || configuration.failureCache != nil
     }
 
-    /// Fetches a content into a file, which is replaced when the content is whole, and else left as it is. Where the
-    /// configuration transforms the content, it goes through memory. As ``fetch(_:for:pause:onBytes:report:)`` otherwise.
+    /// Downloads a content into a file. The file is replaced after the content is complete, and is left unchanged if
+    /// the download fails. A content that the configuration transforms is held in memory. It otherwise behaves like
+    /// ``fetch(_:for:pause:onBytes:report:)``.
     func fetch(
         _ request: HTTPRequest, for transferRequest: TransferRequest? = nil, to path: String,
         pause: TransferPause? = nil,
@@ -117,9 +125,9 @@ final class HTTPFetcher: Sendable {
         return content
     }
 
-    /// Tries the request, then those that the configuration names instead.
+    /// Performs the request, then the configuration's alternatives until one succeeds.
     ///
-    /// - Throws: The first one's error when none works.
+    /// - Throws: The error of the first request if none succeeds.
     private func firstSuccess<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @escaping @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {
@@ -144,7 +152,7 @@ final class HTTPFetcher: Sendable {
         }
     }
 
-    /// Looks the request up in the failure cache before, and records its failure after.
+    /// Performs a request unless the failure cache has an error for it, and records its failure.
     private func consultingFailureCache<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {

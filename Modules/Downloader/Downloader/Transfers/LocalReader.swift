@@ -4,9 +4,9 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Reads sources that are not servers.
+/// A reader of sources that are not servers.
 struct LocalReader: Sendable {
-    /// The maximum number of bytes of a file in one piece.
+    /// The maximum number of bytes that are read from a file at once.
     private static let pieceByteCount = 1 << 20
 
     let maximumByteCount: Int
@@ -20,9 +20,12 @@ struct LocalReader: Sendable {
         self.clock = clock
     }
 
-    /// Puts the content of a source into an empty sink.
+    /// Writes the content of a source to an empty sink.
     ///
-    /// - Parameter report: Called while bytes arrive, from any thread; must not block.
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - sink: The empty sink.
+    ///   - report: A closure that is called while bytes arrive, from any thread; it must not block.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func read(
         _ source: ImageSource, into sink: inout some ContentSink,
@@ -63,9 +66,9 @@ struct LocalReader: Sendable {
         meter.mark(DownloadProgress(received: data.count, expected: data.count))
     }
 
-    /// Reads to the end, wherever that is.
+    /// Reads a file to its end, which may differ from the size it declares.
     private func copy(_ path: String, into sink: inout some ContentSink, _ meter: inout ProgressMeter) async throws {
-        // One byte more than expected finds the end.
+        // Reading one byte more than expected detects the end of the file.
         let (file, first, firstLimit) = try await files.run { [maximumByteCount] in
             let file = try LocalFile(path)
             guard file.size <= maximumByteCount else { throw Self.tooLarge(path, file.size, maximumByteCount) }
@@ -106,20 +109,20 @@ struct LocalReader: Sendable {
     }
 }
 
-/// A regular file that is read from its beginning. Blocks.
+/// A regular file that is read from its beginning. Methods block.
 ///
-/// The descriptor never changes; the file may be used from any thread, by one at a time.
+/// The descriptor never changes. Methods may be called from any thread, but not concurrently.
 private final class LocalFile: Sendable {
-    /// What the file claims; some of the kernel's claim no size at all, and a file may grow.
+    /// The declared size. Some kernel files declare zero, and a file may grow while it is read.
     let size: Int
     private let path: String
     private let file: Int32
 
-    /// Opens without waiting: a pipe or a device could keep the thread for ever.
+    /// Opens a file without blocking, because opening a pipe or a device could block the thread forever.
     ///
     /// - Throws: ``DownloadError`` `invalidSource` or `unreadableFile`.
     init(_ path: String) throws(DownloadError) {
-        // The system would take the path to end there, and read another file than the one that was named.
+        // The system would end the path at the zero byte and open another file.
         guard !path.utf8.contains(0) else { throw DownloadError(.invalidSource, "the path has a zero byte in it") }
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else { throw Self.unreadable(path, errno) }
@@ -134,7 +137,7 @@ private final class LocalFile: Sendable {
 
     deinit { close(file) }
 
-    /// The next bytes: `limit` of them, or fewer at the end.
+    /// Reads the next bytes: `limit` of them, or fewer at the end of the file.
     ///
     /// - Throws: ``DownloadError`` `unreadableFile`.
     func read(upTo limit: Int) throws(DownloadError) -> Data {
@@ -160,8 +163,11 @@ private final class LocalFile: Sendable {
     }
 }
 
-/// Source: RFC 2397, with the leniency of the WHATWG fetch standard's "data: URL processor" for padding.
+/// A decoder of `data:` URLs. Source: RFC 2397, with the leniency for padding of the "data: URL processor" in the
+/// WHATWG Fetch Standard.
 private enum DataURL {
+    /// Returns the content of a `data:` URL.
+    ///
     /// - Throws: ``DownloadError`` `invalidSource`.
     static func decode(_ text: String) throws(DownloadError) -> Data {
         guard text.prefix(5).lowercased() == "data:", let comma = text.firstIndex(of: ",") else {
@@ -174,7 +180,7 @@ private enum DataURL {
         let unescaped = percentDecoded(text[text.index(after: comma)...].prefix { $0 != "#" })
         guard isBase64 else { return unescaped }
         var encoded = unescaped.filter { ![0x20, 0x09, 0x0A, 0x0C, 0x0D].contains($0) }
-        // Padding may be there or not, but only at the end; the decoder would take it anywhere.
+        // Padding is optional, but allowed only at the end; Foundation's decoder would accept it anywhere.
         let padding = UInt8(ascii: "=")
         if encoded.count % 4 == 0 { for _ in 0..<2 where encoded.last == padding { encoded.removeLast() } }
         let isWhole = encoded.count % 4 != 1 && !encoded.contains(padding)

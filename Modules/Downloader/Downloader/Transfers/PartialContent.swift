@@ -2,19 +2,19 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// A content of which the first bytes have arrived, and that can be asked for the others.
+/// A content whose first bytes have arrived and whose remaining bytes can be requested.
 struct PartialContent: Sendable, Equatable {
-    /// The kinds of response to a request for the other bytes.
+    /// The kinds of response to a request for the remaining bytes.
     enum Continuation: Equatable {
-        /// The other bytes, so that there will be so many in all.
+        /// The remaining bytes, which complete the content to a total number of bytes.
         case remainder(total: Int)
-        /// The content from its beginning, or an error: to be read like any response.
+        /// The content from its beginning, or an error, to be read like any other response.
         case newResponse
-        /// Of no use: all bytes are to be requested again.
+        /// An unusable response: all bytes must be requested again.
         case unusable
     }
 
-    /// Fields of a request that make its response more, or less, than the content.
+    /// The request fields that select a part of the content or make the request conditional.
     private static let conditions = [
         "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
     ]
@@ -23,13 +23,16 @@ struct PartialContent: Sendable, Equatable {
     let head: HTTPResponseHead
     let validator: StrongValidator
 
-    /// Nil when what has arrived is of no use without the rest.
+    /// Creates a partial content; nil if it cannot be resumed.
     ///
-    /// - Parameter head: As the transport gave it.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - head: The head of the response as the transport returned it.
+    ///   - now: The current date.
     init?(of request: HTTPRequest, head: HTTPResponseHead, now: Date) {
         guard request.method == .get, request.body == nil,
             Self.conditions.allSatisfy({ request.fields.values(of: $0).isEmpty }),
-            // Of a coded content the bytes have been decoded; ranges count the others.
+            // The transport has decoded a coded content, but ranges count the coded bytes.
             head.status == 200, head.fields.values(of: "Content-Encoding").isEmpty,
             !head.fields.list("Accept-Ranges", contains: "none"),
             let validator = StrongValidator(head.fields, now: now)
@@ -38,15 +41,15 @@ struct PartialContent: Sendable, Equatable {
         self.validator = validator
     }
 
-    /// Bytes in all, where the server said.
+    /// The total number of bytes; nil if the server did not declare it.
     var total: Int? { head.declaredBodyLength }
 
-    /// Whether both are of one content: what has arrived of one can stand for what has arrived of the other.
+    /// Returns whether both belong to the same content, so that the bytes of one can replace those of the other.
     func isSame(as other: Self) -> Bool {
         head.url == other.head.url && validator == other.validator && total == other.total
     }
 
-    /// Asks for the bytes from `offset` on, if the content is still the same.
+    /// Returns a request for the bytes from `offset` on, on the condition that the content has not changed.
     func request(like request: HTTPRequest, from offset: Int) -> HTTPRequest {
         var next = request
         next.fields["Range"] = "bytes=\(offset)-"
@@ -54,9 +57,11 @@ struct PartialContent: Sendable, Equatable {
         return next
     }
 
+    /// Returns how a response continues the content.
+    ///
     /// - Parameters:
-    ///   - offset: The first requested byte; above zero.
-    ///   - response: As the transport gave it.
+    ///   - offset: The offset of the first requested byte; greater than zero.
+    ///   - response: The head of the response as the transport returned it.
     func continuation(from offset: Int, _ response: HTTPResponseHead) -> Continuation {
         switch response.status {
         case 206: total(from: offset, response).map { .remainder(total: $0) } ?? .unusable
@@ -68,17 +73,18 @@ struct PartialContent: Sendable, Equatable {
     private func total(from offset: Int, _ response: HTTPResponseHead) -> Int? {
         let ranges = response.fields.values(of: "Content-Range")
         guard ranges.count == 1, let range = ContentRange(ranges[0]), let total = range.completeCount,
-            // Up to the end: of less, nobody would know whether more is to come.
+            // The range must extend to the end, because a shorter one would not tell whether more bytes follow.
             range.bytes.lowerBound == offset, range.bytes.upperBound == total, self.total == nil || self.total == total,
             response.declaredBodyLength ?? range.bytes.count == range.bytes.count,
             response.fields.values(of: "Content-Encoding").isEmpty,
-            // A tag is a resource's own: another place may use the same one for something else.
+            // An entity tag is valid for one resource; another URL may use the same tag for another content.
             response.url == head.url, validator.isSame(in: response.fields)
         else { return nil }
         return total
     }
 
-    /// The head of the whole content, when its last bytes came with `response`. Source: RFC 9110 section 15.3.7.3.
+    /// Returns the head of the whole content, given the response with its last bytes. Source: RFC 9110 section
+    /// 15.3.7.3.
     func head(completedBy response: HTTPResponseHead, total: Int) -> HTTPResponseHead {
         var whole = head
         let partFields = ["content-range", "content-length", "transfer-encoding"]
@@ -91,21 +97,22 @@ struct PartialContent: Sendable, Equatable {
     }
 }
 
-/// What is the same only as long as every byte of a content is. Source: RFC 9110 section 8.8.
+/// A validator that changes whenever a byte of the content changes. Source: RFC 9110 section 8.8.
 enum StrongValidator: Sendable, Hashable {
     case entityTag(String)
-    /// A `Last-Modified`, as it was spelled.
+    /// The original text of `Last-Modified`.
     case date(String)
 
-    /// How long ago a content must have changed when it was sent, so that no further change shares the date, and clocks
-    /// that differ a little do no harm. RFC 9110 section 8.8.2.2 leaves the number open; RFC 7232 had this one.
+    /// The minimum time between `Last-Modified` and `Date` in seconds. It ensures that no later change has the same
+    /// date, and tolerates small clock differences. RFC 9110 section 8.8.2.2 does not specify a number; RFC 7232
+    /// specified 60 seconds.
     static let dateDistance: TimeInterval = 60
 
-    /// Nil when the fields of a response have none.
+    /// Creates the validator of a response; nil if it has no strong one.
     init?(_ fields: HTTPFields, now: Date) {
         let tags = fields.values(of: "ETag")
         guard tags.isEmpty else {
-            // A date must not stand in for a tag that is weak: section 13.1.5.
+            // A date must not replace a weak entity tag: section 13.1.5.
             guard tags.count == 1, tags[0].hasPrefix("\""), let tag = EntityTag(tags[0]), !tag.isWeak else {
                 return nil
             }
@@ -119,14 +126,14 @@ enum StrongValidator: Sendable, Hashable {
         self = .date(changes[0])
     }
 
-    /// The value of an `If-Range`.
+    /// The value for `If-Range`.
     var text: String {
         switch self {
         case .entityTag(let text), .date(let text): text
         }
     }
 
-    /// Whether a response is of the same content. One that does not say is not.
+    /// Returns whether a response belongs to the same content. A response without a validator does not.
     func isSame(in fields: HTTPFields) -> Bool {
         switch self {
         case .entityTag(let text): fields.values(of: "ETag") == [text]

@@ -2,26 +2,29 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// Keeps the first part of contents in a data cache, in pieces, each an entry of its own.
+/// A store for the first part of contents. It uses a data cache and stores each piece as an entry.
 ///
-/// Each piece says what it is of and where it begins, so whatever other processes do at the same time, and whatever the
-/// cache has dropped, what is read fits together or ends there.
+/// Each piece records its content and its offset. Pieces that do not fit together are ignored, so concurrent processes
+/// and evicted entries cannot cause a wrong content.
 struct PartialContentStore: Sendable {
     let policy: ResumePolicy
     let storage: any DataCaching
     let clock: any TimeSource
 
-    /// Nil when nothing is to be stored.
+    /// Creates a store; nil if the policy stores nothing.
     init?(_ policy: ResumePolicy?, clock: any TimeSource) {
         guard let policy, let storage = policy.storage else { return nil }
         (self.policy, self.storage, self.clock) = (policy, storage, clock)
     }
 
-    /// Reads what is stored of the response to a request into an empty sink.
+    /// Reads the stored pieces of the response to a request into an empty sink.
     ///
-    /// - Parameter limit: The maximum number of bytes of the content.
-    /// - Returns: The content, and how many pieces were found; nil when there is nothing to go on with.
-    /// - Throws: What the sink throws.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - limit: The maximum number of bytes of the content.
+    ///   - sink: The empty sink.
+    /// - Returns: The content and the number of pieces; nil if nothing can be resumed.
+    /// - Throws: The errors of the sink.
     func restore(
         _ request: HTTPRequest, limit: Int, into sink: inout some ContentSink
     ) async throws -> (content: PartialContent, pieceCount: Int)? {
@@ -34,14 +37,16 @@ struct PartialContentStore: Sendable {
             try await sink.append(entry.data)
             found = (found?.content ?? content, (found?.pieceCount ?? 0) + 1)
         }
-        // Of a whole there is no rest to ask for.
+        // A complete content has no remaining bytes to request.
         if let found, sink.count < found.content.total ?? .max { return found }
         if found != nil { await removeAll(of: request) }
         try await sink.removeAll()
         return nil
     }
 
-    /// Returns whether the piece is stored now. Throws `CancellationError`.
+    /// Stores a piece of a content. Returns whether it was stored.
+    ///
+    /// - Throws: `CancellationError`.
     func store(_ data: Data, of content: PartialContent, request: HTTPRequest, number: Int, offset: Int)
         async throws -> Bool
     {
@@ -53,7 +58,7 @@ struct PartialContentStore: Sendable {
         } catch let error as CancellationError {
             throw error
         } catch {
-            // A part that cannot be kept is fetched again.
+            // The error is ignored, because a piece that is not stored is downloaded again.
             return false
         }
     }
@@ -64,60 +69,65 @@ struct PartialContentStore: Sendable {
         ImageKey(Self.resource(request), variant: "piece \(number)")
     }
 
-    /// Beside the resource itself, which may be in the same cache.
+    /// Returns a key that differs from the resource's own, which may be in the same cache.
     private static func resource(_ request: HTTPRequest) -> ResourceKey {
         ResourceKey("unfinished: \(ResourceKey(request))")
     }
 }
 
-/// Keeps the bytes of one content while they arrive.
+/// A recorder that stores the bytes of one content while they arrive.
 struct PartialContentRecorder: Sendable {
     private let store: PartialContentStore
     private let request: HTTPRequest
     private let content: PartialContent
-    /// The response cache's, which may become stricter.
+    /// The response cache's decision on storing, which may become stricter while bytes arrive.
     private var decision: StorageDecision?
-    /// Pieces that are kept, from earlier downloads too.
+    /// The number of stored pieces, including those of earlier downloads.
     private(set) var pieceCount: Int
-    /// Where the next one begins.
+    /// The offset of the next piece.
     private var offset: Int
     private var pending = Data()
     private var isStopped = false
 
+    /// Creates a recorder.
+    ///
     /// - Parameters:
-    ///   - pieceCount: Pieces that are kept already.
-    ///   - offset: Bytes that they have.
+    ///   - store: The store for the pieces.
+    ///   - request: The request.
+    ///   - content: The content to store.
+    ///   - pieceCount: The number of pieces that are stored already. Default: 0.
+    ///   - offset: The number of bytes in these pieces. Default: 0.
     init(
         _ store: PartialContentStore, request: HTTPRequest, content: PartialContent, pieceCount: Int = 0,
         offset: Int = 0
     ) {
         (self.store, self.request, self.content) = (store, request, content)
         (self.pieceCount, self.offset) = (pieceCount, offset)
-        // RFC 9111 section 5.2.1.5 for the field.
+        // RFC 9111 section 5.2.1.5 defines `no-store` in requests.
         isStopped = !request.allowsStoring || request.fields.list("Cache-Control", contains: "no-store")
     }
 
-    /// Obeys what a response says about storing its bytes, which are the next to come.
+    /// Applies a response's rules on storing to the bytes that follow.
     mutating func apply(_ response: HTTPResponse) {
         decision = response.caching?.decision
         // RFC 9111 section 5.2.2.5.
         if response.head.fields.list("Cache-Control", contains: "no-store") { stop() }
     }
 
-    /// Takes bytes, and keeps those that make a piece.
+    /// Appends bytes, and stores them once they fill a piece.
     mutating func append(_ bytes: Data) async {
         guard !isStopped else { return }
         pending.append(bytes)
         if pending.count >= max(1, store.policy.pieceByteCount) { await storePending() }
     }
 
-    /// Keeps the bytes that have arrived since the last piece, when the transfer has ended early. Not to be called from a
-    /// cancelled task.
+    /// Stores the bytes since the last piece after the transfer has ended early. Must not be called from a canceled
+    /// task, because the store would fail.
     mutating func flush() async {
         if pending.count >= max(1, store.policy.minimumByteCount) { await storePending() }
     }
 
-    /// Removes everything that is kept of the content.
+    /// Removes all stored pieces of the content.
     mutating func removeAll() async {
         if pieceCount > 0 { await store.removeAll(of: request) }
         (pieceCount, offset, pending, isStopped) = (0, 0, Data(), true)
@@ -135,23 +145,23 @@ struct PartialContentRecorder: Sendable {
             offset += pending.count
             pending = Data()
         } catch {
-            // Cancelled: whoever ends the transfer keeps the rest.
+            // The task was canceled. The owner of the transfer stores the remaining bytes with ``flush()``.
         }
     }
 
-    /// What is kept stays: a beginning is of use.
+    /// Stops recording and keeps the stored pieces, because the beginning of a content can be resumed.
     private mutating func stop() { (pending, isStopped) = (Data(), true) }
 }
 
 /// The metadata of a stored piece of a content, as JSON.
 private struct PartialContentPiece: Codable, Equatable {
-    /// Where in the content it begins.
+    /// The offset of the piece in the content.
     var offset: Int
     var url: String
-    /// Names and values in turn.
+    /// The names and values of the fields, alternating.
     var fields: [String]
 
-    /// Speak of somebody, or of one exchange; nothing that a file should have.
+    /// Fields that concern a user or a single exchange and must not be stored.
     private static let excludedFields = [
         "set-cookie", "set-cookie2", "www-authenticate", "proxy-authenticate", "authentication-info",
         "proxy-authentication-info",
@@ -173,7 +183,7 @@ private struct PartialContentPiece: Codable, Equatable {
 
     var metadata: Data? { try? JSONEncoder().encode(self) }
 
-    /// The content that it is of; nil when no such content could go on.
+    /// Returns the content to which the piece belongs; nil if that content could not be resumed.
     func content(of request: HTTPRequest, now: Date) -> PartialContent? {
         guard let url = URL(string: url) else { return nil }
         let lines = stride(from: 0, to: fields.count, by: 2).map { HTTPFields.Field(fields[$0], fields[$0 + 1]) }

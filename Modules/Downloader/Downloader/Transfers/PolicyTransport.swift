@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// Sends requests and checks responses as the configuration says.
+/// A transport that sends requests and checks responses according to the configuration.
 final class PolicyTransport: Sendable {
     let configuration: DownloaderConfiguration
     let clock: any TimeSource
@@ -17,7 +17,7 @@ final class PolicyTransport: Sendable {
             transport, limit: configuration.maximumRedirectCount, hook: hook, sleep: clock.sleep)
     }
 
-    /// The request as the configuration changes it.
+    /// Returns the request as the configuration modifies it.
     ///
     /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
     func prepare(_ request: HTTPRequest) async throws -> HTTPRequest {
@@ -29,7 +29,7 @@ final class PolicyTransport: Sendable {
         return modified
     }
 
-    /// Sends a request, and returns when the head of its last response has arrived.
+    /// Sends a request. Returns when the head of the final response has arrived.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let request = configuration.completed(request)
         guard let limit = configuration.firstByteTimeout else { return try await follower.send(request) }
@@ -41,7 +41,10 @@ final class PolicyTransport: Sendable {
         return try await deadline.run { [follower] in try await follower.send(request) }
     }
 
-    /// The head as the configuration changes it, if its status is one that brings a content.
+    /// Returns the head as the configuration modifies it.
+    ///
+    /// - Throws: ``DownloadError`` if the status is not accepted, or the configuration's closure declines the response
+    ///   or fails.
     func accepted(_ head: HTTPResponseHead) async throws -> HTTPResponseHead {
         guard let modify = configuration.modifyResponse else {
             try check(head)
@@ -75,11 +78,11 @@ final class PolicyTransport: Sendable {
     }
 }
 
-/// A closure of the configuration, which belongs to the app.
+/// The app's closures in the configuration.
 enum ConfigurationHook {
-    /// Runs a hook; an error gets its name.
+    /// Runs a closure and adds its name to errors.
     ///
-    /// - Throws: ``DownloadError``, `hook` for errors that are none, or `CancellationError`.
+    /// - Throws: ``DownloadError``, which is `hook` for errors of another type, or `CancellationError`.
     static func run<Value: Sendable>(_ name: String, _ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
@@ -93,16 +96,18 @@ enum ConfigurationHook {
     }
 }
 
-/// Ends work whose time is up.
+/// A time limit for asynchronous work.
 struct Deadline: Sendable {
-    /// Zero or less is no limit.
+    /// The maximum duration; nil, zero or less is no limit.
     let limit: Duration?
     let clock: any TimeSource
-    /// What was to be done by then, as in "no response within 5 seconds".
+    /// The first words of the error message, as in "no response within 5 seconds".
     let subject: String
 
-    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `timedOut` after the limit, when the cancelled work has ended; or what `work`
-    ///   throws.
+    /// Runs work and cancels it after the limit.
+    ///
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` `timedOut` after the limit, when the canceled work has ended, or
+    ///   the error of `work`.
     func run<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         guard let limit, limit > .zero else { return try await work() }
         return try await withThrowingTaskGroup(of: Value?.self) { group in

@@ -2,22 +2,26 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// What to do after an attempt has failed.
+/// The decision after a failed attempt.
 enum RetryDecision: Sendable, Equatable {
     case giveUp
     case retry(after: Duration)
 }
 
 extension RetryPolicy {
+    /// Returns whether a request is sent again after a failure, and after which pause.
+    ///
     /// - Parameters:
-    ///   - attempts: How many have failed.
-    ///   - random: From 0 to 1; where in the span of the backoff the pause ends.
+    ///   - cause: The failure.
+    ///   - method: The method of the request.
+    ///   - attempts: The number of failed attempts.
+    ///   - random: A number from 0 to 1 by which the backoff is multiplied.
     func decide(after cause: RetryCause, method: HTTPMethod, attempts: Int, random: Double) -> RetryDecision {
         guard attempts < maximumAttempts, mayRepeat(method, after: cause) else { return .giveUp }
-        // No number counts as none.
+        // This also turns NaN into zero.
         let jitter = random > 0 ? min(random, 1) : 0
         guard case .status(_, let wait?) = cause else { return .retry(after: longestPause(after: attempts) * jitter) }
-        // All who were sent away at once come back at the same time unless they add something of their own.
+        // Clients that received the same `Retry-After` would all return at the same time without jitter.
         return .retry(after: Self.sensible(min(wait, maximumRetryAfter)) + longestPause(after: 1) * jitter)
     }
 
@@ -32,18 +36,18 @@ extension RetryPolicy {
         return pause
     }
 
-    /// Within a span that can be reckoned with: up to a year.
+    /// Limits a duration to between zero and a year, so that arithmetic cannot overflow.
     private static func sensible(_ duration: Duration) -> Duration {
         min(max(.zero, duration), .seconds(365 * 86_400))
     }
 }
 
-/// How long a server asks to be left alone. Source: RFC 9110 section 10.2.3.
+/// The delay that a server requests before a retry. Source: RFC 9110 section 10.2.3.
 enum RetryAfter {
-    /// Nil when the server does not say, or nothing that makes sense; a date that has passed is no time.
+    /// Returns the requested delay; nil if the field is missing or invalid. A date in the past is a delay of zero.
     static func delay(in fields: HTTPFields, now: Date) -> Duration? {
         let lines = fields.values(of: "Retry-After")
-        // The same thing said twice, as some proxies do, is said once.
+        // Some proxies repeat the field. Equal lines count as one.
         guard let line = lines.first, lines.allSatisfy({ $0 == line }) else { return nil }
         if case .value(let seconds) = DeltaSeconds(line) { return .seconds(seconds) }
         guard let date = HTTPDate.parse(line, now: now) else { return nil }

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Fetches contents of any source, to memory or to a file.
+/// A fetcher of contents from any source, into memory or a file.
 struct SourceFetcher: Sendable {
     let http: HTTPFetcher
     private let local: LocalReader
@@ -15,10 +15,13 @@ struct SourceFetcher: Sendable {
         threads = BlockingExecutor(name: "alcedo.written", width: 2, taskExecutor: configuration.taskExecutor)
     }
 
+    /// Fetches the content of a transfer.
+    ///
     /// - Parameters:
-    ///   - pause: Waits before a further attempt.
-    ///   - onBytes: Is given what comes to memory.
-    ///   - report: Called while bytes arrive, from any thread; must not block.
+    ///   - transfer: The source and the destination.
+    ///   - pause: A closure that waits before a retry.
+    ///   - onBytes: A closure that receives the bytes of a transfer into memory as they arrive.
+    ///   - report: A closure that is called while bytes arrive, from any thread; it must not block.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func fetch(
         _ transfer: TransferRequest, pause: @escaping TransferPause, onBytes: DownloadRequest.BytesHandler? = nil,
@@ -30,7 +33,7 @@ struct SourceFetcher: Sendable {
         return try await http.fetch(request, for: transfer, pause: pause, onBytes: onBytes, report: report)
     }
 
-    /// Fetches what is requested less often. Apart, so that the frames of the common path stay small.
+    /// Fetches less common transfers. A separate function, so that the async frames of the common path stay small.
     private func fetchUncommon(
         _ transfer: TransferRequest, _ pause: @escaping TransferPause, _ onBytes: DownloadRequest.BytesHandler?,
         _ report: @escaping @Sendable (DownloadProgress) -> Void

@@ -2,30 +2,31 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// Returns after a time, as ``TimeSource/sleep(for:)``.
+/// A closure that returns after a duration, like ``TimeSource/sleep(for:)``.
 typealias TransferPause = @Sendable (Duration) async throws -> Void
 
-/// One content from one place: attempts, until one succeeds or no other may help. What has arrived is not asked for again
-/// where the server allows that.
+/// A download of one content from one URL. It repeats attempts until one succeeds or no further attempt may help. Bytes
+/// that have arrived are not requested again if the server supports that.
 ///
-/// What few transfers need is in functions of its own: everything that an asynchronous function ever holds is in its
-/// frame, and frames that are small enough cost nothing.
+/// Rare paths are outlined to keep async frames small: a frame holds every value that its function ever needs across a
+/// suspension, and small frames cost almost nothing.
 struct SourceTransfer<Sink: ContentSink> {
     private let http: PolicyTransport
     private let partialContents: PartialContentStore?
-    /// Gives numbers from 0 to 1.
+    /// A closure that returns a number from 0 to 1.
     private let random: @Sendable () -> Double
     private let request: HTTPRequest
-    /// Has the retry policy, where that is not the configuration's.
+    /// A transfer with a retry policy that replaces the configuration's; nil uses the configuration's.
     private let transferRequest: TransferRequest?
     private let pause: TransferPause
     private var meter: ProgressMeter
     private(set) var sink: Sink
-    /// What the bytes in the sink are the beginning of; nil when they are of no use.
+    /// The partial content in the sink; nil if it cannot be resumed.
     private var content: PartialContent?
     private var recorder: PartialContentRecorder?
     private var isChecked = false
-    /// Whether a part was of no use; a cache on the way might make parts of the next request too.
+    /// Whether a partial response was unusable. The next request then bypasses local caches, which might return a part
+    /// again.
     private var avoidsPartialResponses = false
 
     init(
@@ -43,6 +44,8 @@ struct SourceTransfer<Sink: ContentSink> {
         (transferRequest?.retry?.maximumAttempts ?? http.configuration.retry.maximumAttempts) > 1
     }
 
+    /// Performs the download.
+    ///
     /// - Throws: ``DownloadError``, or `CancellationError`.
     mutating func run() async throws -> TransferSummary {
         if mayRetry { http.configuration.retryBudget.deposit(at: http.clock.uptime) }
@@ -60,9 +63,9 @@ struct SourceTransfer<Sink: ContentSink> {
         }
     }
 
-    /// Returns when there may be another attempt.
+    /// Waits until the next attempt may begin.
     ///
-    /// - Throws: Why there is none.
+    /// - Throws: The failure, if there is no further attempt.
     private mutating func recover(from error: any Error, attempts: Int) async throws {
         let failure = Self.downloadError(error)
         await keepPartialContent(after: failure)
@@ -77,7 +80,7 @@ struct SourceTransfer<Sink: ContentSink> {
         return try await readAll(try await http.send(avoidsPartialResponses ? wholeRequest : request))
     }
 
-    /// Requests the missing bytes. Nil when all have to be requested.
+    /// Requests the missing bytes. Returns nil if all bytes must be requested again.
     private mutating func resume() async throws -> TransferSummary? {
         guard let content else { return nil }
         let response = try await http.send(content.request(like: request, from: sink.count))
@@ -95,19 +98,19 @@ struct SourceTransfer<Sink: ContentSink> {
         }
     }
 
-    /// The request that no cache on the way answers with a part.
+    /// The request with a cache policy under which no cache responds with a part.
     private var wholeRequest: HTTPRequest {
         var whole = request
         switch whole.cachePolicy {
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .reloadRevalidatingCacheData:
             whole.cachePolicy = .reloadIgnoringLocalCacheData
-        // These do not read what is stored, or must not load.
+        // These policies do not read stored responses, or must not load.
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData, .returnCacheDataDontLoad: break
         }
         return whole
     }
 
-    /// Reads a response that has the content from its beginning.
+    /// Reads a response with the content from its beginning.
     private mutating func readAll(_ response: HTTPResponse) async throws -> TransferSummary {
         let head = try await http.accepted(response.head)
         guard response.head.status != 206 || request.fields["Range"] != nil else { throw TransferFailure.part(head) }
@@ -132,7 +135,12 @@ struct SourceTransfer<Sink: ContentSink> {
         recorder = nil
     }
 
-    /// - Parameter expected: Bytes in all, those before included.
+    /// Reads the body of a response into the sink.
+    ///
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - head: The head of the whole content.
+    ///   - expected: The total number of bytes, including those that are in the sink already; nil if unknown.
     private mutating func read(_ response: HTTPResponse, head: HTTPResponseHead, expected: Int?) async throws
         -> TransferSummary
     {
@@ -157,7 +165,7 @@ struct SourceTransfer<Sink: ContentSink> {
 
     private mutating func check(_ head: HTTPResponseHead) throws(DownloadError) {
         isChecked = true
-        // What is yet to be transformed does not look like anything.
+        // The expected format applies to the result of the transform.
         guard http.configuration.transform == nil else { return }
         try http.configuration.checkContent(sink.beginning, head: head)
     }
@@ -170,12 +178,12 @@ struct SourceTransfer<Sink: ContentSink> {
             DownloadError(.badRedirect, error.message, cause: error)
         case let error as HTTPTransportError: DownloadError(error)
         case is DownloadError, is CancellationError: error
-        // Of a part of the app's own below, such as one that knows passwords.
+        // Other errors come from a transport of the app, for example one that adds credentials.
         default: DownloadError(.hook, "the transport failed: \(error)", cause: error)
         }
     }
 
-    /// Nil when there is no further attempt.
+    /// Returns the pause before the next attempt; nil if there is none.
     private func waitingTime(after failure: any Error, attempts: Int) -> Duration? {
         let cause: RetryCause
         switch (failure as? DownloadError)?.code {
@@ -195,7 +203,7 @@ struct SourceTransfer<Sink: ContentSink> {
 
     // MARK: Partial contents
 
-    /// Fills the sink with what an earlier download has left.
+    /// Fills the sink with the stored part of an earlier download.
     private mutating func restore() async throws {
         guard let partialContents, request.method == .get,
             let found = try await partialContents.restore(
@@ -207,13 +215,13 @@ struct SourceTransfer<Sink: ContentSink> {
             offset: sink.count)
     }
 
-    /// Keeps what has arrived, or drops it when it is no good.
+    /// Stores the received bytes, or removes them if they cannot be resumed.
     private mutating func keepPartialContent(after failure: any Error) async {
         let isLasting = (failure as? DownloadError).map { FailureCache.isLasting($0.code) } ?? false
         if isLasting || sink.count > content?.total ?? .max { content = nil }
         guard let recorder else { return }
         let isUseful = content != nil
-        // The task may be cancelled, and nothing would be kept then.
+        // The current task may be canceled, and a store in it would fail.
         self.recorder = await Task(executorPreference: http.configuration.taskExecutor) { [recorder] in
             var recorder = recorder
             if isUseful { await recorder.flush() } else { await recorder.removeAll() }
@@ -222,7 +230,8 @@ struct SourceTransfer<Sink: ContentSink> {
     }
 }
 
-/// The errors of a transfer, made here so that what reads a body does not hold their parts.
+/// The errors of a transfer. They are created in separate functions, so that the frame of the reading function does not
+/// hold their parts.
 private enum TransferFailure {
     @inline(never)
     static func part(_ head: HTTPResponseHead) -> any Error {
