@@ -208,8 +208,8 @@ struct CachedExchange: Sendable {
             return .replaced(Revalidation.SingleUseResponse(uncached(response, reason)))
         }
         response.body.cancel()
-        // The 304 is about a response that is not stored or, if the caller sent a condition of its own, about one of two
-        // copies without saying which. The request is then sent with the caller's condition alone (section 4.3.2).
+        // The 304 is about a response that is not stored or, if the caller sent a condition of its own, about one of
+        // two copies without saying which. The request is then sent with the caller's condition alone (section 4.3.2).
         if !directives.isConditional { await cache.writer.remove(candidate, for: request, of: exchange) }
         return .replaced(Revalidation.SingleUseResponse(try await fetch(reason)))
     }
@@ -348,7 +348,7 @@ struct CachedExchange: Sendable {
         return await cache.writer.store(fresh, for: request, of: exchange, inPlaceOf: candidate.key)
     }
 
-    // MARK: Making answers
+    // MARK: Making responses
 
     private func confirmed(
         _ fresh: StoredResponse, _ reason: ForwardReason, by notModified: HTTPResponse, isStored: Bool

@@ -100,7 +100,7 @@ extension StoredResponse {
         return entityTag.flatMap { $0.isWeak ? nil : $0.text }
     }
 
-    /// Whether byte offsets identify bytes of the content, because it is stored as it was sent.
+    /// Whether byte offsets identify bytes of the content: it is stored in the form in which the server sent it.
     var hasOffsets: Bool { head.status == 200 && !head.fields.contains("Content-Encoding") }
 }
 

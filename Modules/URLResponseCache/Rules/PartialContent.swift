@@ -52,8 +52,8 @@ enum PartialContent {
 
     /// Returns the received bytes of an incomplete response as a part of the content. Section 3.3.
     ///
-    /// nil if nothing can be kept: no byte was received, at least the announced number of bytes was received, or the rest
-    /// of the content cannot be requested.
+    /// Returns nil if nothing can be kept: no byte was received, at least the announced number of bytes was received,
+    /// or the rest of the content cannot be requested.
     ///
     /// - Parameters:
     ///   - incomplete: The incomplete response.

@@ -126,8 +126,8 @@ private enum URLNormalization {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether a percent-encoding with these digits is in upper case and encodes a byte that requires it. Invalid
-    /// digits count as normal, because they stay as they are.
+    /// Whether a percent-encoding with these digits is in upper case and encodes a byte that requires it. Returns true
+    /// for invalid digits, which normalization does not change.
     private static func isNeeded(_ high: UInt8, _ low: UInt8) -> Bool {
         guard let first = digit(high), let second = digit(low) else { return true }
         return capital(first) == high && capital(second) == low && !(first << 4 | second).isUnreserved
