@@ -59,7 +59,7 @@ public struct URLResponseCache: Sendable {
 
     /// Creates a cache over a custom store, with memory in front of it.
     ///
-    /// A store that keeps entries outside memory stores the bytes of ``/AlcedoHTTP/ResponseEntry/encoded``.
+    /// A store that keeps entries outside memory stores the bytes of `ResponseEntry.encoded`.
     ///
     /// - Parameters:
     ///   - memoryCapacity: The maximum number of bytes in memory. With 0, no response is kept in memory. Default: 20

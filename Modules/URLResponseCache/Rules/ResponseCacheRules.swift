@@ -33,9 +33,9 @@ public struct ResponseCacheRules: Sendable {
     ///   - lifetime: Returns the app's own time to live of a response, counted from its arrival or its last validation;
     ///     nil for no limit. After that time the response is removed: no cache policy, directive or network failure
     ///     makes it available again, and ``URLResponseCache/response(for:)`` does not return it. Before that, its own
-    ///     fields determine how long it is fresh, unless `lifetimeExtendsFreshness` is set. A response with a time of
-    ///     zero or less is not stored. Called once for each response that arrives, and again after a hook has changed
-    ///     its fields; on any thread; must not block. Default: nil.
+    ///     fields determine its freshness, unless `lifetimeExtendsFreshness` is set. A response with a time of zero or
+    ///     less is not stored. Called once for each response that arrives, and again after a hook has changed its
+    ///     fields; on any thread; must not block. Default: nil.
     ///   - lifetimeExtendsFreshness: Whether a response with a `lifetime` is fresh for all of that time, even if the
     ///     response specifies a shorter time or none. Directives that forbid storage or require validation still apply.
     ///     Default: false.

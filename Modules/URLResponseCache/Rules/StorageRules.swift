@@ -13,7 +13,8 @@ enum StorageRules {
         case forbidden
     }
 
-    /// Returns whether a response may be stored, as a response to GET.
+    /// Returns whether a response to GET may be stored. The rules also apply to a response to POST that is reusable for
+    /// GET.
     static func storability(of head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> Storability {
         let directives = ResponseDirectives(head.fields, role: role)
         let control = directives.control
