@@ -358,8 +358,8 @@ struct CachedExchange: Sendable {
         let age = notModified.head.fields.contains("Age") ? fresh.age(at: cache.clock.now) : nil
         var response = serve(fresh, .revalidated, age: age, status)
         response.interim = notModified.interim
-        // A qualified `no-cache` keeps cookies out of the store, but not from the caller that validated the response. In
-        // a shared cache several users may wait for one validation, so none of them receives its cookies.
+        // A qualified `no-cache` keeps cookies out of the store, but not from the caller that validated the response.
+        // In a shared cache several users may wait for one validation, so none of them receives its cookies.
         if !cache.rules.role.isShared, !response.head.fields.contains("Set-Cookie") {
             for cookie in notModified.head.fields.values(of: "Set-Cookie") {
                 response.head.fields.append("Set-Cookie", cookie)

@@ -82,8 +82,8 @@ enum PartialContent {
     /// Returns two parts of one content as one part, with the fields of the stored part that the newer one lacks.
     /// Section 3.4.
     ///
-    /// nil if the parts are not adjacent or overlapping, are not certainly of one content, or exceed `limit` bytes
-    /// together.
+    /// Returns nil if the parts are not adjacent or overlapping, are not certainly of one content, or exceed `limit`
+    /// bytes together.
     static func combined(
         _ stored: StoredResponse, with newer: StoredResponse, for request: HTTPRequest, _ rules: ResponseCacheRules,
         limit: Int
