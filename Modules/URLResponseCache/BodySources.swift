@@ -3,15 +3,15 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Passes a body on as it arrives and keeps a copy, which it hands over when the body has ended.
+/// A body source that passes a body on as it arrives and keeps a copy, which it delivers when the body ends.
 final class CollectingBodySource: HTTPBodySource {
-    /// How a body ended.
+    /// The end of a body.
     enum End: Sendable {
-        /// At the length that its sender declares.
+        /// The body ended with the length that its sender declares.
         case complete
-        /// By an error of the transfer.
+        /// The transfer failed.
         case failed
-        /// Not yet, but it exceeds the limit of what may be stored.
+        /// The body has not ended yet, but exceeds the limit for storage.
         case tooLong
     }
 
@@ -19,13 +19,15 @@ final class CollectingBodySource: HTTPBodySource {
     private let limit: Int
     private let budget: CopyBudget
     private let onEnd: @Sendable (Data, End) async -> Void
-    /// What has arrived; nil when it will not be handed over, or has been.
+    /// The bytes received so far; nil if they will not be delivered, or already were.
     private let collected = Locked<Data?>(Data())
 
     /// - Parameters:
-    ///   - limit: Most bytes kept; a longer body is passed on and not handed over.
-    ///   - budget: Where the bytes for the copy come from; when it has none left, the body is only passed on.
-    ///   - onEnd: Called at most once, before the reader learns of the end; without bytes for a body that is too long.
+    ///   - body: The body to pass on.
+    ///   - limit: The maximum number of bytes kept. A longer body is passed on and not delivered.
+    ///   - budget: The budget for the copy. When it is exhausted, the body is only passed on.
+    ///   - onEnd: Called at most once, before the reader receives the end. Receives no bytes for a body that is too
+    ///     long.
     init(
         _ body: HTTPBody, limit: Int, budget: CopyBudget, onEnd: @escaping @Sendable (Data, End) async -> Void
     ) {
@@ -38,7 +40,7 @@ final class CollectingBodySource: HTTPBodySource {
     deinit { drop() }
 
     func next() async throws -> Data? {
-        // The iterator has no state of its own: all of them read on from the same place.
+        // The iterator has no state of its own: every iterator continues at the same position.
         var iterator = body.makeAsyncIterator()
         do {
             if let piece = try await iterator.next() {
@@ -61,7 +63,7 @@ final class CollectingBodySource: HTTPBodySource {
         body.cancel()
     }
 
-    /// Returns false when the copy ends here.
+    /// Appends a piece to the copy. Returns false if the copy ends with this piece.
     private func collect(_ piece: Data) -> Bool {
         let excess = collected.withLock { collected -> Int? in
             guard let count = collected?.count else { return nil }
@@ -94,19 +96,23 @@ final class CollectingBodySource: HTTPBodySource {
     }
 }
 
-/// A body with bytes before it, which ends well only if both together are as long as they should be: the sender of the
-/// body knows nothing of the whole.
+/// A body source that delivers a prefix, then a body, and fails unless both together have the announced length.
+///
+/// The sender of the body knows only the length of its own part.
 final class PrefixedBodySource: HTTPBodySource {
     private struct State {
         var prefix: Data?
-        /// Bytes of the whole that have not been handed out.
+        /// The number of bytes of the whole content that have not been delivered.
         var left: Int
     }
 
     private let body: HTTPBody
     private let state: Locked<State>
 
-    /// - Parameter count: Bytes of both together.
+    /// - Parameters:
+    ///   - prefix: The bytes before the body.
+    ///   - body: The rest of the content.
+    ///   - count: The number of bytes of both together.
     init(_ prefix: Data, before body: HTTPBody, announcing count: Int) {
         state = Locked(State(prefix: prefix.isEmpty ? nil : prefix, left: count))
         self.body = body
@@ -138,14 +144,14 @@ final class PrefixedBodySource: HTTPBodySource {
     }
 }
 
-/// A number of bytes that all bodies on their way into the store share. Unlike a `ByteBudget`, it never grants more than
-/// its limit.
+/// A number of bytes shared by all bodies that are being copied for the store. Unlike a `ByteBudget`, it never grants
+/// more than its limit.
 final class CopyBudget: Sendable {
     private let available: Locked<Int>
 
     init(limit: Int) { available = Locked(max(0, limit)) }
 
-    /// Reserves bytes if they are available.
+    /// Reserves bytes if they are available. Returns whether they were.
     func reserve(_ count: Int) -> Bool {
         available.withLock { available in
             guard count <= available else { return false }

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// One request on its way through a caching transport: does what was decided.
+/// The handling of one request by a caching transport: carries out the cache's decision.
 struct CachedExchange: Sendable {
     private let cache: CachingParts
     private let request: HTTPRequest
@@ -25,7 +25,7 @@ struct CachedExchange: Sendable {
         case .serve(let stored, let source): return serve(stored, source)
         case .serveAndRevalidate(let stored):
             cache.background.start(candidate.key) {
-                // Whoever asks next tries again when this fails.
+                // If the revalidation fails, the next request tries again.
                 guard let response = try? await revalidate(stored, .stale) else { return }
                 try? await response.body.receive(
                     limit: cache.backgroundByteLimit, declaredCount: response.head.declaredBodyLength)
@@ -62,7 +62,7 @@ struct CachedExchange: Sendable {
             ResponseCaching(source: source, decision: StorageDecision(stored.storagePolicy)))
     }
 
-    /// Answers with what is stored when the server cannot answer, and that is allowed.
+    /// Sends a request, and serves the stored response if the server fails and stale use is allowed.
     private func fallingBackToStale(
         _ stored: StoredResponse, _ reason: ForwardReason, _ send: () async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
@@ -90,7 +90,7 @@ struct CachedExchange: Sendable {
     }
 
     private func isUsable(_ stored: StoredResponse, despite failure: Staleness.Failure) -> Bool {
-        // The other policies want the server's own word.
+        // The other policies require a response or a confirmation of the server.
         guard request.cachePolicy == .useProtocolCachePolicy else { return false }
         guard directives.range.map({ PartialContent.stored($0, of: stored) != nil }) ?? (stored.part == nil) else {
             return false
@@ -102,7 +102,7 @@ struct CachedExchange: Sendable {
 
     // MARK: From the network
 
-    /// Passes a request on that the cache has no part in, except that it may change the resource.
+    /// Forwards a request that the cache does not handle. An unsafe request still invalidates stored responses.
     private func forward(_ reason: ForwardReason) async throws -> HTTPResponse {
         let requestTime = cache.clock.now
         let resource = request.resourceKey
@@ -111,7 +111,7 @@ struct CachedExchange: Sendable {
             guard directives.isUnsafe else { return uncached(response, reason) }
             return await receive(response, reason, nil, requestTime: requestTime)
         } catch {
-            // Nobody knows how far the request came.
+            // The server may have received the request before the error.
             if directives.isUnsafe { await cache.writer.invalidate(resource) }
             throw error
         }
@@ -129,7 +129,7 @@ struct CachedExchange: Sendable {
         return await receive(response, reason, exchange, requestTime: requestTime)
     }
 
-    /// The request with what its policy tells the caches on the way.
+    /// Returns the request with the cache directives that its policy sends to the caches on the path.
     ///
     /// Source: the Fetch standard, HTTP-network-or-cache fetch.
     private func applyingPolicy(_ request: HTTPRequest) -> HTTPRequest {
@@ -145,7 +145,8 @@ struct CachedExchange: Sendable {
         return sent
     }
 
-    /// Asks which of the variants for other requests is the answer to this one, too; nil when the answer is lost.
+    /// Offers the entity tags of the variants for other requests to the server. Returns the variant that the server
+    /// selects, or its new response; nil if the server sends a 304 that selects no usable stored variant.
     private func selectVariant() async throws -> HTTPResponse? {
         let offering = applyingPolicy(Validation.request(request, offering: candidate.otherTags.map(\.entityTag)))
         let exchange = cache.writer.exchanges.begin(candidate.key.resource)
@@ -207,21 +208,21 @@ struct CachedExchange: Sendable {
             return .replaced(Revalidation.SingleUseResponse(uncached(response, reason)))
         }
         response.body.cancel()
-        // About something that is not here; or about one of two copies, and nobody knows which: the caller's own word
-        // alone tells (section 4.3.2).
+        // The 304 is about a response that is not stored or, if the caller sent a condition of its own, about one of
+        // two copies without saying which. The request is then sent with the caller's condition alone (section 4.3.2).
         if !directives.isConditional { await cache.writer.remove(candidate, for: request, of: exchange) }
         return .replaced(Revalidation.SingleUseResponse(try await fetch(reason)))
     }
 
-    /// Asks for the rest of a content whose beginning is stored, and puts both together.
+    /// Requests the rest of a content whose beginning is stored, and combines both.
     private func complete(_ stored: StoredResponse) async throws -> HTTPResponse {
         let exchange = cache.writer.exchanges.begin(candidate.key.resource)
         let requestTime = cache.clock.now
         var response = try await cache.transport.send(
             applyingPolicy(PartialContent.request(request, completing: stored)))
         guard PartialContent.isRest(response.head, of: stored) else {
-            // Who made no condition has no copy that a 304 could be about (RFC 9110 section 15.4.5). A coded body is
-            // not decoded for a request with a range, which the caller's has not.
+            // A caller that sent no condition has no copy that a 304 could confirm (RFC 9110 section 15.4.5). The
+            // transport decodes no content coding for a request with a range, but the caller's request has none.
             guard
                 [206, 304, 416].contains(response.head.status) || response.head.fields.contains("Content-Encoding")
             else {
@@ -246,7 +247,7 @@ struct CachedExchange: Sendable {
             response, .partial, storability == .storable ? complete : nil, exchange, storability, originStatus: 206)
     }
 
-    /// Passes on what the network answered, and does with the store what it calls for.
+    /// Returns the response of the network, and updates the store as the response requires.
     private func receive(
         _ response: HTTPResponse, _ reason: ForwardReason, _ exchange: ExchangeTracker.Exchange?, requestTime: Date
     ) async -> HTTPResponse {
@@ -263,16 +264,16 @@ struct CachedExchange: Sendable {
         switch update {
         case .store(let new): return await deliver(response, reason, new, exchange, storability)
         case .freshen(let fresh, let isKept): await replaceStored(by: fresh, isKept, exchange)
-        // What is stored for other requests says as much as before.
+        // The response says nothing about the variants for other requests.
         case .drop: if candidate.response != nil { await cache.writer.remove(candidate, for: request, of: exchange) }
         case .keep, .confirm, .invalidate: break
         }
         return await deliver(response, reason, nil, exchange, storability)
     }
 
-    /// Passes an answer on; keeps a copy of its body for the store when there is something to store.
+    /// Returns a response whose body is copied for the store while it is read, if there is a response to store.
     ///
-    /// - Parameter originStatus: The server's status, when the response has another.
+    /// The parameter `originStatus` is the status that the server sent, if it differs from the status of the response.
     private func deliver(
         _ response: HTTPResponse, _ reason: ForwardReason, _ new: StoredResponse?,
         _ exchange: ExchangeTracker.Exchange, _ storability: StorageRules.Storability, originStatus: Int? = nil
@@ -284,7 +285,7 @@ struct CachedExchange: Sendable {
         if let new, !mayKeep(response.head) {
             await removeOutdated(new, exchange)
         } else if let new {
-            // As far as the head tells; a hook has its own say later.
+            // The head allows storage; a hook may still refuse it after the body has arrived.
             status.isStored = cache.willStore == nil
             let (announced, length) = (response.head.announcedByteCount, response.head.fields.declaredLength)
             response.body = HTTPBody(
@@ -309,13 +310,14 @@ struct CachedExchange: Sendable {
         return response
     }
 
-    /// Whether a body can be kept as far as its head tells.
+    /// Whether the head allows the body to be stored: its declared length is valid and within the limit.
     private func mayKeep(_ head: HTTPResponseHead) -> Bool {
         head.fields.declaredLength != .invalid && head.declaredBodyLength ?? 0 <= cache.maximumBodyByteCount
     }
 
-    /// What a newer answer would have replaced goes even when that cannot be kept, unless both are of one content: the
-    /// older one is not the most recent (RFC 9111 section 4).
+    /// Removes the stored response that a newer response supersedes, if the newer one cannot be stored.
+    ///
+    /// The older one is then no longer the most recent (RFC 9111 section 4). It stays if both have the same content.
     private func removeOutdated(_ new: StoredResponse, _ exchange: ExchangeTracker.Exchange) async {
         guard let old = candidate.response, new.part == nil, !StatusRules.isTransientFailure(new.head.status),
             !PartialContent.isSameContent(new.head, old)
@@ -323,7 +325,7 @@ struct CachedExchange: Sendable {
         await cache.writer.remove(candidate, for: request, of: exchange)
     }
 
-    /// Stores an answer if the app's hook lets it. Returns whether it does.
+    /// Stores a response if the app's hook approves it. Returns whether it did.
     private func storeIfApproved(
         _ new: StoredResponse, _ exchange: ExchangeTracker.Exchange, _ decision: StorageDecision
     ) async -> Bool {
@@ -334,7 +336,7 @@ struct CachedExchange: Sendable {
         return true
     }
 
-    /// Puts a new head in the place of the candidate's. Returns whether it is stored.
+    /// Replaces the stored response by one with a new head. Returns whether it is stored.
     @discardableResult
     private func replaceStored(
         by fresh: StoredResponse, _ isKept: Bool, _ exchange: ExchangeTracker.Exchange
@@ -346,18 +348,18 @@ struct CachedExchange: Sendable {
         return await cache.writer.store(fresh, for: request, of: exchange, inPlaceOf: candidate.key)
     }
 
-    // MARK: Making answers
+    // MARK: Making responses
 
     private func confirmed(
         _ fresh: StoredResponse, _ reason: ForwardReason, by notModified: HTTPResponse, isStored: Bool
     ) -> HTTPResponse {
         let status = CacheStatus(outcome: .forwarded(reason, status: 304), isStored: isStored)
-        // An age would say that the server itself has not confirmed it (section 5.1).
+        // An `Age` field would mean that a cache, not the origin server, confirmed the response (section 5.1).
         let age = notModified.head.fields.contains("Age") ? fresh.age(at: cache.clock.now) : nil
         var response = serve(fresh, .revalidated, age: age, status)
         response.interim = notModified.interim
-        // A qualified `no-cache` keeps cookies out of the store, not from the caller whom the server has just answered. In
-        // a shared cache several users may wait for one validation.
+        // A qualified `no-cache` keeps cookies out of the store, but not from the caller that validated the response.
+        // In a shared cache several users may wait for one validation, so none of them receives its cookies.
         if !cache.rules.role.isShared, !response.head.fields.contains("Set-Cookie") {
             for cookie in notModified.head.fields.values(of: "Set-Cookie") {
                 response.head.fields.append("Set-Cookie", cookie)
@@ -366,7 +368,7 @@ struct CachedExchange: Sendable {
         return response
     }
 
-    /// An answer that the cache has nothing to do with.
+    /// Returns a response that the cache does not store, with its cache status.
     private func uncached(_ response: HTTPResponse, _ reason: ForwardReason) -> HTTPResponse {
         var response = response
         let storability = StorageRules.storability(of: response.head, to: request, role: cache.rules.role)

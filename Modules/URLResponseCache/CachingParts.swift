@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// What a caching transport is made of.
+/// The parts of a caching transport.
 struct CachingParts: Sendable {
     let transport: any HTTPTransport
     let writer: ResponseWriter
@@ -10,7 +10,7 @@ struct CachingParts: Sendable {
     let clock: any TimeSource
     let maximumBodyByteCount: Int
     let willStore: (@Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?)?
-    /// The bytes of all bodies that are on their way into the store.
+    /// The bytes of all bodies that are being copied for the store.
     let budget: CopyBudget
     let background: BackgroundRevalidations
     let backgroundByteLimit: Int
@@ -20,11 +20,12 @@ struct CachingParts: Sendable {
 }
 
 extension CachingParts {
-    /// What the app's hook makes of an answer; nil when it refuses it, or makes of it what may not be stored.
+    /// Returns the response that the app's hook approves for storage. nil if the hook refuses it or returns a response
+    /// that may not be stored.
     func approved(_ new: StoredResponse, for request: HTTPRequest) async -> StoredResponse? {
         guard let willStore else { return new }
         guard var changed = await willStore(new, request) else { return nil }
-        // The bytes of a part have their place in the whole.
+        // The bytes of a partial response belong to fixed offsets of the content, so the hook must not change them.
         guard new.part == nil ? changed.part == nil : changed.part == new.part && changed.body == new.body else {
             return nil
         }
@@ -35,8 +36,8 @@ extension CachingParts {
         return areFieldsChanged ? Self.reread(changed, insteadOf: new, for: request, rules) : changed
     }
 
-    /// The answer with the terms of fields that the hook has changed, as if the server had sent them; nil when they
-    /// forbid to store it.
+    /// Returns the response with the freshness of the fields that the hook has changed, as if the server had sent them.
+    /// nil if these fields forbid storage.
     private static func reread(
         _ changed: StoredResponse, insteadOf new: StoredResponse, for request: HTTPRequest, _ rules: ResponseCacheRules
     ) -> StoredResponse? {
@@ -48,7 +49,7 @@ extension CachingParts {
         if changed.terms == new.terms {
             reread.terms = Freshness(
                 changed.head, to: request, requestTime: new.requestTime, responseTime: new.responseTime, rules: rules)
-            // The age on arrival is in no field of what is stored.
+            // The age at arrival is not part of the stored fields.
             reread.terms.initialAge = max(reread.terms.initialAge, new.terms.initialAge)
         }
         return reread

@@ -3,43 +3,50 @@ public import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Answers requests from a store where HTTP allows it, and from another transport where not.
+/// A transport that serves requests from a response cache where HTTP allows it, and sends the others over another
+/// transport.
 ///
-/// A cache after RFC 9111 in full: freshness, validation, variants, invalidation, ranges, `stale-while-revalidate` and
-/// `stale-if-error`. Every answer says in its `Cache-Status` field (RFC 9211) and in
-/// ``/AlcedoHTTP/HTTPResponse/responseSource`` what the cache did. Trouble with the store never fails a request that the
-/// network can answer.
+/// ```swift
+/// let cache = URLResponseCache(memoryCapacity: 50 << 20)
+/// let transport = CachingTransport(wrapping: network, cache: cache)
+/// let response = try await transport.send(HTTPRequest(url: url))
+/// ```
 ///
-/// Make one for a store and keep it: it knows what is on its way.
+/// It implements RFC 9111: freshness, validation, variants, invalidation and ranges, and with RFC 5861 also
+/// `stale-while-revalidate` and `stale-if-error`. The `Cache-Status` field (RFC 9211) and the property
+/// ``/AlcedoHTTP/HTTPResponse/responseSource`` of each response report what the cache did. A failure of the store never
+/// fails a request that the network can serve.
+///
+/// Create one transport for each store and keep it, because it tracks the exchanges in progress.
 public struct CachingTransport: HTTPTransport {
-    /// Sees an answer before it is stored: returns it, perhaps with other content, head, notes or storage policy, or nil
-    /// to refuse it.
+    /// A closure that inspects a response before it is stored.
     ///
-    /// Fields that it changes count as if the server had sent them. A partial response is stored with
-    /// the bytes it has, or not at all.
+    /// It returns the response, optionally with a changed body, head, user info or storage policy, or nil to refuse
+    /// storage. Changed fields are interpreted as if the server had sent them. For a partial response, the hook must
+    /// return the same bytes; otherwise the response is not stored.
     public typealias StorageHook = @Sendable (StoredResponse, HTTPRequest) async -> StoredResponse?
 
     let parts: CachingParts
 
-    /// Creates a transport that answers requests from a cache where HTTP allows it.
+    /// Creates a transport that serves requests from a cache where HTTP allows it.
     ///
     /// - Parameters:
-    ///   - transport: The transport of requests that the cache cannot answer.
-    ///   - cache: Where responses are kept, and its rules. Other processes may share its store; no other transport of this
-    ///     process should.
+    ///   - transport: The transport for requests that the cache cannot serve.
+    ///   - cache: The store of the responses, and its rules. Other processes may share the store; other transports of
+    ///     this process should not.
     ///   - clock: The clock that measures the age of responses. Default: the cache's clock.
-    ///   - maximumBodyByteCount: The maximum number of bytes of a body that is stored, and to which parts of a content are
-    ///     combined; a longer body is passed on. Default: 32 MiB.
-    ///   - collectedByteCount: The maximum number of bytes of all bodies that are on their way into the store at once; a body
-    ///     beyond it is passed on and not stored. Default: 64 MiB.
-    ///   - backgroundLimit: The maximum number of stale responses that are revalidated at once while they are used; up to
-    ///     1,000 more wait. Default: 8. With 0 none is.
-    ///   - backgroundTimeLimit: The maximum duration of one such revalidation, its body included, from its start. At
-    ///     the limit the transfer is cancelled and its place is free for the next; the stored response stays as it was.
-    ///     Default: 60 seconds.
-    ///   - backgroundByteLimit: The maximum number of body bytes that one such revalidation receives; a transfer with
-    ///     more is cancelled. Default: `maximumBodyByteCount`, since a longer body is not stored.
-    ///   - willStore: Sees each response when its body has arrived, before it is stored.
+    ///   - maximumBodyByteCount: The maximum number of bytes of a stored body, and of a content combined from parts. A
+    ///     longer body is passed on and not stored. Default: 32 MiB.
+    ///   - collectedByteCount: The maximum number of bytes of all bodies that are being copied for the store at the
+    ///     same time. A body that exceeds it is passed on and not stored. Default: 64 MiB.
+    ///   - backgroundLimit: The maximum number of concurrent background revalidations of stale responses. Up to 1,000
+    ///     more wait. Default: 8. With 0, no response is revalidated in the background.
+    ///   - backgroundTimeLimit: The maximum duration of one background revalidation, including its body, from its
+    ///     start. At the limit the transfer is cancelled, the next revalidation starts, and the stored response remains
+    ///     unchanged. Default: 60 seconds.
+    ///   - backgroundByteLimit: The maximum number of body bytes that one background revalidation receives. A transfer
+    ///     with more bytes is cancelled. Default: `maximumBodyByteCount`, because a longer body is not stored.
+    ///   - willStore: A hook that inspects each response after its body has arrived, before it is stored. Default: nil.
     public init(
         wrapping transport: any HTTPTransport, cache: URLResponseCache, clock: (any TimeSource)? = nil,
         maximumBodyByteCount: Int = 32 << 20, collectedByteCount: Int = 64 << 20, backgroundLimit: Int = 8,
@@ -52,7 +59,7 @@ public struct CachingTransport: HTTPTransport {
             backgroundByteLimit: backgroundByteLimit, willStore: willStore, counts: cache.counts)
     }
 
-    /// Creates a transport over a store.
+    /// Creates a transport over a store, with counters of its own.
     package init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring,
         rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock(),
@@ -67,7 +74,9 @@ public struct CachingTransport: HTTPTransport {
             taskExecutor: taskExecutor, counts: ResponseCounts())
     }
 
-    /// - Parameter taskExecutor: Runs the transport's own tasks; nil is Swift's own executor.
+    /// Creates a transport over a store.
+    ///
+    /// The parameter `taskExecutor` runs the transport's own tasks; nil selects Swift's default executor.
     private init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring, rules: ResponseCacheRules,
         clock: any TimeSource, maximumBodyByteCount: Int, collectedByteCount: Int, backgroundLimit: Int,
@@ -86,14 +95,17 @@ public struct CachingTransport: HTTPTransport {
             revalidations: Coalescer(taskExecutor: taskExecutor))
     }
 
-    /// Returns a stored answer, or what the wrapped transport returns, or 504 when the request has `only-if-cached` and
-    /// nothing that will do is stored, or when the server cannot be reached and the rules want a response for that
-    /// (`respondsWhenDisconnected`).
+    /// Returns a response from the cache or from the wrapped transport.
     ///
-    /// The body of an answer is stored when it has been read to its end; the reader learns of the end after that.
+    /// Returns status 504 if the request has `only-if-cached` and the cache has no suitable response. Also returns 504
+    /// if the server cannot be reached, the stored response must not be used in its place, and the rules set
+    /// `respondsWhenDisconnected`.
     ///
-    /// - Throws: What the wrapped transport throws; ``/AlcedoHTTP/HTTPTransportError`` `notCached` when the request's policy is
-    ///   `returnCacheDataDontLoad` and nothing is stored.
+    /// The body of a response is stored after it has been read to its end. The reader receives the end of the body
+    /// after that.
+    ///
+    /// - Throws: The error of the wrapped transport, or ``/AlcedoHTTP/HTTPTransportError`` with `notCached` if the
+    ///   request's policy is `returnCacheDataDontLoad` and no response is stored.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let directives = RequestDirectives(request)
         if let decision = CacheDecision.beforeLookup(request, directives) {
@@ -106,19 +118,20 @@ public struct CachingTransport: HTTPTransport {
         return try await CachedExchange(parts, request, directives, candidate).perform(decision)
     }
 
-    /// Returns when the revalidations in the background have ended, each within its time limit, and all is stored.
+    /// Waits until the background revalidations have ended, each within its time limit, and all responses are stored.
     public func finish() async {
-        // What is there already does not wait for what may never end.
+        // Stored responses are flushed first, without waiting for revalidations that may take long.
         await parts.store.flush()
         await parts.background.wait()
         await parts.store.flush()
     }
 }
 
-/// Sends each request under the URL that its cache key names: without literal dot segments in its path.
+/// A transport that sends each request under the URL that its cache key names: without literal dot segments in the
+/// path.
 ///
-/// Source: RFC 3986 section 6.2.2.3. `CURLTransport` removes them as well; another transport may send them as written,
-/// and a response to `/a/../b` must not be stored for `/b` when the server may tell them apart.
+/// Source: RFC 3986 section 6.2.2.3. `CURLTransport` also removes dot segments. Another transport may send them as
+/// written, and a response for `/a/../b` must not be stored for `/b` if the server can distinguish the two.
 private struct URLResolvingTransport: HTTPTransport {
     private let transport: any HTTPTransport
 

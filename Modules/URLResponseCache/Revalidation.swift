@@ -2,11 +2,11 @@ import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
 
-/// The outcome of a validation of a stored response, for all requests that share it.
+/// The outcome of a validation of a stored response, for all requests that share the validation.
 enum Revalidation: Sendable {
-    /// The stored response is current, and has a new head, by this 304.
+    /// A 304 confirmed the stored response, which has a new head.
     case confirmed(StoredResponse, by: HTTPResponse, isStored: Bool)
-    /// The server sent another response, whose body only one of the requests can read.
+    /// The server sent another response. Only one of the requests can read its body.
     case replaced(SingleUseResponse)
 
     /// A response for the first request that takes it.
@@ -15,7 +15,10 @@ enum Revalidation: Sendable {
 
         init(_ response: HTTPResponse) { self.response = Locked(response) }
 
-        /// - Parameter isConditional: Whether the caller has a copy of its own. Who has none gets no 304.
+        /// Returns the response if no other request has taken it.
+        ///
+        /// - Parameter isConditional: Whether the caller has a copy of its own. A caller without a copy receives no
+        ///   304.
         func take(isConditional: Bool) -> HTTPResponse? {
             response.withLock { response in
                 guard isConditional || response?.head.status != 304 else { return nil }
@@ -25,8 +28,8 @@ enum Revalidation: Sendable {
     }
 }
 
-/// Revalidations that no request waits for: one for each key at a time, a limited number at once, each for a limited
-/// time. Further ones wait in a queue, and are not done when the queue is full.
+/// Revalidations that run in the background: one at a time for each key, a limited number at once, each for a limited
+/// time. Further revalidations wait in a queue, and are dropped when the queue is full.
 final class BackgroundRevalidations: Sendable {
     typealias Operation = @Sendable () async -> Void
 
@@ -36,7 +39,7 @@ final class BackgroundRevalidations: Sendable {
     }
 
     private struct State {
-        /// The keys of the revalidations that run or wait.
+        /// The keys of the running and waiting revalidations.
         var keys: Set<ImageKey> = []
         var running = 0
         var queue = WaiterQueue<Job>()
@@ -52,11 +55,11 @@ final class BackgroundRevalidations: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - limit: The maximum number at once; with 0 none is ever done.
-    ///   - maximumQueueCount: The maximum number that wait.
-    ///   - timeLimit: The maximum duration of one revalidation, from its start; it is cancelled then.
-    ///   - clock: The clock that measures it.
-    ///   - taskExecutor: Runs the revalidations. Default: nil, Swift's own executor.
+    ///   - limit: The maximum number of concurrent revalidations. With 0, none runs.
+    ///   - maximumQueueCount: The maximum number of waiting revalidations. Default: 1,000.
+    ///   - timeLimit: The maximum duration of one revalidation, from its start. It is then cancelled.
+    ///   - clock: The clock that measures the time limit.
+    ///   - taskExecutor: The executor of the revalidations. Default: nil, Swift's default executor.
     init(
         limit: Int, maximumQueueCount: Int = 1_000, timeLimit: Duration, clock: any TimeSource,
         taskExecutor: (any TaskExecutor)? = nil
@@ -92,7 +95,7 @@ final class BackgroundRevalidations: Sendable {
         }
     }
 
-    /// Returns when the operation has ended, which is cancelled at its time limit.
+    /// Runs the operation until it ends, and cancels it at the time limit.
     private func run(_ operation: @escaping Operation) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask(operation: operation)
@@ -102,7 +105,7 @@ final class BackgroundRevalidations: Sendable {
         }
     }
 
-    /// Returns when no revalidation runs or waits.
+    /// Waits until no revalidation runs or waits in the queue.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state in
@@ -113,7 +116,7 @@ final class BackgroundRevalidations: Sendable {
         }
     }
 
-    /// Returns the revalidation that takes the place of the one that has ended.
+    /// Removes a revalidation that has ended, and returns the next one from the queue.
     private func end(_ key: ImageKey) -> Job? {
         let (next, waiters) = state.withLock { state in
             state.keys.remove(key)
@@ -129,10 +132,12 @@ final class BackgroundRevalidations: Sendable {
 }
 
 extension HTTPBody {
-    /// Receives the body without keeping it, for the sake of the caches on the way. A body of more than `limit` bytes
-    /// is cancelled.
+    /// Reads and discards the body, so that the caches on the path can store it. A body of more than `limit` bytes is
+    /// cancelled.
     ///
-    /// - Parameter declaredCount: The length that the head declares; nil when it declares none.
+    /// - Parameters:
+    ///   - limit: The maximum number of bytes to read.
+    ///   - declaredCount: The length that the head declares; nil if it declares none.
     /// - Throws: The transport's error, or `CancellationError`.
     func receive(limit: Int, declaredCount: Int?) async throws {
         var left = limit

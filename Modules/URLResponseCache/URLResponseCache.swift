@@ -2,16 +2,24 @@ public import AlcedoCore
 public import AlcedoHTTP
 public import FoundationEssentials
 
-/// A store of HTTP answers as an app sees it: made of what memory and disk it gives it, asked and emptied by requests.
+/// A cache of HTTP responses, in memory and optionally in a second store such as a disk cache, modeled after
+/// Foundation's `URLCache`.
 ///
-/// After Foundation's `URLCache`. Give it to a ``CachingTransport``; on its own it stores only what it is told to.
+/// ```swift
+/// let cache = URLResponseCache(memoryCapacity: 50 << 20)
+/// let transport = CachingTransport(wrapping: network, cache: cache)
+/// let response = try await transport.send(HTTPRequest(url: url))
+/// ```
+///
+/// Pass it to a ``CachingTransport``, which reads and stores responses. Without a transport it stores only the
+/// responses passed to ``store(_:body:for:at:policy:userInfo:)``.
 public struct URLResponseCache: Sendable {
-    /// Where the answers are.
+    /// The store of the responses.
     public let store: any ResponseStoring
-    /// What it does where HTTP leaves it a choice.
+    /// The behavior of the cache where HTTP allows a choice.
     package let rules: ResponseCacheRules
     let clock: any TimeSource
-    /// What requests to this cache and to its transports have found and stored.
+    /// The lookups and stores of this cache and its transports.
     let counts: ResponseCounts
     private let memory: MemoryResponseStore
     private let disk: (any MeasurableDataCache)?
@@ -29,16 +37,17 @@ public struct URLResponseCache: Sendable {
         store = below.map { TieredResponseStore(memory, over: $0) } ?? memory
     }
 
-    /// Creates a cache in memory, and over a data cache such as one on disk.
+    /// Creates a cache in memory, and optionally over a data cache such as a disk cache.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: The maximum number of bytes in memory; 0 keeps nothing there. Default: 20 MiB.
-    ///   - disk: Keeps responses beside memory, within its own limits; nil keeps nothing there. With neither, every
-    ///     request goes to the network. It should belong to this cache alone. Over one that cannot list its entries, such as
-    ///     one on a shared server (no ``/AlcedoCore/MaintainableDataCache``), ``removeResponses(since:)`` removes
-    ///     everything. Default: nil.
-    ///   - rules: What the cache does where HTTP leaves it a choice.
-    ///   - clock: The clock by which times to live pass.
+    ///   - memoryCapacity: The maximum number of bytes in memory. With 0, no response is kept in memory. Default: 20
+    ///     MiB.
+    ///   - disk: A data cache that also stores the responses, within its own limits. With nil and a memory capacity of
+    ///     0, every request goes to the network. No other component should use the data cache. If it cannot list its
+    ///     entries (it is not a ``/AlcedoCore/MaintainableDataCache``), such as on a shared server,
+    ///     ``removeResponses(since:)`` removes all responses. Default: nil.
+    ///   - rules: The behavior of the cache where HTTP allows a choice. Default: the rules of a private cache.
+    ///   - clock: The clock that measures times to live. Default: the system clock.
     public init(
         memoryCapacity: Int = 20 << 20, disk: (any MeasurableDataCache)? = nil,
         rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock()
@@ -48,14 +57,16 @@ public struct URLResponseCache: Sendable {
             clock: clock)
     }
 
-    /// Creates a cache over a store of your own, with memory in front of it. A store outside memory keeps what `encoded` of
-    /// an entry returns.
+    /// Creates a cache over a custom store, with memory in front of it.
+    ///
+    /// A store that keeps entries outside memory stores the bytes of `ResponseEntry.encoded`.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: The maximum number of bytes in memory; 0 keeps nothing there. Default: 20 MiB.
-    ///   - store: Where responses are kept beside memory. It should belong to this cache alone.
-    ///   - rules: What the cache does where HTTP leaves it a choice.
-    ///   - clock: The clock by which times to live pass.
+    ///   - memoryCapacity: The maximum number of bytes in memory. With 0, no response is kept in memory. Default: 20
+    ///     MiB.
+    ///   - store: The store behind memory. No other component should use it.
+    ///   - rules: The behavior of the cache where HTTP allows a choice. Default: the rules of a private cache.
+    ///   - clock: The clock that measures times to live. Default: the system clock.
     public init(
         memoryCapacity: Int = 20 << 20, store: any ResponseStoring, rules: ResponseCacheRules = ResponseCacheRules(),
         clock: any TimeSource = SystemClock()
@@ -63,35 +74,40 @@ public struct URLResponseCache: Sendable {
         self.init(memoryCapacity: memoryCapacity, below: store, disk: nil, rules: rules, clock: clock)
     }
 
-    /// The look-ups and stores of responses through this cache and its transports: one hit or miss for each request that
-    /// looks for a stored response, fresh or stale, and one store for each response that was given to the store.
+    /// The numbers of lookups and stores of this cache and its transports.
+    ///
+    /// Each request that looks for a stored response counts as one hit or one miss; a stale response is a hit, too.
+    /// Each response that is passed to the store counts as one store.
     public var statistics: DataCacheStatistics { counts.value }
 
-    /// Bytes in memory.
+    /// The number of bytes in memory.
     public var memoryUsage: Int { memory.totalSize }
 
-    /// Bytes on disk.
+    /// The number of bytes on disk; 0 without a data cache.
     public var diskUsage: Int { get async { await disk?.totalSize ?? 0 } }
 
-    /// Returns the response that is stored for such a request, fresh or stale; nil when none is, or when its
-    /// time to live has passed.
+    /// Returns the stored response for a request, fresh or stale. nil if no response is stored, or if its time to live
+    /// has passed.
     public func response(for request: HTTPRequest) async -> StoredResponse? {
         let response = await candidate(for: request).response
         counts.recordLookup(isHit: response != nil)
         return response
     }
 
-    /// Stores an answer that the app has from elsewhere, as if the request had just been answered with it. What HTTP
-    /// forbids to store is not stored, nor is a body that is not all that the head declares.
+    /// Stores a response that the app received by other means, as if the server had just sent it for the request.
+    ///
+    /// The cache does not store a response that HTTP forbids to store, or a body that does not have the length that the
+    /// head declares.
     ///
     /// - Parameters:
-    ///   - head: Status and fields of the answer.
-    ///   - body: Its whole content.
-    ///   - request: The request it answers.
-    ///   - now: When the answer arrived.
-    ///   - policy: Where it may be kept, beside what HTTP says.
-    ///   - userInfo: Metadata of the app's own.
-    /// - Returns: Whether it may be stored, and was given to the store, which keeps nothing that it has no room for.
+    ///   - head: The status and fields of the response.
+    ///   - body: The complete content of the response.
+    ///   - request: The request of the response.
+    ///   - now: The time at which the response arrived.
+    ///   - policy: The storage policy, in addition to the rules of HTTP. Default: `allowed`.
+    ///   - userInfo: Metadata of the app. Default: empty.
+    /// - Returns: Whether the response may be stored and was passed to the store. The store drops a response that
+    ///   exceeds its capacity.
     @discardableResult
     public func store(
         _ head: HTTPResponseHead, body: Data, for request: HTTPRequest, at now: Date,
@@ -110,19 +126,19 @@ public struct URLResponseCache: Sendable {
         return await writer.store(response, for: request, of: writer.exchanges.begin(request.resourceKey))
     }
 
-    /// Removes what is stored for such a request.
+    /// Removes the stored response for a request, and keeps its variants for other requests.
     public func removeResponse(for request: HTTPRequest) async {
         let candidate = await candidate(for: request)
         if candidate.response != nil { await store.remove(candidate.key) }
     }
 
-    /// Removes what is stored for a URL, whatever else the requests said.
+    /// Removes all stored responses for a URL, including all variants.
     public func removeResponses(for url: URL) async { await store.removeAll(of: ResourceKey(normal: url)) }
 
-    /// Removes what was stored at `date` or later.
+    /// Removes the responses that were stored at `date` or later.
     public func removeResponses(since date: Date) async { await store.removeAll(storedSince: date) }
 
-    /// Removes everything, from memory and disk.
+    /// Removes all responses, from memory and disk.
     public func removeAll() async { await store.removeAll() }
 
     private func candidate(for request: HTTPRequest) async -> StoredCandidate {

@@ -1,37 +1,37 @@
-/// What a response store keeps under one key.
+/// The entry of a response store under one key.
 public enum ResponseEntry: Sendable, Hashable {
-    /// An answer.
+    /// A response.
     case response(StoredResponse)
-    /// Under the resource's own key, when its answers vary.
+    /// The variants of a resource whose responses vary. Stored under the resource's own key.
     case variants(ResponseVariants)
 }
 
-/// Says where the answers for a resource are whose `Vary` makes them answers for some requests only.
+/// The variants of a resource whose responses have a `Vary` field and match only some requests.
 ///
-/// The variants themselves are entries of their own, so a look-up costs the number of different `Vary` fields that the
-/// server has sent for the resource, not the number of variants. Source: RFC 9111 section 4.1.
+/// The variants themselves are separate entries. A lookup therefore depends on the number of different `Vary` fields
+/// that the server has sent for the resource, not on the number of variants. Source: RFC 9111 section 4.1.
 public struct ResponseVariants: Sendable, Hashable {
-    /// A variant that has a validator, which the server may be asked about when no variant fits a request.
+    /// A variant with an entity tag. The tag is offered to the server when no variant matches a request.
     package struct Tagged: Sendable, Hashable {
-        /// The variant's part of the key.
+        /// The variant part of the key.
         package var variant: String
-        /// Its validator, as the server wrote it.
+        /// The entity tag as the server wrote it.
         package var entityTag: String
 
-        /// A variant and its validator.
+        /// Creates a variant with an entity tag.
         package init(variant: String, entityTag: String) {
             self.variant = variant
             self.entityTag = entityTag
         }
     }
 
-    /// The lists of field names that answers varied by, in lower case and sorted; the newest first. An empty one is that
-    /// of an answer for all requests.
+    /// The lists of field names by which responses varied, in lower case and sorted; the newest list first. An empty
+    /// list belongs to a response for all requests.
     package var nameLists: [[String]]
-    /// The variants that were stored last; the newest first.
+    /// The most recently stored variants; the newest first.
     package var tagged: [Tagged]
 
-    /// What is known of a resource's variants; by default nothing.
+    /// Creates the variants of a resource; by default none.
     package init(nameLists: [[String]] = [], tagged: [Tagged] = []) {
         self.nameLists = nameLists
         self.tagged = tagged

@@ -1,27 +1,30 @@
 public import FoundationEssentials
 
-/// An answer in a response cache, with what its reuse is decided from. Source: RFC 9111 sections 3 and 4.
+/// A response in a response cache, with the data that determines its reuse. Source: RFC 9111 sections 3 and 4.
 public struct StoredResponse: Sendable, Hashable {
-    /// Without the fields that are not stored (section 3.1), and without `Age`, which each use has its own of.
+    /// The head, without the fields that are not stored (section 3.1) and without `Age`, which is calculated for each
+    /// use.
     public var head: HTTPResponseHead
-    /// The bytes of the content, or of the part of it that is stored.
+    /// The bytes of the content, or of the stored part of it.
     public var body: Data
-    /// Which bytes `body` is; nil for all of them.
+    /// The part of the content that `body` holds; nil if it holds all of it.
     package var part: ContentPart?
-    /// The fields of the request that the answer's `Vary` names, and those it varies by without saying so, normalised.
+    /// The request fields by which the response varies, normalized: those that its `Vary` field names, and those that
+    /// the cache adds.
     package var varyingFields: HTTPFields
-    /// When the request was sent.
+    /// The time at which the request was sent.
     package var requestTime: Date
-    /// When the answer's head arrived, or that of the last answer that confirmed it.
+    /// The time at which the head of the response arrived, or that of the last response that validated it.
     public var responseTime: Date
-    /// On what terms it may be used again.
+    /// The conditions under which the response may be reused.
     package var terms: Freshness
-    /// Where it may be kept.
+    /// The policy for storing the response in memory and on disk.
     public var storagePolicy: ResponseStoragePolicy
-    /// Notes of the app, which its hook may add.
+    /// Metadata of the app, which its storage hook may add.
     public var userInfo: [String: String]
 
-    /// An answer to keep; by default whole, for all requests, anywhere, without notes.
+    /// Creates a response to store. By default it is complete, serves all requests, may be stored anywhere and has no
+    /// user info.
     package init(
         head: HTTPResponseHead, body: Data, part: ContentPart? = nil, varyingFields: HTTPFields = [:],
         requestTime: Date, responseTime: Date, terms: Freshness,
@@ -39,14 +42,14 @@ public struct StoredResponse: Sendable, Hashable {
     }
 }
 
-/// Which bytes of the whole content a stored body is.
+/// The part of the content that the body of a stored response holds.
 package struct ContentPart: Sendable, Hashable {
-    /// Of the body's first byte in the whole.
+    /// The offset of the body's first byte in the whole content.
     package var offset: Int
-    /// Bytes of the whole; nil when the server did not say.
+    /// The number of bytes of the whole content; nil if the server did not specify it.
     package var completeCount: Int?
 
-    /// A part that begins at a byte; the size of the whole is nil where nobody has said it.
+    /// Creates a part that starts at an offset. The size of the whole content is nil if it is unknown.
     package init(offset: Int, completeCount: Int?) {
         self.offset = offset
         self.completeCount = completeCount

@@ -1,29 +1,35 @@
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// The bytes of an answer, in pieces, as they arrive. Read once, by one task.
+/// The body of a response as a sequence of chunks, delivered as they arrive. One task reads it, once.
 ///
-/// Reading gives what has arrived since the last read, so a slow reader gets few large pieces; a transport with
-/// back-pressure stops reading its socket when the reader lags. Letting go of the body before its end cancels the
-/// transfer.
+/// ```swift
+/// for try await chunk in response.body { print(chunk.count) }
+/// ```
+///
+/// A read returns all bytes that arrived since the last read, so a slow reader receives few large chunks. A transport
+/// with back-pressure stops reading from its socket while the reader lags. Releasing the last copy of the body before
+/// its end cancels the transfer.
 public struct HTTPBody: AsyncSequence, Sendable {
     private let handle: Handle
 
-    /// A body that reads from `source`.
+    /// Creates a body that reads from `source`.
     public init(_ source: any HTTPBodySource) { handle = Handle(source) }
 
-    /// A body that is in memory already.
+    /// Creates a body from data in memory.
     public init(_ data: Data) { self.init(DataBodySource(data)) }
 
+    /// Returns an iterator. All iterators of a body continue at the same position.
     public func makeAsyncIterator() -> Iterator { Iterator(handle: handle) }
 
-    /// Stops the transfer; reading then throws `CancellationError`.
+    /// Cancels the transfer. Reading then throws `CancellationError`.
     public func cancel() { handle.source.cancel() }
 
-    /// Reads everything.
+    /// Reads the whole body.
     ///
-    /// - Parameter limit: Most bytes.
-    /// - Throws: ``HTTPTransportError`` (`bodyTooLarge` when there are more bytes), or `CancellationError`.
+    /// - Parameter limit: The maximum number of bytes.
+    /// - Returns: The bytes of the body.
+    /// - Throws: ``HTTPTransportError`` (`bodyTooLarge` if the body exceeds the limit), or `CancellationError`.
     public func collect(limit: Int) async throws -> Data {
         var whole = Data()
         for try await piece in self {
@@ -36,17 +42,18 @@ public struct HTTPBody: AsyncSequence, Sendable {
         return whole
     }
 
-    /// Reads the body; one task at a time.
+    /// An iterator over the chunks of a body, for one task at a time.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let handle: Handle
 
-        /// The next bytes; nil at the end.
+        /// Returns the next bytes; nil at the end.
         ///
-        /// - Throws: What the transport does, ``HTTPTransportError`` by those of this package; `CancellationError`.
+        /// - Throws: The error of the transport, which is an ``HTTPTransportError`` for the transports of this package,
+        ///   or `CancellationError`.
         public mutating func next() async throws -> Data? { try await handle.source.next() }
     }
 
-    /// Cancels the transfer when the last copy of the body goes.
+    /// The owner of a body's source. Cancels the transfer when the last copy of the body is released.
     fileprivate final class Handle: Sendable {
         let source: any HTTPBodySource
 
@@ -56,17 +63,17 @@ public struct HTTPBody: AsyncSequence, Sendable {
     }
 }
 
-/// Where an ``HTTPBody`` gets its bytes.
+/// A source of the bytes of an ``HTTPBody``.
 public protocol HTTPBodySource: Sendable {
-    /// Returns the next bytes, never none, or nil after the last. Called by one task at a time.
+    /// Returns the next bytes, at least one, or nil after the last. Called by one task at a time.
     ///
-    /// - Throws: ``HTTPTransportError``, or `CancellationError` when the body or the calling task was cancelled.
+    /// - Throws: ``HTTPTransportError``, or `CancellationError` if the body or the calling task was cancelled.
     func next() async throws -> Data?
-    /// Stops the transfer. May come from any thread, at any time, more than once; must not block.
+    /// Cancels the transfer. May be called on any thread, at any time and more than once; must not block.
     func cancel()
 }
 
-/// A body that is in memory already.
+/// A body source for data in memory.
 final class DataBodySource: HTTPBodySource {
     private enum State: Sendable {
         case unread(Data)
@@ -93,7 +100,7 @@ final class DataBodySource: HTTPBodySource {
 
     func cancel() {
         state.withLock { state in
-            // What has been read whole stays whole.
+            // A body that was read completely stays complete.
             if case .unread = state { state = .cancelled }
         }
     }

@@ -1,4 +1,4 @@
-/// The header fields of a message: an ordered list in which names may repeat and their case does not matter.
+/// The header fields of a message: an ordered list in which names may repeat. Names are compared without case.
 ///
 /// ```swift
 /// for field in response.fields { print(field.name, field.value) }
@@ -7,42 +7,45 @@
 ///
 /// Source: RFC 9110 section 5.
 public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Sequence, CustomStringConvertible {
-    /// One line of a header.
+    /// One field line of a header.
     public struct Field: Sendable, Hashable {
-        /// As it was written; names are compared without case.
+        /// The name in its original case. Names are compared without case.
         public var name: String
-        /// Without white space at its ends. Bytes above 127 are the code points U+0080 to U+00FF.
+        /// The value, without white space at its ends. Bytes above 127 are represented as the code points U+0080 to
+        /// U+00FF.
         public var value: String
 
-        /// A line with this name and this value.
+        /// Creates a field line.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// The lines in order.
+    /// The field lines in order.
     package private(set) var fields: [Field]
 
-    /// Fields in order; by default none.
+    /// Creates fields from lines in order; by default none.
     public init(_ fields: [Field] = []) { self.fields = fields }
 
+    /// Creates fields from names and values, in order.
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field($0.0, $0.1) }
     }
 
+    /// Returns an iterator over the field lines, in order.
     public func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 
-    /// The lines in order, separated by commas. The values of credentials and cookies are not shown, so that they do not
-    /// get into logs.
+    /// The field lines in order, separated by commas. The values of credentials and cookies are replaced by `...`, so
+    /// that they do not appear in logs.
     public var description: String {
         let secret: Set = ["authorization", "cookie", "proxy-authorization", "set-cookie"]
         let lines = fields.map { "\($0.name): \(secret.contains($0.name.lowercased()) ? "..." : $0.value)" }
         return "[\(lines.joined(separator: ", "))]"
     }
 
-    /// The value of a field: its lines joined by commas (RFC 9110 section 5.3), nil when there is none. Setting
-    /// replaces all lines by one; setting nil removes them. O(length of the fields).
+    /// The value of a field: the values of its lines, joined by commas (RFC 9110 section 5.3); nil if the field is
+    /// missing. Setting a value replaces all lines by one. Setting nil removes them. O(length of the fields).
     public subscript(name: String) -> String? {
         get {
             var value: String?
@@ -51,7 +54,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
                     value = field.value
                     continue
                 }
-                // Appended in place: a new text for each line would make many lines cost the square of their length.
+                // Appended in place: a new string for each line would make the cost quadratic in the number of lines.
                 value? += ", "
                 value? += field.value
             }
@@ -63,17 +66,17 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         }
     }
 
-    /// The values of all lines of this name, in order.
+    /// Returns the values of all lines with this name, in order.
     public func values(of name: String) -> [String] {
         fields.lazy.filter { Self.areEqual($0.name, name) }.map(\.value)
     }
 
-    /// Adds a line after the others.
+    /// Appends a line after the others.
     public mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name, value))
     }
 
-    /// Whether the comma-separated list of a field has this member, its case and parameters aside.
+    /// Whether the comma-separated list of a field contains this member, without regard to case and parameters.
     package func list(_ name: String, contains member: String) -> Bool {
         values(of: name).contains { line in
             line.split(separator: ",").contains { item in
@@ -93,12 +96,12 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
 }
 
 extension HTTPFields {
-    /// What `Content-Length` says. Source: RFC 9110 section 8.6.
+    /// The content of the `Content-Length` field. Source: RFC 9110 section 8.6.
     package enum DeclaredLength: Equatable {
         case none
-        /// One number, in however many members.
+        /// One number, in one or more members.
         case bytes(Int)
-        /// No number, several that differ, or more than there can be.
+        /// An invalid number, several different numbers, or a number that exceeds `Int`.
         case invalid
     }
 
@@ -116,18 +119,18 @@ extension HTTPFields {
         return found
     }
 
-    /// The first transfer coding that no transport undoes; nil when there is none. Source: RFC 9112 section 7.
+    /// The first transfer coding that no transport can decode; nil if there is none. Source: RFC 9112 section 7.
     package var unknownTransferCoding: String? {
         let known: Set = ["chunked", "deflate", "gzip", "x-gzip", "identity"]
         return values(of: "Transfer-Encoding").lazy.flatMap { $0.split(separator: ",") }
             .map { $0.trimmingBlanks.lowercased() }.first { !$0.isEmpty && !known.contains($0) }
     }
 
-    /// The fields with one length at most, which is that of the body: none beside a `Transfer-Encoding`, and equal ones
-    /// as one. Source: RFC 9112 section 6.3.
+    /// Returns the fields with at most one `Content-Length`, which is the length of the body. The field is removed if a
+    /// `Transfer-Encoding` is present, and equal values are merged. Source: RFC 9112 section 6.3.
     ///
-    /// - Throws: ``HTTPTransportError`` `invalidResponse` when nobody knows where the body ends, or what its bytes are
-    ///   because a transfer coding is unknown.
+    /// - Throws: ``HTTPTransportError`` `invalidResponse` if the end of the body cannot be determined, or the body
+    ///   cannot be decoded because a transfer coding is unknown.
     package func framed() throws(HTTPTransportError) -> HTTPFields {
         if isPlainlyFramed { return self }
         if let coding = unknownTransferCoding {
@@ -148,8 +151,8 @@ extension HTTPFields {
         return framed
     }
 
-    /// Whether there is one length that is a number and nothing else, or no length, and no transfer coding but
-    /// `chunked`. Most responses are so; allocates nothing.
+    /// Whether there is at most one `Content-Length`, which is a plain number, and no transfer coding except `chunked`.
+    /// Most responses have this form. Allocates no memory.
     private var isPlainlyFramed: Bool {
         var length: String.UTF8View?
         var isTransferEncoded = false
@@ -163,7 +166,7 @@ extension HTTPFields {
             }
         }
         guard let length else { return true }
-        // So many digits are an `Int` whatever they are.
+        // Numbers with up to 18 digits always fit an `Int`.
         return !isTransferEncoded && (1...18).contains(length.count) && length.allSatisfy { (0x30...0x39).contains($0) }
     }
 }

@@ -1,45 +1,51 @@
 public import AlcedoRuntime
 public import FoundationEssentials
 
-/// A request as it goes to a transport.
+/// An HTTP request, as a transport sends it.
+///
+/// ```swift
+/// let request = HTTPRequest(url: url, fields: ["Accept": "image/avif, image/*"], totalTimeout: .seconds(30))
+/// let response = try await transport.send(request)
+/// ```
 public struct HTTPRequest: Sendable, Hashable {
-    /// What is asked for. Default: `GET`.
+    /// The request method. Default: `GET`.
     public var method: HTTPMethod
-    /// Whom to ask, and for what.
+    /// The URL of the resource.
     public var url: URL
-    /// The header fields, beside those that a transport adds.
+    /// The header fields, in addition to those that a transport adds. Default: none.
     public var fields: HTTPFields
-    /// What is sent with it; nil, the default, is nothing.
+    /// The body of the request. Default: nil, no body.
     public var body: Data?
-    /// The longest time without a byte from the server, the connection's own set-up included. Zero or less, the default,
-    /// is the default of the downloader that sends the request, else 15 seconds.
+    /// The maximum time without a byte from the server, including the time to connect. Zero or less, the default,
+    /// selects the timeout of the downloader that sends the request, or 15 seconds.
     public var idleTimeout: Duration {
         get { ownIdleTimeout ?? Self.defaultIdleTimeout }
         set { ownIdleTimeout = Self.positive(newValue) }
     }
-    /// The longest time until the head of the answer is there, interim answers aside; nil, the default, and zero or
-    /// less are the idle timeout's alone. Like all three timeouts, it begins when the request has left the transport's
-    /// own line.
+    /// The maximum time until the head of the final response arrives; interim responses do not count. With nil, or with
+    /// zero or less, only the idle timeout applies. Default: nil.
+    ///
+    /// All three timeouts begin when the request leaves the transport's queue.
     public var firstByteTimeout: Duration? {
         didSet { firstByteTimeout = Self.positive(firstByteTimeout) }
     }
-    /// The longest time until the end of the body, pauses of its reader included; nil, the default, and zero or less are no
-    /// limit.
+    /// The maximum time until the end of the body, including pauses of its reader. With nil, or with zero or less,
+    /// there is no limit. Default: nil.
     public var totalTimeout: Duration? {
         didSet { totalTimeout = Self.positive(totalTimeout) }
     }
-    /// How response caches on the way are used.
+    /// The use of response caches on the path. Default: the rules of HTTP.
     public var cachePolicy: HTTPCachePolicy
-    /// Whether response caches on the way may store the answer.
+    /// Whether response caches on the path may store the response. Default: true.
     public var allowsStoring: Bool
 
-    /// The idle timeout that the request names itself; nil: none.
+    /// The idle timeout that the request specifies itself; nil if it specifies none.
     package private(set) var ownIdleTimeout: Duration?
 
-    /// The idle timeout where neither a request nor a downloader names one: 15 seconds.
+    /// The idle timeout if neither the request nor a downloader specifies one: 15 seconds.
     package static let defaultIdleTimeout = Duration.seconds(15)
 
-    /// A request; by default a `GET` without fields that uses response caches as HTTP has it.
+    /// Creates a request. By default it is a `GET` without fields that uses response caches by the rules of HTTP.
     public init(
         method: HTTPMethod = .get,
         url: URL,
@@ -67,49 +73,54 @@ public struct HTTPRequest: Sendable, Hashable {
     }
 }
 
-/// A request method. Case matters. Source: RFC 9110 section 9.
+/// A request method. Methods are case-sensitive. Source: RFC 9110 section 9.
 public struct HTTPMethod: OpenName, Sendable, Hashable {
     public var rawValue: String
 
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Asks for the content.
+    /// The method that requests the content of a resource.
     public static let get = HTTPMethod(rawValue: "GET")
-    /// Asks for the head alone.
+    /// The method that requests only the head.
     public static let head = HTTPMethod(rawValue: "HEAD")
-    /// Has the body processed.
+    /// The method that lets the resource process the body.
     public static let post = HTTPMethod(rawValue: "POST")
-    /// Puts the body in the place of the content.
+    /// The method that replaces the content of the resource by the body.
     package static let put = HTTPMethod(rawValue: "PUT")
-    /// Has the content removed.
+    /// The method that removes the resource.
     package static let delete = HTTPMethod(rawValue: "DELETE")
 
-    /// Those that ask for nothing to be done. Source: RFC 9110 section 9.2.1; of unknown methods nobody knows it.
+    /// The safe methods, which do not change a resource (RFC 9110 section 9.2.1). Unknown methods count as unsafe.
     package static let safe: Set<HTTPMethod> = Set(
         ["GET", "HEAD", "OPTIONS", "TRACE"].map { HTTPMethod(rawValue: $0) })
-    /// Those that do no more when they are sent twice. Source: RFC 9110 section 9.2.2.
+    /// The idempotent methods (RFC 9110 section 9.2.2).
     package static let idempotent: Set<HTTPMethod> = safe.union([.put, .delete])
 
     package var isSafe: Bool { Self.safe.contains(self) }
     package var isIdempotent: Bool { Self.idempotent.contains(self) }
 }
 
-/// How a request uses the response caches on its way: the policies of `NSURLRequest.CachePolicy`, with their meaning.
+/// The use of response caches by a request: the policies of `NSURLRequest.CachePolicy`, with the same meaning.
 ///
-/// What a policy reads is said of answers that were stored for such a request; answers for requests with other fields
-/// (`Vary`) are never used. A transport without a cache ignores it.
+/// A policy applies to stored responses that match the request. Responses for requests with other values of the fields
+/// in `Vary` are never used. A transport without a cache ignores the policy.
 public enum HTTPCachePolicy: String, Sendable, Hashable, CaseIterable {
-    /// As HTTP has it: a fresh answer from the store, else the network, on condition where something is stored.
+    /// Follows the rules of HTTP: serves a fresh stored response, otherwise uses the network, with a conditional
+    /// request if a response is stored.
     case useProtocolCachePolicy
-    /// Always the network, without a condition; what is stored is not read, the answer may be stored.
+    /// Uses the network with an unconditional request. Stored responses are not served, but the new response may be
+    /// stored.
     case reloadIgnoringLocalCacheData
-    /// The same, and the caches on the way are told not to answer from their stores either.
+    /// Uses the network, and instructs the caches on the path not to serve stored responses either. The new response
+    /// may be stored.
     case reloadIgnoringLocalAndRemoteCacheData
-    /// What is stored, whatever its age; the network only when there is nothing.
+    /// Serves the stored response regardless of its age, and uses the network only if no response is stored.
     case returnCacheDataElseLoad
-    /// What is stored, whatever its age, and never the network: offline mode. Nothing stored is the error `notCached`.
+    /// Serves the stored response regardless of its age, and never uses the network: offline mode. The request fails
+    /// with `notCached` if no response is stored.
     case returnCacheDataDontLoad
-    /// What is stored, fresh or not, only after the server has confirmed it: an ordinary reload. A fresh response that
-    /// is `immutable` needs no confirmation (RFC 8246), unless the request has `no-cache`, `max-age` or `min-fresh`.
+    /// Validates the stored response with the server before use, fresh or not: an ordinary reload. A fresh response
+    /// with `immutable` is served without validation (RFC 8246), unless the request has `no-cache`, `max-age` or
+    /// `min-fresh`.
     case reloadRevalidatingCacheData
 }

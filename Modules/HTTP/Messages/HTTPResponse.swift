@@ -1,33 +1,33 @@
 public import FoundationEssentials
 
-/// An answer: its head, which has arrived, and its body, which may still be on its way.
+/// An HTTP response: the head, which has arrived, and the body, which may still be in transfer.
 public struct HTTPResponse: Sendable {
-    /// Status and fields.
+    /// The status and fields.
     public var head: HTTPResponseHead
-    /// The content, as it arrives.
+    /// The content, delivered as it arrives.
     public var body: HTTPBody
-    /// The interim answers (status 100 to 199) that came before the head, such as early hints (RFC 8297), in order. Not
-    /// all transports tell them; a flood of them is cut short.
+    /// The interim responses (status 100 to 199) that arrived before the head, in order, such as early hints (RFC
+    /// 8297). Some transports do not report them. A transport may limit their number.
     public var interim: [HTTPResponseHead]
-    /// The part of a caching transport that the response came from; nil without one.
+    /// The part of a caching transport that the response came from; nil without a caching transport.
     public var responseSource: ResponseSource? { caching?.source }
-    /// What a response cache did with the request; nil when there is none.
+    /// The decisions of a response cache about the response; nil without a response cache.
     package var caching: ResponseCaching?
-    /// Where the transport records the metrics; nil when the response did not come from the network.
+    /// The record of the metrics; nil if the response did not come from the network.
     package var transfer: HTTPTransferRecord?
 
-    /// The times and sizes of the exchange; nil before the body has ended, and for a response that did not come from the
-    /// network.
+    /// The times and sizes of the exchange; nil before the body has ended, and for a response that did not come from
+    /// the network.
     public var metrics: HTTPTransferMetrics? { transfer?.metrics }
 
-    /// Creates a response of a transport.
+    /// Creates the response of a transport.
     ///
     /// - Parameters:
     ///   - head: The status and fields.
-    ///   - body: The content, as it arrives.
+    ///   - body: The content, delivered as it arrives.
     ///   - interim: The interim responses. Default: none.
-    ///   - metrics: Returns the times and sizes of the exchange once the body has ended, and nil before. Called from any
-    ///     thread; must not block. Default: nil, the transport does not measure.
+    ///   - metrics: Returns the times and sizes of the exchange after the body has ended, and nil before. Called on any
+    ///     thread; must not block. Default: nil, for a transport that does not measure.
     public init(
         head: HTTPResponseHead, body: HTTPBody, interim: [HTTPResponseHead] = [],
         metrics: (@Sendable () -> HTTPTransferMetrics?)? = nil
@@ -47,27 +47,27 @@ public struct HTTPResponse: Sendable {
     }
 }
 
-/// The status and fields of an answer.
+/// The status and fields of a response.
 public struct HTTPResponseHead: Sendable, Hashable {
-    /// The URL that was asked for.
+    /// The URL of the request.
     public var url: URL
-    /// A three-digit number; unknown ones are passed on.
+    /// The three-digit status code. Unknown codes are passed on.
     public var status: Int
     /// The header fields.
     public var fields: HTTPFields
 
-    /// A head; by default without fields.
+    /// Creates a head; by default without fields.
     public init(url: URL, status: Int, fields: HTTPFields = HTTPFields()) {
         self.url = url
         self.status = status
         self.fields = fields
     }
 
-    /// Whether the status says that the request succeeded: 200 to 299.
+    /// Whether the request succeeded: the status is 200 to 299.
     public var isSuccess: Bool { (200..<300).contains(status) }
 
-    /// The length that the head declares for the body, when it is one non-negative decimal number and no content
-    /// coding changes it on the way.
+    /// The length that the head declares for the body. nil unless it is one non-negative decimal number and the body
+    /// has no content coding, which may change the length.
     package var declaredBodyLength: Int? {
         guard fields["Content-Encoding"] == nil, let value = fields["Content-Length"] else { return nil }
         guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

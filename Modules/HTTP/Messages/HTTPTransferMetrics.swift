@@ -1,37 +1,37 @@
 import AlcedoRuntime
 
-/// What one exchange took and moved.
+/// The times and sizes of one exchange.
 ///
-/// A part is nil when its transport cannot tell, or when there was none: no look-up, connection or handshake on a
-/// connection that was used before.
+/// A value is nil if the transport cannot measure it, or if the step did not take place: a reused connection has no
+/// lookup, connection setup or handshake.
 public struct HTTPTransferMetrics: Sendable, Hashable {
-    /// Time in the transport's own line, for a free connection. The other times begin after it.
+    /// The time in the transport's queue, waiting for a free connection. The other times begin after it.
     public var queued: Duration?
-    /// Time for the host's addresses.
+    /// The time to resolve the host's addresses.
     public var nameLookup: Duration?
-    /// Time for the connection, without look-up and TLS.
+    /// The time to connect, without the lookup and TLS.
     public var connect: Duration?
-    /// Time for the TLS handshake.
+    /// The time for the TLS handshake.
     public var secureConnect: Duration?
-    /// Time from the start to the first byte of the answer, all of the above included but `queued`.
+    /// The time from the start to the first byte of the response. Includes all times above except `queued`.
     public var firstByte: Duration?
-    /// Time from the start to the end of the body, pauses of its reader included.
+    /// The time from the start to the end of the body, including pauses of its reader.
     public var total: Duration?
-    /// Bytes of the answer, heads included, before content codings are undone; TLS and the framing of chunks and HTTP/2
-    /// are not counted.
+    /// The number of bytes of the response, heads included, before content codings are decoded. The framing of TLS,
+    /// chunks and HTTP/2 is not counted.
     public var bytesReceived: Int?
-    /// Bytes of the request's body.
+    /// The number of bytes of the request's body.
     public var bytesSent: Int?
-    /// Whether the connection had served another request.
+    /// Whether the connection had served another request before.
     public var isReusedConnection: Bool?
-    /// The protocol by its ALPN name, such as `http/1.1` or `h2`.
+    /// The ALPN name of the protocol, such as `http/1.1` or `h2`.
     public var protocolName: String?
 
-    /// Nothing known yet.
+    /// Creates metrics without values.
     public init() {}
 }
 
-/// The metrics of an exchange, which its transport sets at the end and the holder of the response reads.
+/// The metrics of an exchange. The transport sets them at the end, and the holder of the response reads them.
 package final class HTTPTransferRecord: Sendable {
     private let finished = Locked<HTTPTransferMetrics?>(nil)
     private let read: (@Sendable () -> HTTPTransferMetrics?)?
@@ -39,13 +39,13 @@ package final class HTTPTransferRecord: Sendable {
     /// Creates a record without metrics.
     package init() { read = nil }
 
-    /// Creates a record of a transport that keeps the metrics itself.
+    /// Creates a record that reads the metrics from a transport which keeps them itself.
     init(reading read: @escaping @Sendable () -> HTTPTransferMetrics?) { self.read = read }
 
-    /// The metrics; nil until the body has ended, however it ends. Final from then on.
+    /// The metrics; nil until the body ends or fails. They do not change after that.
     package var metrics: HTTPTransferMetrics? { if let read { read() } else { finished.withLock { $0 } } }
 
-    /// Sets the metrics. Called by the transport before the reader learns of the end; only the first call counts.
+    /// Sets the metrics. The transport calls this before the reader receives the end. Later calls have no effect.
     package func finish(_ metrics: HTTPTransferMetrics) {
         finished.withLock { finished in
             if finished == nil { finished = metrics }

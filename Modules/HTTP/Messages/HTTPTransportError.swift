@@ -1,52 +1,53 @@
 public import AlcedoRuntime
 
-/// Why an exchange with a server failed.
+/// An error of an exchange with a server.
 public struct HTTPTransportError: CodedError {
-    /// What kind of failure it is.
+    /// The kind of a failure.
     public enum Code: String, Sendable {
         /// The URL, a header field or the body cannot be sent.
         case invalidRequest
-        /// This machine has no network: no interface but the loopback has an address, or no route leads out.
+        /// The machine has no network: no interface except the loopback has an address, or there is no route.
         case offline
-        /// There is a network, but it is not for this: it is metered, low on data or abroad, and the system or a transport
-        /// of the app's spares it. A smaller content may be had elsewhere.
+        /// The network must not be used for this request: it is metered, in low-data mode or roaming, and the system or
+        /// a transport of the app avoids it. A smaller version of the content may be available elsewhere.
         case dataNotAllowed
-        /// The host's name has no address, or nobody answers for it.
+        /// The host name has no address, or no name server responded.
         case cannotResolveHost
-        /// The server was found, and no connection came about.
+        /// The host was resolved, but no connection could be established.
         case cannotConnect
-        /// The server was found, at addresses that the transport must not connect to.
+        /// The host was resolved to addresses to which the transport must not connect.
         case addressRefused
-        /// TLS failed: the server's certificate is for another name, out of date, of an unknown authority or not the
-        /// pinned one, or there is no TLS. The message says which.
+        /// TLS failed: the server does not support it, or its certificate has another name, is expired, comes from an
+        /// unknown authority or is not the pinned one. The message states the cause.
         case secureConnectionFailed
-        /// One of the request's timeouts; the message says which.
+        /// One of the request's timeouts expired. The message states which.
         case timedOut
-        /// The connection ended, or the body was shorter than the head declared.
+        /// The connection was closed, or the body was shorter than the head declared.
         case connectionLost
-        /// The answer is not HTTP.
+        /// The response is not valid HTTP.
         case invalidResponse
-        /// A redirect cannot be followed: its target is not on the web, there are too many, or the app rejects it.
+        /// A redirect cannot be followed: the target is not an HTTP URL, there are too many redirects, or the app
+        /// rejects it.
         case badRedirect
-        /// The body is larger than the caller allows, or unpacks to more than the transport allows.
+        /// The body exceeds the caller's limit, or its decoded size exceeds the transport's limit.
         case bodyTooLarge
-        /// Nothing is stored for a request that must not go to the network.
+        /// No response is stored for a request that must not use the network.
         case notCached
         /// The transport has been shut down.
         case shutDown
-        /// Anything else; the message says what.
+        /// Another failure. The message states the cause.
         case failed
     }
 
-    /// What callers branch on.
+    /// The kind of the failure, for callers to switch on.
     public var code: Code
-    /// One sentence, from the transport's library where it has one.
+    /// One sentence about the failure, from the transport's library if it provides one.
     package var message: String
-    /// The times and sizes of the exchange until it failed; nil where the transport does not measure. Two errors are equal
-    /// whatever their metrics.
+    /// The times and sizes of the exchange until it failed; nil if the transport does not measure. They are ignored
+    /// when errors are compared.
     public var metrics: HTTPTransferMetrics?
 
-    /// An error of a transport's own.
+    /// Creates an error of a transport.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

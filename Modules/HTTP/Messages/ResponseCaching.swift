@@ -2,23 +2,23 @@ import AlcedoRuntime
 
 /// The part of a caching transport that a response came from.
 public enum ResponseSource: String, Sendable, Hashable {
-    /// From the network.
+    /// The network.
     case new
-    /// From the store, without a request to the server, and fresh.
+    /// The store: the response was fresh, and the server received no request.
     case fresh
-    /// From the store, after the server has confirmed it.
+    /// The store, after the server confirmed the response.
     case revalidated
-    /// From the store, and older than it should be.
+    /// The store: the response was stale.
     case stale
 }
 
-/// What a response cache did with a request, and whether the response may be kept by others.
+/// The decisions of a response cache about one response.
 package struct ResponseCaching: Sendable {
     package typealias Source = ResponseSource
 
-    /// Where the response came from.
+    /// The source of the response.
     package var source: Source
-    /// Whether a copy of the content may be kept. Final when the body has been read to its end.
+    /// The decision whether other caches may store the content. Final after the body has been read to its end.
     package var decision: StorageDecision
 
     package init(source: Source, decision: StorageDecision) {
@@ -27,19 +27,21 @@ package struct ResponseCaching: Sendable {
     }
 }
 
-/// Whether a copy of an answer may be kept. A cache further up asks this before it keeps the bytes for itself.
+/// The decision whether a copy of a response may be stored. Caches above the response cache read it before they store
+/// the content.
 ///
-/// The decision may become stricter while the body arrives, because a hook of the response cache sees the whole of it.
+/// The decision may become stricter while the body arrives, because a hook of the response cache inspects the complete
+/// response.
 package final class StorageDecision: Sendable {
     private let current: Locked<ResponseStoragePolicy>
 
-    /// A decision that may become stricter.
+    /// Creates a decision that may become stricter.
     package init(_ policy: ResponseStoragePolicy) { current = Locked(policy) }
 
-    /// The decision as it stands now.
+    /// The current decision.
     package var policy: ResponseStoragePolicy { current.withLock { $0 } }
 
-    /// Makes the decision `policy`, unless it is stricter already.
+    /// Changes the decision to `policy`, unless it is already stricter.
     package func restrict(to policy: ResponseStoragePolicy) {
         current.withLock { current in
             if policy.rawValue > current.rawValue { current = policy }
@@ -47,12 +49,12 @@ package final class StorageDecision: Sendable {
     }
 }
 
-/// Where an answer may be kept: the storage policies of `URLCache`. The stricter one is the larger.
+/// The permitted storage of a response: the storage policies of `URLCache`. A stricter policy has a larger raw value.
 public enum ResponseStoragePolicy: UInt8, Sendable, Hashable, CaseIterable {
-    /// Anywhere.
+    /// The response may be stored anywhere.
     case allowed
-    /// In memory, and never on disk.
+    /// The response may be stored in memory, but never on disk.
     case allowedInMemoryOnly
-    /// Nowhere.
+    /// The response must not be stored.
     case notAllowed
 }

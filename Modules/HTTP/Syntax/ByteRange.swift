@@ -1,11 +1,11 @@
-/// One range of bytes that a request asks for. Source: RFC 9110 section 14.1.2.
+/// A range of bytes in a `Range` field. Source: RFC 9110 section 14.1.2.
 package enum ByteRange: Equatable {
-    /// From an offset on, to an offset included or to the end.
+    /// The bytes from an offset through a last position, or to the end.
     case from(Int, through: Int?)
-    /// So many at the end.
+    /// The given number of bytes at the end.
     case last(Int)
 
-    /// Nil for what is not one range of bytes: another unit, several ranges, no range.
+    /// Creates a range from the value of a `Range` field. nil unless the value is exactly one range of bytes.
     package init?(_ text: String) {
         guard let equals = text.firstIndex(of: "="), text[..<equals].trimmingBlanks.lowercased() == "bytes" else {
             return nil
@@ -21,10 +21,10 @@ package enum ByteRange: Equatable {
         }
     }
 
-    /// Whether it names its last byte; otherwise it reaches to the end of the content.
+    /// Whether the range has a last position. Otherwise it extends to the end of the content.
     package var hasLastPosition: Bool { if case .from(_, through: _?) = self { true } else { false } }
 
-    /// The bytes of a content of so many; nil when there are none of them.
+    /// Returns the range within a content of `count` bytes; nil if it contains no byte.
     package func resolved(in count: Int) -> Range<Int>? {
         switch self {
         case .from(let first, let last):
@@ -36,7 +36,7 @@ package enum ByteRange: Equatable {
 
     private static func offset(_ text: Substring) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        // No content reaches further than a number of 64 bits.
+        // A larger offset than `Int.max` is beyond the end of every content.
         return Int(text) ?? Int.max
     }
 }
@@ -45,13 +45,14 @@ extension Int {
     fileprivate var addingOne: Int { self == Int.max ? self : self + 1 }
 }
 
-/// Which bytes of the whole an answer has. Source: RFC 9110 section 14.4.
+/// The range of the content that a response holds. Source: RFC 9110 section 14.4.
 package struct ContentRange: Equatable {
+    /// The bytes of the content.
     package let bytes: Range<Int>
-    /// Bytes of the whole; nil when the server does not know.
+    /// The number of bytes of the whole content; nil if the server does not specify it.
     package let completeCount: Int?
 
-    /// Nil unless `text` is a range of bytes that can be.
+    /// Creates a range from the value of a `Content-Range` field. nil if the value is not a valid range of bytes.
     package init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

@@ -1,9 +1,10 @@
-/// A comma-separated list in whose members quoted strings may hold commas. Source: RFC 9110 sections 5.6.1 and 5.6.4.
+/// A comma-separated list whose members may be quoted strings with commas. Source: RFC 9110 sections 5.6.1 and 5.6.4.
 package enum QuotedList {
-    /// The members without blanks at their ends, the empty ones left out.
+    /// Returns the members without blanks at their ends. Empty members are omitted.
     ///
-    /// - Parameter hasEscapes: Whether a backslash takes the meaning from the quote behind it. In entity tags it does
-    ///   not.
+    /// - Parameters:
+    ///   - text: The value of the field.
+    ///   - hasEscapes: Whether a backslash escapes the next character in a quoted string. In entity tags it does not.
     package static func members(of text: String, hasEscapes: Bool = true) -> [Substring] {
         var members: [Substring] = []
         var start = text.startIndex
@@ -29,32 +30,32 @@ package enum QuotedList {
 
 /// A number of seconds in a field. Source: RFC 9111 section 1.2.2.
 package enum DeltaSeconds: Equatable {
-    /// From 0 to ``limit``.
+    /// A number from 0 to ``limit``.
     case value(Int)
-    /// Not one non-negative whole number.
+    /// An invalid value, which is not a non-negative integer.
     case invalid
 
-    /// What larger numbers count as: 68 years.
+    /// The maximum, 68 years. Larger numbers are reduced to it.
     package static let limit = 1 << 31
 
-    /// - Parameter text: Digits and nothing else.
+    /// Creates a number of seconds from text, which must consist of digits only.
     package init(_ text: some StringProtocol) {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             self = .invalid
             return
         }
-        // No number only when there are more digits than an Int has.
+        // The conversion only fails if the number exceeds `Int`.
         self = .value(min(Int(text) ?? Self.limit, Self.limit))
     }
 
-    /// The number; 0 for an invalid one.
+    /// The number; 0 if it is invalid.
     package var orZero: Int { if case .value(let seconds) = self { seconds } else { 0 } }
 }
 
 extension Substring {
     package static func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
 
-    /// Without spaces and tabs at the ends.
+    /// The text without spaces and tabs at its ends.
     package var trimmingBlanks: Substring {
         var trimmed = drop(while: Self.isBlank)
         while let last = trimmed.last, Self.isBlank(last) { trimmed.removeLast() }
@@ -62,11 +63,11 @@ extension Substring {
     }
 }
 
-// How text of an HTTP message stands for the bytes on the wire. Inlinable, because it is asked for every line of every
-// head, from other modules, which could not specialize it else.
+// The conversion between the text and the bytes of an HTTP message. Inlinable, because other modules call it for every
+// line of every head and could not specialize it otherwise.
 
 extension String {
-    /// The text that stands for these bytes, one code point a byte (ISO-8859-1).
+    /// Creates text from bytes, one code point for each byte (ISO-8859-1).
     @inlinable
     package init(latin1 bytes: some Collection<UInt8>) {
         guard bytes.contains(where: { $0 >= 0x80 }) else {
@@ -76,7 +77,7 @@ extension String {
         self.init(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 
-    /// The bytes that the text stands for, one a code point; nil when one is above U+00FF.
+    /// The bytes of the text, one for each code point; nil if a code point is above U+00FF.
     package var latin1: [UInt8]? {
         if utf8.allSatisfy({ $0 < 0x80 }) { return Array(utf8) }
         var bytes: [UInt8] = []
@@ -89,7 +90,7 @@ extension String {
 }
 
 extension StringProtocol {
-    /// Whether the text is a token, as methods and the names of fields are. Source: RFC 9110 section 5.6.2.
+    /// Whether the text is a token, such as a method or a field name. Source: RFC 9110 section 5.6.2.
     @inlinable
     package var isToken: Bool {
         !isEmpty

@@ -1,15 +1,18 @@
 package import FoundationEssentials
 
-/// Reads and writes the dates of HTTP. Source: RFC 9110 section 5.6.7.
+/// The parsing and formatting of HTTP dates. Source: RFC 9110 section 5.6.7.
 package enum HTTPDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     private static let days = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
-    /// Reads a date in any of the three forms; nil when it has none of them or cannot be on a calendar.
+    /// Parses a date in any of the three formats. nil if the text has none of them, or the date does not exist.
     ///
-    /// Case does not matter, and a weekday only has to be one.
+    /// Case is ignored. The weekday must be valid, but need not match the date.
     ///
-    /// - Parameter now: Tells the century of a year of two digits: at most 50 years ahead.
+    /// - Parameters:
+    ///   - text: The date.
+    ///   - now: The current time. It determines the century of a two-digit year, which is at most 50 years in the
+    ///     future.
     package static func parse(_ text: String, now: Date) -> Date? {
         let parts = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
         guard let first = parts.first else { return nil }
@@ -34,9 +37,9 @@ package enum HTTPDate {
         return date(year: number(parts[parts.count - 1], digits: 4), parts[1], day, parts[parts.count - 2])
     }
 
-    /// The date in the preferred form, whole seconds.
+    /// Returns the date in the preferred format (IMF-fixdate), rounded down to seconds.
     package static func format(_ date: Date) -> String {
-        // Years 1 to 9999, all that the form can spell.
+        // The format can represent the years 1 to 9999.
         let seconds = Int(min(max(date.timeIntervalSince1970, -62_135_596_800), 253_402_300_799).rounded(.down))
         let (day, second) = (floorDivide(seconds, 86_400), seconds - floorDivide(seconds, 86_400) * 86_400)
         let civil = CivilDate(daysSince1970: day)
@@ -87,7 +90,7 @@ extension Substring {
     fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
 
-/// A day of the Gregorian calendar, before its introduction too.
+/// A day of the proleptic Gregorian calendar.
 ///
 /// Source: Howard Hinnant, "chrono-compatible low-level date algorithms": eras of 400 years that begin on 1 March.
 struct CivilDate: Equatable {
@@ -95,7 +98,7 @@ struct CivilDate: Equatable {
     let month: Int
     let day: Int
 
-    /// Nil when there is no such day, or the year is not from 0 to 9999.
+    /// Creates a day. nil if the day does not exist, or the year is not from 0 to 9999.
     init?(year: Int, month: Int, day: Int) {
         guard (0...9_999).contains(year), (1...12).contains(month), day >= 1 else { return nil }
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
@@ -104,7 +107,7 @@ struct CivilDate: Equatable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// - Parameter days: Within a few million years of 1970.
+    /// Creates a day from the number of days since 1970-01-01, which must be within a few million years.
     init(daysSince1970 days: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
 extension URL {
-    /// Scheme, host and port of an address on the web: what credentials and connections belong to. Source: RFC 9110
-    /// section 4.3.1.
+    /// The origin of an HTTP URL: scheme, host and port. Credentials and connections belong to one origin. Source: RFC
+    /// 9110 section 4.3.1.
     package var origin: String {
         if let plain = plainOrigin { return plain }
         let scheme = scheme?.lowercased() ?? ""
@@ -11,8 +11,10 @@ extension URL {
         return "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
 
-    /// The origin of an address that is written as it is compared, but for the port: a host of small letters, digits,
-    /// dots and hyphens. Most are, and this takes a tenth of the time.
+    /// The origin of a URL whose origin is already normalized, except for a missing port: the host consists of
+    /// lower-case letters, digits, dots and hyphens. nil for other URLs.
+    ///
+    /// Most URLs have this form, and this takes a tenth of the time.
     private var plainOrigin: String? {
         let text = absoluteString
         let utf8 = text.utf8
@@ -39,7 +41,7 @@ extension URL {
         let end = portStart ?? index
         guard end > start else { return nil }
         guard let portStart else { return String(text[..<index]) + port }
-        // A port may begin with noughts, or be missing behind its colon.
+        // The general path handles a port with leading zeros, and a colon without a port.
         let digits = utf8[portStart..<index].dropFirst()
         guard let first = digits.first, first != 0x30, digits.count <= 5 else { return nil }
         return String(text[..<index])
@@ -47,12 +49,12 @@ extension URL {
 }
 
 extension URL {
-    /// The whole URL for messages to people: without the name and password that may be in it.
+    /// The URL for messages, without user name and password.
     package var shown: String { absoluteString.withoutCredentials }
 }
 
 extension String {
-    /// The text of a URL or of a reference to one, without the name and password that may be before its host.
+    /// The text of a URL or of a URL reference, without the user name and password before its host.
     var withoutCredentials: String {
         guard let slashes = firstRange(of: "//") else { return self }
         let authority = self[slashes.upperBound...].prefix { !"/?#".contains($0) }
@@ -61,11 +63,12 @@ extension String {
     }
 }
 
-/// Removes the literal segments `.` and `..` from paths. Escaped ones (`%2e%2e`) stay: servers may take them for names.
+/// Removal of the literal segments `.` and `..` from paths. Percent-encoded ones (`%2e%2e`) stay, because servers may
+/// treat them as names.
 ///
 /// Source: RFC 3986, section 5.2.4.
 package enum DotSegments {
-    /// Returns a URL's text without dot segments in its path, or nil when it has none.
+    /// Returns the text of a URL without dot segments in its path; nil if the path has none.
     package static func removed(fromURL text: String) -> String? {
         guard let colon = text.firstRange(of: "://") else { return nil }
         let rest = text[colon.upperBound...]

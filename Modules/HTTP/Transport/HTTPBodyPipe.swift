@@ -1,18 +1,18 @@
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// Carries a body from a transport's thread to the task that reads it, and the reader's pace back.
+/// A pipe that carries a body from a transport's thread to the task that reads it, with back-pressure.
 ///
-/// The writer is one thread, the reader one task. The lock is held to move bytes only; continuations and the two
-/// callbacks run outside it. Whoever takes the reader's continuation out of the state resumes it, so it is resumed once;
-/// a checked one would be another allocation for each body.
+/// The writer is one thread, the reader one task. The lock is held only while bytes are moved; continuations and the
+/// two callbacks run outside it. Only the code that removes the reader's continuation from the state resumes it, so it
+/// is resumed once. A checked continuation would cost another allocation for each body.
 package final class HTTPBodyPipe: HTTPBodySource {
-    /// The writer's buffer is full at this many bytes.
+    /// The capacity of the buffer in bytes.
     package static let capacity = 256 << 10
 
     private struct State {
         var buffer = Data()
-        /// How much is still to come, as far as anybody knows.
+        /// The expected number of bytes still to come, as declared by the transport.
         var expected = 0
         var end: Result<Void, any Error>?
         var reader: UnsafeContinuation<Data?, any Error>?
@@ -26,21 +26,23 @@ package final class HTTPBodyPipe: HTTPBodySource {
     private let onSpace: @Sendable () -> Void
     private let onCancel: @Sendable () -> Void
 
+    /// Creates an empty pipe.
+    ///
     /// - Parameters:
-    ///   - onSpace: Called when a writer that was refused may try again.
-    ///   - onCancel: Called when the reader has lost interest before the end. Neither may block.
+    ///   - onSpace: Called when a writer whose bytes were refused may try again. Must not block.
+    ///   - onCancel: Called when the reader cancels before the end. Must not block.
     package init(onSpace: @escaping @Sendable () -> Void, onCancel: @escaping @Sendable () -> Void) {
         self.onSpace = onSpace
         self.onCancel = onCancel
     }
 
-    /// Tells how many bytes will come, so that those which do not wait for their reader lie in one place. A promise that
-    /// is not kept costs at most ``capacity`` bytes.
+    /// Declares the number of bytes to come, so that bytes which are buffered are stored in one allocation. A wrong
+    /// number costs at most ``capacity`` bytes.
     package func expect(_ count: Int) { state.withLock { $0.expected = count } }
 
-    /// Takes all the bytes, or none of them when the reader lags; the writer then waits for `onSpace`.
+    /// Writes all the bytes, or returns false if the buffer has no space for them. The writer then waits for `onSpace`.
     ///
-    /// A piece that is larger than the whole capacity is taken when the buffer is empty.
+    /// Bytes that exceed the whole capacity are accepted if the buffer is empty.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !bytes.isEmpty else { return true }
         let (taken, reader) = state.withLock { state -> (Bool, UnsafeContinuation<Data?, any Error>?) in
@@ -77,7 +79,7 @@ package final class HTTPBodyPipe: HTTPBodySource {
         return buffer
     }
 
-    /// Ends the body: nil for a whole one. Only the first end counts.
+    /// Ends the body, with an error or, with nil, as a complete one. Later calls have no effect.
     package func finish(_ error: (any Error)? = nil) {
         let reader = state.withLock { state -> UnsafeContinuation<Data?, any Error>? in
             guard state.end == nil else { return nil }
@@ -91,13 +93,13 @@ package final class HTTPBodyPipe: HTTPBodySource {
 
     package func next() async throws -> Data? {
         if Task.isCancelled { cancel() }
-        // Small bodies are there whole; waiting has its price even when it is over at once.
+        // Small bodies are usually complete already, and a suspension has a cost even if it ends at once.
         if let result = take(orWakeLater: nil) { return try result.get() }
         defer { order.didResume() }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 if let result = take(orWakeLater: continuation) { return continuation.resume(with: result) }
-                // A cancellation before the reader was registered found nobody to wake.
+                // A cancellation before the reader was registered found no reader to resume.
                 if Task.isCancelled { cancel() }
             }
         } onCancel: {
@@ -105,7 +107,7 @@ package final class HTTPBodyPipe: HTTPBodySource {
         }
     }
 
-    /// What can be read now; nil when the reader has to wait.
+    /// Returns the bytes or the end that can be read now. nil if the reader must wait; `reader` is then resumed later.
     private func take(orWakeLater reader: UnsafeContinuation<Data?, any Error>?) -> Result<Data?, any Error>? {
         let (result, hasSpace) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
             if !state.buffer.isEmpty {
@@ -113,7 +115,7 @@ package final class HTTPBodyPipe: HTTPBodySource {
                 return (.success(state.buffer), state.writerWaits)
             }
             if let end = state.end { return (end.map { nil }, false) }
-            // One task reads. Another's waiting would take the first one's place, who would wait for ever.
+            // Only one task may read. A second reader would replace the first, which would then wait forever.
             guard state.reader == nil else { return (.failure(Self.isRead), false) }
             state.reader = reader
             return (nil, false)
@@ -125,7 +127,7 @@ package final class HTTPBodyPipe: HTTPBodySource {
     package func cancel() {
         let (reader, wasRunning) = state.withLock { state -> (UnsafeContinuation<Data?, any Error>?, Bool) in
             let wasRunning = state.end == nil
-            // Bytes thrown away must not pass as the end of a whole body.
+            // A body whose bytes were discarded must not end as a complete one.
             if wasRunning || !state.buffer.isEmpty { state.end = .failure(CancellationError()) }
             state.buffer = Data()
             defer { state.reader = nil }

@@ -1,11 +1,29 @@
-/// Sends one request and returns its answer. Wrap one in another to add caching, logging or fakes.
+/// A transport that sends one request and returns its response. Wrap a transport in another to add caching, logging or
+/// fakes.
 ///
-/// Calls may come from any task at the same time. Redirects are returned, not followed; no status is an error; content
-/// codings the transport asked for are undone, and it asks for none, where it can choose, when the request has an
-/// `Accept-Encoding` or a `Range` of its own. The request's timeouts end the exchange with `timedOut`, whether its head
-/// has arrived or not; what the exchange took is in the answer's record from the end of its body on. Cancelling the task ends the exchange and throws `CancellationError`.
+/// ```swift
+/// struct LoggingTransport: HTTPTransport {
+///     let transport: any HTTPTransport
+///
+///     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+///         let response = try await transport.send(request)
+///         print(request.method.rawValue, request.url, response.head.status)
+///         return response
+///     }
+/// }
+/// ```
+///
+/// Every transport follows these rules:
+///
+/// - Calls may come from any task at the same time.
+/// - Redirects are returned, not followed. No status is an error.
+/// - Content codings that the transport requested are decoded. If it can choose, it requests none for a request with an
+///   `Accept-Encoding` or `Range` field of its own.
+/// - The request's timeouts end the exchange with `timedOut`, before or after the head has arrived.
+/// - The metrics of the exchange are available from ``HTTPResponse/metrics`` when its body has ended.
+/// - Cancelling the task ends the exchange and throws `CancellationError`.
 public protocol HTTPTransport: Sendable {
-    /// Returns when the head of the answer has arrived.
+    /// Sends a request, and returns the response when its head has arrived.
     ///
     /// - Throws: ``HTTPTransportError``, or `CancellationError`.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse

@@ -7,13 +7,14 @@ extension HTTPTransport {
     /// let response = try await transport.sendFollowingRedirects(HTTPRequest(url: url))
     /// ```
     ///
-    /// The method changes as RFC 9110 section 15.4 says. Credentials are not sent to another origin, and a redirect to another
-    /// scheme than `http` and `https` is an error. The `Downloader` of AlcedoDownloader follows redirects itself.
+    /// The method changes by the rules of RFC 9110 section 15.4. Credentials are not sent to another origin. A redirect
+    /// to another scheme than `http` or `https` is an error. The `Downloader` of AlcedoDownloader follows redirects
+    /// itself.
     ///
     /// - Parameters:
     ///   - request: The first request.
-    ///   - maximumRedirectCount: The maximum number of redirects in a row. Default: 20, as in the Fetch standard.
-    /// - Returns: The first response that is not a redirect, or that is one without a `Location`.
+    ///   - maximumRedirectCount: The maximum number of consecutive redirects. Default: 20, as in the Fetch standard.
+    /// - Returns: The first response that is not a redirect, or is a redirect without a `Location`.
     /// - Throws: ``HTTPTransportError`` with `badRedirect`, or the transport's error.
     public func sendFollowingRedirects(
         _ request: HTTPRequest, maximumRedirectCount: Int = 20
@@ -22,26 +23,27 @@ extension HTTPTransport {
     }
 }
 
-/// Sends requests over a transport and follows redirects.
+/// A client that sends requests over a transport and follows redirects.
 package struct RedirectFollower: Sendable {
     private let transport: any HTTPTransport
     private let limit: Int
     private let hook: Hook?
     private let sleep: Sleep
 
-    /// Is told the head of a redirect and the request that would be sent next; returns the one to send, nil for none.
+    /// A closure that receives the head of a redirect and the next request. It returns the request to send; nil rejects
+    /// the redirect.
     package typealias Hook = @Sendable (HTTPResponseHead, HTTPRequest) async throws -> HTTPRequest?
 
-    /// Returns after a time; throws `CancellationError` when the task is cancelled first.
+    /// A closure that returns after a duration, or throws `CancellationError` if the task is cancelled first.
     package typealias Sleep = @Sendable (Duration) async throws -> Void
 
     /// Creates a follower.
     ///
     /// - Parameters:
-    ///   - transport: Sends the requests. It returns redirects, as every ``HTTPTransport`` does.
-    ///   - limit: The maximum number of redirects in a row.
-    ///   - hook: Sees each redirect. Default: nil, all are followed.
-    ///   - sleep: Bounds how long the bodies of redirects are read. Default: real time.
+    ///   - transport: The transport of the requests. It returns redirects, as every ``HTTPTransport`` does.
+    ///   - limit: The maximum number of consecutive redirects.
+    ///   - hook: Inspects each redirect. Default: nil, all are followed.
+    ///   - sleep: Limits the time for reading the bodies of redirects. Default: real time.
     package init(
         _ transport: any HTTPTransport, limit: Int, hook: Hook? = nil,
         sleep: @escaping Sleep = { try await Task.sleep(for: $0, clock: .continuous) }
@@ -52,12 +54,13 @@ package struct RedirectFollower: Sendable {
         self.sleep = sleep
     }
 
-    /// Returns the first response that is not a redirect, or that is one without a `Location`.
+    /// Sends a request and follows redirects. Returns the first response that is not a redirect, or is a redirect
+    /// without a `Location`.
     ///
     /// - Throws: ``HTTPTransportError`` with `badRedirect`, or the transport's error.
     package func send(_ first: HTTPRequest) async throws -> HTTPResponse {
         let response = try await transport.send(first)
-        // Most lead nowhere else.
+        // Most responses are not redirects.
         guard response.head.isRedirect else { return response }
         return try await follow(response, of: first)
     }
@@ -92,19 +95,20 @@ package struct RedirectFollower: Sendable {
     }
 }
 
-/// Where a redirect leads. Source: RFC 9110 section 15.4.
+/// The rules for the request after a redirect. Source: RFC 9110 section 15.4.
 enum Redirect {
-    /// Fields that must not reach another origin.
+    /// The fields that must not be sent to another origin.
     private static let secrets = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
 
-    /// Fields that speak of a body.
+    /// The fields that describe a body.
     private static let bodyFields = [
         "Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location",
         "Transfer-Encoding",
     ]
 
-    /// - Returns: The request to send next; nil when the answer is no redirect, or does not say where it leads.
-    /// - Throws: ``HTTPTransportError`` for a target that is not on the web.
+    /// Returns the next request; nil if the response is not a redirect, or has no `Location`.
+    ///
+    /// - Throws: ``HTTPTransportError`` with `badRedirect` for a target that is not an HTTP URL.
     static func request(after request: HTTPRequest, head: HTTPResponseHead) throws(HTTPTransportError) -> HTTPRequest? {
         guard head.isRedirect, let location = head.fields.values(of: "Location").first else { return nil }
         guard let target = URL(string: reference(location), relativeTo: request.url)?.absoluteURL,
@@ -118,7 +122,7 @@ enum Redirect {
         if target.origin != request.url.origin {
             for name in secrets { next.fields[name] = nil }
         }
-        // 303 always, and the others for POST by old custom, go on as GET.
+        // 303 changes every method except HEAD to GET. By long-standing practice, 301 and 302 change POST to GET.
         let turnsIntoGet = head.status == 303 || (head.status < 303 && request.method == .post)
         if turnsIntoGet, request.method != .head, request.method != .get {
             next.method = .get
@@ -128,7 +132,8 @@ enum Redirect {
         return next
     }
 
-    /// The text of a `Location` as a URL may have it: bytes above ASCII, which stand there as code points, percent-encoded.
+    /// Returns the text of a `Location` as a URL reference: bytes above ASCII, which are represented as code points,
+    /// are percent-encoded.
     private static func reference(_ location: String) -> String {
         let bytes = location.latin1 ?? Array(location.utf8)
         guard bytes.contains(where: { $0 >= 0x80 }) else { return location }
@@ -141,18 +146,18 @@ enum Redirect {
 }
 
 extension HTTPResponseHead {
-    /// Whether the status sends the client elsewhere with the same request, or one like it.
+    /// Whether the status redirects the client to another URL with the same or a similar request.
     package var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
 }
 
 extension HTTPBody {
-    /// Most bytes of a body that nobody wants which are read all the same.
+    /// The maximum number of bytes read from a discarded body.
     private static let drainLimit = 16 << 10
-    /// Longest time that is waited for them: about a round trip, which a connection of its own would cost.
+    /// The maximum time for reading these bytes: about one round trip, the cost of a new connection.
     private static let drainTime = Duration.milliseconds(100)
 
-    /// Reads a body that nobody wants to its end, for the sake of the connection and of a cache on the way, unless that
-    /// is far away.
+    /// Reads a discarded body to its end, so that the connection can be reused and a cache on the path can store the
+    /// body. Cancels the body if it exceeds 16 KiB or takes longer than 100 ms.
     ///
     /// - Throws: `CancellationError`.
     package func drain(_ sleep: @escaping RedirectFollower.Sleep) async throws {
@@ -167,13 +172,13 @@ extension HTTPBody {
                 do {
                     try await group.next()
                 } catch let error as HTTPTransportError {
-                    // The group waits for its reader, which this wakes.
+                    // The group waits for its reader, which this call resumes.
                     cancel()
                     throw error
                 }
             }
         } catch is HTTPTransportError {
-            // Given up.
+            // The body exceeds a limit, so it is not read further.
         }
     }
 }

@@ -2,23 +2,23 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// What to do with a request. A pure function of the request, what is stored for it, and the time.
+/// The decision about a request. A pure function of the request, the stored response and the time.
 ///
 /// Source: RFC 9111 section 4.
 enum CacheDecision {
-    /// The stored answer is the answer.
+    /// Serve the stored response.
     case serve(StoredResponse, ResponseCaching.Source)
-    /// The stored answer is the answer, and a newer one is fetched behind it. RFC 5861 section 3.
+    /// Serve the stored response and fetch a newer one in the background. RFC 5861 section 3.
     case serveAndRevalidate(StoredResponse)
-    /// The stored answer may be; ask the server. Section 4.3.
+    /// Validate the stored response with the server. Section 4.3.
     case revalidate(StoredResponse, ForwardReason)
-    /// The beginning is stored; ask for the rest. Section 3.3.
+    /// The beginning is stored: request the rest. Section 3.3.
     case complete(StoredResponse)
-    /// Ask the server.
+    /// Send the request to the server.
     case fetch(ForwardReason)
-    /// Ask the server, and have no part in it.
+    /// Send the request to the server; the cache does not handle it.
     case forward(ForwardReason)
-    /// Neither the store nor, by the request's own wish, the server can answer.
+    /// The store has no suitable response, and the request must not go to the server.
     case unsatisfiable
 
     init(
@@ -34,16 +34,16 @@ enum CacheDecision {
         }
     }
 
-    /// What is decided without a look at the store; nil when the store has to be asked.
+    /// Returns the decision if it does not depend on the store; nil if a lookup is necessary.
     static func beforeLookup(_ request: HTTPRequest, _ directives: RequestDirectives) -> CacheDecision? {
         let isOffline = directives.isOnlyIfCached || request.cachePolicy == .returnCacheDataDontLoad
         guard directives.method == .get || directives.method == .head else {
             return isOffline ? .unsatisfiable : .forward(.method)
         }
-        // Section 4.3.2: only the origin judges such conditions.
+        // Section 4.3.2: only the origin server evaluates these conditions.
         if directives.requiresOrigin { return isOffline ? .unsatisfiable : .forward(.bypass) }
         if isOffline { return nil }
-        // HTTP would allow a look; who says this wants nothing of a cache.
+        // HTTP would allow a lookup, but a request with `no-store` asks for no caching.
         return directives.forbidsStoring && request.cachePolicy == .useProtocolCachePolicy ? .forward(.bypass) : nil
     }
 
@@ -51,7 +51,7 @@ enum CacheDecision {
         _ request: HTTPRequest, _ directives: RequestDirectives, _ candidate: StoredCandidate, _ now: Date
     ) -> CacheDecision {
         if let decided = beforeLookup(request, directives) { return decided }
-        // The look was for the update.
+        // The lookup only serves the later update of the store.
         if request.cachePolicy.isReload { return .fetch(.request) }
         // Section 4, first three items.
         guard let stored = candidate.response else { return .fetch(candidate.hasVariants ? .varyMiss : .uriMiss) }
@@ -60,7 +60,7 @@ enum CacheDecision {
         case .returnCacheDataElseLoad, .returnCacheDataDontLoad:
             return .serve(stored, isFresh(stored, at: now) ? .fresh : .stale)
         case .reloadRevalidatingCacheData:
-            // RFC 8246 section 2: an ordinary reload; one that is forced has a directive or a policy of its own.
+            // RFC 8246 section 2: this is an ordinary reload. A forced reload has a directive or a policy of its own.
             let isSettled =
                 stored.terms.conditions.contains(.immutable) && isFresh(stored, at: now)
                 && !directives.requestsNewerResponse
@@ -79,7 +79,7 @@ enum CacheDecision {
         let age = stored.age(at: now)
         let remaining = stored.terms.lifetime - age
         if remaining > 0 {
-            // Sections 5.2.1.1 and 5.2.1.3. They hold for an immutable response, too (RFC 8246 section 2.1).
+            // Sections 5.2.1.1 and 5.2.1.3. They also apply to an immutable response (RFC 8246 section 2.1).
             let isOld = directives.maximumAge.map { age > TimeInterval($0) } ?? false
             let isBrief = directives.minimumFreshness.map { remaining < TimeInterval($0) } ?? false
             return isOld || isBrief ? .revalidate(stored, .request) : .serve(stored, .fresh)
@@ -90,12 +90,12 @@ enum CacheDecision {
         return .revalidate(stored, .stale)
     }
 
-    /// What to do when the request asks for bytes that are not stored. Section 3.3.
+    /// Returns the decision for a request whose bytes are not all stored; nil if all of them are. Section 3.3.
     private static func missingBytes(
         _ stored: StoredResponse, _ request: HTTPRequest, _ directives: RequestDirectives
     ) -> CacheDecision? {
         if let range = directives.range {
-            // A whole content in another coding has no offsets that the server and the caller would agree on.
+            // A complete content with a content coding has no byte offsets that the server and the caller agree on.
             guard stored.part != nil || (stored.head.status == 200 && !stored.hasOffsets) else { return nil }
             let isThere =
                 PartialContent.stored(range, of: stored) != nil && Precondition.allowsRange(of: stored, request)
@@ -112,26 +112,26 @@ enum CacheDecision {
 }
 
 extension HTTPCachePolicy {
-    /// Whether nothing that is stored may be the answer, or be asked about.
+    /// Whether the policy forbids serving or validating a stored response.
     fileprivate var isReload: Bool {
         self == .reloadIgnoringLocalCacheData || self == .reloadIgnoringLocalAndRemoteCacheData
     }
 }
 
-/// Why a request goes to the network. The raw values are those of `fwd` in RFC 9211 section 2.2.
+/// The reason for which a request goes to the network. The raw values are those of `fwd` in RFC 9211 section 2.2.
 enum ForwardReason: String {
-    /// The cache does not deal with such requests.
+    /// The cache does not handle such requests.
     case bypass
-    /// The method is not one that the cache answers.
+    /// The cache does not serve the method.
     case method
-    /// Nothing is stored for the URL.
+    /// No response is stored for the URL.
     case uriMiss = "uri-miss"
-    /// What is stored is for requests with other fields.
+    /// The stored responses are for requests with other field values.
     case varyMiss = "vary-miss"
-    /// What is stored may only be used after asking.
+    /// The stored response requires validation.
     case stale
-    /// Not all of what is asked for is stored.
+    /// The requested bytes are not all stored.
     case partial
-    /// The request wants something newer than what is stored.
+    /// The request requires a newer response than the stored one.
     case request
 }

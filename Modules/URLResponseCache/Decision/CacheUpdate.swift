@@ -2,22 +2,23 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// What an answer of the server changes in the store. A pure function of the request, the head of the answer, and what
-/// is stored for the request.
+/// The change of the store after a response of the server. A pure function of the request, the head of the response and
+/// the stored response.
 ///
 /// Source: RFC 9111 sections 3, 4.3 and 4.4.
 enum CacheUpdate {
-    /// Keep the body as it comes, under this head, when it has come whole. Section 3.
+    /// Store the body under this head once it has arrived completely. Section 3.
     case store(StoredResponse)
-    /// The stored answer holds, with this head. It is kept unless what the head now says forbids it. Section 4.3.4.
+    /// The stored response is still valid and gets this head. It is removed unless `isKept`: the new head may forbid
+    /// storage, or the time to live may have passed. Section 4.3.4.
     case freshen(StoredResponse, isKept: Bool)
-    /// The stored answer holds, with this head; the request does not let it be stored. Section 5.2.1.5.
+    /// The stored response is still valid, with this head, but the request forbids storing it. Section 5.2.1.5.
     case confirm(StoredResponse)
-    /// What is stored for the request is outdated.
+    /// The stored response for the request is outdated.
     case drop
-    /// What is stored for these resources is outdated. Section 4.4.
+    /// The stored responses for these resources are outdated. Section 4.4.
     case invalidate([ResourceKey], thenStore: StoredResponse?)
-    /// Nothing.
+    /// Change nothing.
     case keep
 
     init(_ head: HTTPResponseHead, stored: StoredResponse?, _ exchange: ExchangeContext) {
@@ -52,7 +53,7 @@ enum CacheUpdate {
         _ head: HTTPResponseHead, _ stored: StoredResponse?, _ exchange: ExchangeContext
     ) -> CacheUpdate {
         if StorageRules.requestForbidsStoring(exchange.request) { return .keep }
-        // The server's trouble says nothing about the resource. A range that is not there does not, either.
+        // A failure of the server says nothing about the resource. Neither does a range that cannot be satisfied.
         let isSilent = StatusRules.isTransientFailure(head.status) || head.status == 416
         let rejection: CacheUpdate = isSilent || head.status == 206 ? .keep : .drop
         guard StorageRules.storability(of: head, to: exchange.request, role: exchange.rules.role) == .storable,
@@ -60,7 +61,7 @@ enum CacheUpdate {
         else { return rejection }
         if isSilent, stored != nil, Freshness(head, exchange).lifetime <= 0 { return .keep }
         guard let new = Self.response(head, exchange) else { return rejection }
-        // A part of what is there whole, as far as anyone can tell.
+        // The complete content is stored already, as far as the validators tell.
         if head.status == 206, let stored, stored.part == nil, PartialContent.isSameContent(head, stored) {
             return .keep
         }
@@ -74,7 +75,7 @@ enum CacheUpdate {
             !StorageRules.requestForbidsStoring(exchange.request)
         else { return .keep }
         if Validation.describes(head, stored) { return freshen(stored, by: head, exchange) }
-        // Section 4.3.5: no longer fresh; its validators may still be of use.
+        // Section 4.3.5: the stored response is no longer fresh, but its validators may still be useful.
         var stale = stored
         stale.terms.lifetime = min(0, stored.terms.lifetime)
         stale.terms.staleWhileRevalidate = 0
@@ -93,8 +94,8 @@ enum CacheUpdate {
         return .invalidate(outdated, thenStore: mayStore ? response(head, exchange) : nil)
     }
 
-    /// The answer as it will be stored, still without its body; nil for a part that says nothing of its place, and for
-    /// one whose time to live has passed.
+    /// Returns the response to store, without its body. nil for a 206 without a valid `Content-Range`, for a response
+    /// that varies by more than fields, and for one whose time to live has passed.
     private static func response(_ head: HTTPResponseHead, _ exchange: ExchangeContext) -> StoredResponse? {
         let role = exchange.rules.role
         guard let names = Vary.names(of: head, to: exchange.request, role: role) else { return nil }
@@ -107,7 +108,7 @@ enum CacheUpdate {
         if head.status == 206 {
             guard let range = head.fields["Content-Range"].flatMap({ ContentRange($0) }) else { return nil }
             response.part = ContentPart(offset: range.bytes.lowerBound, completeCount: range.completeCount)
-            // The head of the whole, which this is a part of.
+            // The head of the complete content.
             response.head.status = 200
             response.head.fields = response.head.fields.removing(["content-range", "content-length"])
         }
@@ -123,9 +124,9 @@ extension Freshness {
     }
 }
 
-/// What a request that may have changed something makes useless. Source: RFC 9111 section 4.4.
+/// The resources that an unsafe request may have changed. Source: RFC 9111 section 4.4.
 private enum Invalidation {
-    /// The resources to forget after an answer; none after an error, which changes nothing.
+    /// Returns the resources to invalidate after a response; none after an error response.
     static func resources(after head: HTTPResponseHead, to request: HTTPRequest) -> [ResourceKey] {
         guard (200..<400).contains(head.status) else { return [] }
         let named = ["Location", "Content-Location"].compactMap { name -> ResourceKey? in
@@ -138,7 +139,7 @@ private enum Invalidation {
         return [request.resourceKey] + named
     }
 
-    /// What another site says about a resource must not remove it.
+    /// Returns the origin of a URL. A response from another origin must not remove the stored responses of a resource.
     private static func origin(_ url: URL) -> Substring {
         let text = ResourceKey(normal: url).description
         guard let start = text.firstRange(of: "://")?.upperBound else { return text[...] }

@@ -3,12 +3,12 @@ import AlcedoHTTP
 import FoundationEssentials
 
 extension StoredResponse {
-    /// The fields that describe a body, which a response without one does not have. RFC 9110 section 15.4.5.
+    /// The fields that describe a body. A response without a body does not have them. RFC 9110 section 15.4.5.
     private static let bodyFields: Set = [
         "content-length", "content-encoding", "content-type", "content-range", "content-language",
     ]
 
-    /// Returns the response to a request: all of what is stored, a range, or 304 when the caller's copy is current.
+    /// Returns the response to a request: the whole stored content, a range, or 304 if the caller's copy is current.
     ///
     /// Source: RFC 9111 sections 4 and 4.3.2, RFC 9110 section 14.
     func response(
@@ -54,7 +54,7 @@ extension StoredResponse {
 }
 
 extension HTTPResponse {
-    /// Returns the response of a cache that has nothing it may use and does not reach the server: 504 without a body.
+    /// Returns the response of a cache that has no usable response and does not reach the server: 504 without a body.
     static func gatewayTimeout(for request: HTTPRequest, _ status: CacheStatus) -> HTTPResponse {
         var head = HTTPResponseHead(url: request.url, status: 504, fields: ["Content-Length": "0"])
         status.add(to: &head.fields)
@@ -62,12 +62,12 @@ extension HTTPResponse {
     }
 }
 
-/// What the cache did, as it says in its answers. Source: RFC 9211.
+/// The member that the cache adds to the `Cache-Status` field. Source: RFC 9211.
 struct CacheStatus {
     enum Outcome {
-        /// From the store; how many seconds it stays fresh, below nought when it is stale.
+        /// Served from the store, with the remaining freshness lifetime in seconds; negative for a stale response.
         case hit(timeToLive: Int)
-        /// Forwarded, with the status that came back; nil when none did.
+        /// Forwarded, with the status of the received response; nil if none was received.
         case forwarded(ForwardReason, status: Int?)
         case unsatisfiable
     }
@@ -85,6 +85,6 @@ struct CacheStatus {
         }
     }
 
-    /// Adds the member after those of the caches on the way.
+    /// Adds the member after those of the caches on the path.
     func add(to fields: inout HTTPFields) { fields.append("Cache-Status", text) }
 }

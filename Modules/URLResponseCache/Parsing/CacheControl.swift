@@ -1,21 +1,22 @@
 import AlcedoCore
 import AlcedoHTTP
 
-/// The directives of a `Cache-Control` field, or of a targeted one. Source: RFC 9111 section 5.2, RFC 9213.
+/// The directives of a `Cache-Control` field, or of a targeted field. Source: RFC 9111 section 5.2, RFC 9213.
 ///
-/// Unknown directives are kept and harm nothing. What cannot be read is read as the stricter of its meanings.
+/// Unknown directives are kept and have no effect. An invalid value is interpreted in the stricter of its meanings.
 struct CacheControl {
     private struct Directive {
-        /// In lower case.
+        /// The name in lower case.
         var name: String
-        /// Without quotes; nil when there is none.
+        /// The argument without quotes; nil if there is none.
         var argument: String?
     }
 
-    /// Most directives that are read; no server means more.
+    /// The maximum number of directives. A field with more is malformed.
     static let limit = 256
 
-    /// A quoted string does not end, so whatever follows it may be hidden in it; or there are too many directives.
+    /// Whether a quoted string is unterminated, so that it may hide the directives after it, or there are too many
+    /// directives.
     private(set) var isMalformed = false
     private var directives: [Directive] = []
 
@@ -23,8 +24,8 @@ struct CacheControl {
         for line in fields.values(of: "Cache-Control") { read(line) }
     }
 
-    /// The directives of a targeted field; nil when it is not there, is empty, or is no dictionary (RFC 9213
-    /// section 2.1, which has it ignored then).
+    /// Creates the directives of a targeted field. nil if the field is missing, empty or not a dictionary; RFC 9213
+    /// section 2.1 requires ignoring it then.
     init?(targeted name: String, of fields: HTTPFields) {
         guard let text = fields[name], let members = StructuredDictionary(text)?.members, !members.isEmpty else {
             return nil
@@ -34,25 +35,25 @@ struct CacheControl {
         }
     }
 
-    /// Whether there is no directive at all.
+    /// Whether the field has no directive.
     var isEmpty: Bool { directives.isEmpty && !isMalformed }
 
-    /// Whether the directive is there, whatever its argument.
+    /// Whether the directive is present, with any argument.
     func contains(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-    /// Whether nothing may be stored.
+    /// Whether the directives forbid storage.
     var forbidsStoring: Bool { isMalformed || contains("no-store") }
 
-    /// Whether the directive is there with an argument.
+    /// Whether the directive is present with an argument.
     func hasArgument(_ name: String) -> Bool { directives.contains { $0.name == name && $0.argument != nil } }
 
-    /// Whether the directive is there and speaks of the whole answer: without an argument, or with one that names no
-    /// field.
+    /// Whether the directive is present and applies to the whole response: it has no argument, or an argument without
+    /// valid field names.
     func containsUnqualified(_ name: String) -> Bool {
         directives.contains { $0.name == name && Self.fieldNames(in: $0.argument).isEmpty }
     }
 
-    /// The fields that a directive is limited to, such as `no-cache="Set-Cookie"`, in lower case.
+    /// Returns the fields that a directive is limited to, such as `no-cache="Set-Cookie"`, in lower case.
     func fieldNames(of name: String) -> [String] {
         directives.filter { $0.name == name }.flatMap { Self.fieldNames(in: $0.argument) }
     }
@@ -60,13 +61,14 @@ struct CacheControl {
     private static func fieldNames(in argument: String?) -> [String] {
         guard let argument else { return [] }
         let names = argument.split(separator: ",").map { $0.trimmingBlanks.lowercased() }.filter { !$0.isEmpty }
-        // What is no list of names limits nothing.
+        // An argument that is not a list of names limits nothing.
         return names.allSatisfy(\.isToken) ? names : []
     }
 
-    /// The number of seconds of a directive; nil when the directive is missing.
+    /// Returns the number of seconds of a directive; nil if the directive is missing.
     ///
-    /// Several that differ are invalid: section 4.2.1 lets a cache take the first or call the answer stale.
+    /// Several different values are invalid: section 4.2.1 lets a cache use the first value or treat the response as
+    /// stale.
     func seconds(_ name: String) -> DeltaSeconds? {
         let found = directives.filter { $0.name == name }.map { DeltaSeconds($0.argument ?? "") }
         guard let first = found.first else { return nil }
@@ -90,7 +92,7 @@ struct CacheControl {
             rest = rest.drop { $0 != "," }.dropFirst()
             let trimmed = name.trimmingBlanks
             guard !trimmed.isEmpty else { continue }
-            // White space around "=" is not in the grammar; the argument then counts as a bad one.
+            // White space around "=" is not in the grammar, so the argument is invalid.
             let isOdd = argument != nil && name.last.map(Substring.isBlank) == true
             directives.append(Directive(name: trimmed.lowercased(), argument: isOdd ? "" : argument))
         }
@@ -99,7 +101,7 @@ struct CacheControl {
     private func readToken(_ rest: inout Substring) -> String {
         let token = rest.prefix { $0 != "," }
         rest = rest[token.endIndex...]
-        // Blanks at the end belong to the list; those at the start make the argument a bad one.
+        // Trailing blanks belong to the list. Leading blanks make the argument invalid.
         return String(token.reversed().drop(while: Substring.isBlank).reversed())
     }
 
@@ -110,7 +112,7 @@ struct CacheControl {
             switch character {
             case "\"":
                 let tail = rest.prefix { $0 != "," }
-                // Something between the closing quote and the comma: not one argument.
+                // Text between the closing quote and the comma makes the argument invalid.
                 return tail.allSatisfy(Substring.isBlank) ? text : text + "\"" + tail
             case "\\": if let next = rest.popFirst() { text.append(next) }
             default: text.append(character)

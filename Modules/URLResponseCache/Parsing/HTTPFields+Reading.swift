@@ -3,27 +3,28 @@ import AlcedoHTTP
 import FoundationEssentials
 
 extension HTTPFields {
-    /// The members of a comma-separated list of tokens, in lower case.
+    /// Returns the members of a comma-separated list of tokens, in lower case.
     func members(of name: String) -> [String] {
         values(of: name).flatMap { $0.split(separator: ",") }.map { $0.trimmingBlanks.lowercased() }
             .filter { !$0.isEmpty }
     }
 
-    /// The date of a field that has one line; nil when there is no line, or more than one, or no date in it.
+    /// Returns the date of a field with exactly one line. nil if the field has no line, several lines or no valid date.
     func date(_ name: String, now: Date) -> Date? {
         let lines = values(of: name)
         return lines.count == 1 ? HTTPDate.parse(lines[0], now: now) : nil
     }
 
-    /// Whether the field is there, in any number of lines.
+    /// Whether the field is present.
     func contains(_ name: String) -> Bool { !values(of: name).isEmpty }
 
-    /// Without the fields of these names, given in lower case.
+    /// Returns the fields without those of the given names, which must be in lower case.
     func removing(_ names: Set<String>) -> HTTPFields {
         HTTPFields(fields.filter { !names.contains($0.name.lowercased()) })
     }
 
-    /// The entity tag, when there is exactly one. Source: RFC 9110 section 8.8.3.
+    /// The entity tag of the `ETag` field; nil unless the field has exactly one line with a valid tag. Source: RFC 9110
+    /// section 8.8.3.
     var entityTag: EntityTag? {
         let lines = values(of: "ETag")
         return lines.count == 1 ? EntityTag(lines[0]) : nil
@@ -31,7 +32,7 @@ extension HTTPFields {
 }
 
 extension EntityTag {
-    /// The tags of a list, such as `If-None-Match` has; what is no tag is left out. Commas within quotes are part of a
+    /// Returns the tags of a list such as `If-None-Match`, without invalid members. Commas inside quotes are part of a
     /// tag.
     static func list(_ lines: [String]) -> [EntityTag] {
         lines.flatMap { QuotedList.members(of: $0, hasEscapes: false) }.compactMap { EntityTag(String($0)) }

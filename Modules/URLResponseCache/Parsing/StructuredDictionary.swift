@@ -1,12 +1,12 @@
-/// A dictionary of a structured field, as far as targeted cache control needs it: inner lists and parameters are checked
-/// and dropped.
+/// A dictionary of a structured field, as far as targeted cache control needs it. Inner lists and parameters are
+/// validated and discarded.
 ///
-/// One error makes the whole field unreadable, as the specification has it. Source: RFC 9651 section 4.2.2.
+/// One error invalidates the whole field, as the specification requires. Source: RFC 9651 section 4.2.2.
 struct StructuredDictionary {
-    /// Most members; no server means more.
+    /// The maximum number of members. A field with more is invalid.
     private static let limit = 256
 
-    /// In the order of the field; a key that comes twice counts where it came first, with its last value.
+    /// The members in the order of the field. A repeated key keeps its first position and gets its last value.
     private(set) var members: [(key: String, value: StructuredValue)] = []
 
     init?(_ text: String) {
@@ -25,7 +25,7 @@ struct StructuredDictionary {
             if parser.isAtEnd { return }
             guard parser.take(UInt8(ascii: ",")) else { return nil }
             parser.skipBlanks()
-            // A comma with nothing after it.
+            // A trailing comma is an error.
             if parser.isAtEnd { return nil }
         }
     }
@@ -37,22 +37,22 @@ enum StructuredValue: Equatable {
     case boolean(Bool)
     case token(String)
     case string(String)
-    /// A decimal, bytes, a date, an inner list: nothing that a directive has as its argument.
+    /// A decimal, a byte sequence, a date, a display string or an inner list. No directive has such an argument.
     case other
 
-    /// What would stand after "=" in `Cache-Control`; nil for a directive without an argument.
+    /// The equivalent argument in `Cache-Control`; nil for a directive without an argument.
     var directiveArgument: String? {
         switch self {
         case .integer(let number): String(number)
         case .token(let text), .string(let text): text
         case .boolean: nil
-        // No number of seconds can be read from it.
+        // An argument that is not a valid number of seconds.
         case .other: "?"
         }
     }
 }
 
-/// Reads the parts of a structured field, one after another. nil is an error. Source: RFC 9651 section 4.2.
+/// A parser of the parts of a structured field. Its methods return nil on an error. Source: RFC 9651 section 4.2.
 private struct StructuredFieldParser {
     private var rest: ArraySlice<UInt8>
 
@@ -62,7 +62,7 @@ private struct StructuredFieldParser {
 
     mutating func skipSpaces() { rest = rest.drop { $0 == 0x20 } }
 
-    /// Spaces and tabs.
+    /// Skips spaces and tabs.
     mutating func skipBlanks() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
 
     mutating func take(_ byte: UInt8) -> Bool {
@@ -76,7 +76,7 @@ private struct StructuredFieldParser {
         return text { Self.isLower($0) || Self.isDigit($0) || "_-.*".utf8.contains($0) }
     }
 
-    /// What stands behind a key: `=` and a value, or nothing, which is true; then parameters.
+    /// Parses the value after a key: `=` and a value, or nothing, which means true; then parameters.
     mutating func memberValue() -> StructuredValue? {
         guard take(UInt8(ascii: "=")) else { return parameters() ? .boolean(true) : nil }
         guard let value = rest.first == UInt8(ascii: "(") ? innerList() : bareItem(), parameters() else { return nil }
@@ -125,7 +125,7 @@ private struct StructuredFieldParser {
         }
     }
 
-    /// Up to 15 digits, or up to 12 and up to 3 behind a point.
+    /// Parses an integer of up to 15 digits, or a decimal of up to 12 digits before and 3 after the point.
     private mutating func number() -> StructuredValue? {
         let sign = take(UInt8(ascii: "-")) ? -1 : 1
         let whole = text(Self.isDigit)

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import FoundationEssentials
 
 extension Freshness {
-    /// Reads the terms from the head of an answer that has arrived.
+    /// Creates the freshness of a received response from its head.
     init(
         _ head: HTTPResponseHead, to request: HTTPRequest, requestTime: Date, responseTime: Date,
         rules: ResponseCacheRules
@@ -27,24 +27,27 @@ extension Freshness {
         if let limit = rules.lifetime?(head, request) {
             let seconds = max(0, limit / .seconds(1))
             timeToLive = seconds
-            // The time to live begins at the arrival, the lifetime when the server made the response.
+            // The time to live starts at the arrival, the freshness lifetime when the server generated the response.
             lifetime = rules.lifetimeExtendsFreshness ? initialAge + seconds : min(lifetime, initialAge + seconds)
         }
     }
 
-    /// RFC 9111 section 4.2.3. Whole seconds of the server's clock, so that the fractions of ours do not count as age.
+    /// Returns the age at arrival. RFC 9111 section 4.2.3.
+    ///
+    /// The apparent age is rounded down because `Date` has whole seconds, so that fractions of the local clock do not
+    /// count as age.
     private static func initialAge(
         _ fields: HTTPFields, date: Date, requestTime: Date, responseTime: Date
     ) -> TimeInterval {
         let apparent = max(0, responseTime.timeIntervalSince(date)).rounded(.down)
         let delay = max(0, responseTime.timeIntervalSince(requestTime))
-        // The first member counts, and one that cannot be read does not (section 5.1). An answer may have been on its
-        // way for as long as the whole exchange took, whether or not it names an age.
+        // The first member of `Age` counts, and an invalid one is ignored (section 5.1). The whole duration of the
+        // exchange counts as transit time, with or without an `Age`.
         let claimed = fields.members(of: "Age").first.map { DeltaSeconds($0).orZero } ?? 0
         return max(apparent, TimeInterval(claimed) + delay)
     }
 
-    /// RFC 9111 section 4.2.2.
+    /// Returns the heuristic freshness lifetime; nil if the response allows none. RFC 9111 section 4.2.2.
     private static func heuristicLifetime(
         _ head: HTTPResponseHead, _ directives: ResponseDirectives, date: Date, receivedAt: Date,
         _ rules: ResponseCacheRules
@@ -59,61 +62,64 @@ extension Freshness {
 }
 
 extension StoredResponse {
-    /// Seconds since the server made or confirmed the answer. RFC 9111 section 4.2.3.
+    /// Returns the number of seconds since the origin server generated or validated the response. RFC 9111 section
+    /// 4.2.3.
     func age(at now: Date) -> TimeInterval {
         let resident = now.timeIntervalSince(responseTime)
-        // The clock was set back, so nobody knows how long the answer has been here.
+        // The clock was set back, so the time in the cache is unknown.
         guard resident >= 0 else { return TimeInterval(DeltaSeconds.limit) }
         return terms.initialAge + resident
     }
 
-    /// Whether the app's own time to live has passed. A clock that was set back leaves that unknown, which counts as
-    /// passed.
+    /// Whether the app's own time to live has passed. After the clock was set back the time in the cache is unknown,
+    /// and the response counts as expired.
     func isExpired(at now: Date) -> Bool {
         guard let limit = terms.timeToLive else { return false }
         let resident = now.timeIntervalSince(responseTime)
         return resident < 0 || resident >= limit
     }
 
-    /// The content's validator, when it has one.
+    /// The entity tag of the content; nil if the response has none.
     var entityTag: EntityTag? { head.fields.entityTag }
 
-    /// When the content last changed, when the server says so.
+    /// The date of the content's last change; nil if the response has none.
     var lastModified: Date? { head.fields.date("Last-Modified", now: responseTime) }
 
-    /// The date of the last change, when it is a strong validator: the response was made at least a minute later, so that
-    /// the content cannot have changed twice by then. RFC 9110 section 8.8.2.2.
+    /// The date of the last change, if it is a strong validator; otherwise nil.
+    ///
+    /// The response must have been generated at least a minute after the change, so that the content cannot have
+    /// changed twice within the second of the date. RFC 9110 section 8.8.2.2.
     var strongDate: Date? {
         lastModified.flatMap { $0.isStrongValidator(inResponseOf: terms.date) ? $0 : nil }
     }
 
-    /// The strong validator of the content as `If-Range` has it: the tag, or the date of the last change of a content
-    /// without a tag. RFC 9110 section 13.1.5.
+    /// The strong validator of the content for `If-Range`: the entity tag, or the date of the last change of a content
+    /// without a tag. nil if there is none. RFC 9110 section 13.1.5.
     var rangeCondition: String? {
         guard head.fields.contains("ETag") else { return strongDate == nil ? nil : head.fields["Last-Modified"] }
         return entityTag.flatMap { $0.isWeak ? nil : $0.text }
     }
 
-    /// Whether bytes of the content can be told by their offsets: it is stored as it was sent.
+    /// Whether byte offsets identify bytes of the content: it is stored in the form in which the server sent it.
     var hasOffsets: Bool { head.status == 200 && !head.fields.contains("Content-Encoding") }
 }
 
 extension Date {
-    /// Whether the date of a last change is a strong validator in a response that was made at `date`.
+    /// Whether the date of a last change is a strong validator in a response that was generated at `date`.
     func isStrongValidator(inResponseOf date: Date) -> Bool { date.timeIntervalSince(self) >= 60 }
 }
 
-/// When a stale answer may be used. Source: RFC 9111 section 4.2.4, RFC 5861.
+/// The conditions under which a stale response may be used. Source: RFC 9111 section 4.2.4, RFC 5861.
 enum Staleness {
-    /// The failure of a server.
+    /// A failure of the server.
     enum Failure {
-        /// The server was not reached, or did not respond.
+        /// The server could not be reached, or did not respond.
         case disconnected
         /// The server responded with 500, 502, 503 or 504.
         case error
     }
 
-    /// Whether the answer may be used while a newer one is fetched.
+    /// Whether the response may be used while a newer one is fetched. RFC 5861 section 3.
     static func allowsWhileRevalidating(_ stored: StoredResponse, age: TimeInterval, _ request: RequestDirectives)
         -> Bool
     {
@@ -122,9 +128,9 @@ enum Staleness {
             && stored.terms.staleWhileRevalidate > 0
     }
 
-    /// Whether the request is content with an answer that has been stale for so long. Section 5.2.1.2.
+    /// Whether the request accepts a response that has been stale for this time. Section 5.2.1.2.
     static func isAccepted(_ stored: StoredResponse, age: TimeInterval, by request: RequestDirectives) -> Bool {
-        // Who wants it to stay fresh for a while (section 5.2.1.3) does not want it stale.
+        // A request that requires remaining freshness (section 5.2.1.3) accepts no stale response.
         guard let limit = request.maximumStaleness, !request.requiresValidation, request.minimumFreshness == nil,
             allowsStaleUse(stored)
         else { return false }
@@ -132,7 +138,7 @@ enum Staleness {
         return age - stored.terms.lifetime <= TimeInterval(limit)
     }
 
-    /// Whether the answer may stand in for one that the server fails to give.
+    /// Whether the response may be used after the server has failed.
     static func allows(
         _ stored: StoredResponse, at now: Date, despite failure: Failure, _ request: RequestDirectives,
         _ rules: ResponseCacheRules

@@ -2,15 +2,15 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// Parts of a content, and how they become one. Source: RFC 9111 sections 3.3 and 3.4, RFC 9110 section 14.
+/// The rules for partial content and for combining it. Source: RFC 9111 sections 3.3 and 3.4, RFC 9110 section 14.
 enum PartialContent {
-    /// The bytes that `stored` has of the whole.
+    /// Returns the range of the stored bytes in the whole content.
     static func bytes(of stored: StoredResponse) -> Range<Int> {
         let start = stored.part?.offset ?? 0
         return start..<(start + stored.body.count)
     }
 
-    /// The bytes of the whole that a range asks for, when all of them are stored; nil otherwise.
+    /// Returns the requested range of the whole content if all its bytes are stored; otherwise nil.
     static func stored(_ range: ByteRange, of stored: StoredResponse) -> Range<Int>? {
         guard stored.hasOffsets else { return nil }
         guard let part = stored.part else { return range.resolved(in: stored.body.count) }
@@ -26,13 +26,13 @@ enum PartialContent {
             && requested.upperBound <= bytes.upperBound ? requested : nil
     }
 
-    /// Whether the rest of the content can be asked for and put behind what is stored.
+    /// Whether the rest of the content can be requested and appended to the stored bytes.
     static func isBeginning(_ stored: StoredResponse) -> Bool {
         stored.part?.offset == 0 && stored.rangeCondition != nil && stored.hasOffsets && !stored.body.isEmpty
     }
 
-    /// The request for the rest of a content whose beginning is stored: if it is still the same content, else for all
-    /// of it.
+    /// Returns the request for the rest of a content whose beginning is stored. If the content has changed, the server
+    /// sends all of it.
     static func request(_ request: HTTPRequest, completing stored: StoredResponse) -> HTTPRequest {
         var rest = request
         rest.fields["Range"] = "bytes=\(stored.body.count)-"
@@ -40,28 +40,32 @@ enum PartialContent {
         return rest
     }
 
-    /// Whether an answer is the rest of the content whose beginning is stored.
+    /// Whether a response is the rest of the content whose beginning is stored.
     static func isRest(_ head: HTTPResponseHead, of stored: StoredResponse) -> Bool {
         guard head.status == 206, isSameContent(head, stored), !head.fields.contains("Content-Encoding"),
             let range = head.fields["Content-Range"].flatMap({ ContentRange($0) })
         else { return false }
-        // Another length of the whole is another content, whatever the tags say.
+        // A different complete length means a different content, even if the tags match.
         if let known = stored.part?.completeCount, known != range.completeCount { return false }
         return range.bytes.lowerBound == stored.body.count && range.bytes.upperBound == range.completeCount
     }
 
-    /// The received bytes of an incomplete response as a part of the content. nil when there is nothing to keep: no byte,
-    /// more bytes than announced, or the beginning of a whole content of which the rest cannot be requested. Section 3.3.
+    /// Returns the received bytes of an incomplete response as a part of the content. Section 3.3.
+    ///
+    /// Returns nil if nothing can be kept: no byte was received, at least the announced number of bytes was received,
+    /// or the rest of the content cannot be requested.
     ///
     /// - Parameters:
-    ///   - announced: The number of bytes that the body should have; nil when nobody knows.
-    ///   - hasEnd: Whether the bytes are a message that is complete by its own length, in response to a range without a
-    ///     last position. The content then ends with them, wherever its `Content-Range` has it end.
+    ///   - incomplete: The incomplete response.
+    ///   - announced: The number of bytes that the body should have; nil if unknown.
+    ///   - hasEnd: Whether the message is complete by its own length and responds to a range without a last position.
+    ///     The content then ends with these bytes, even if its `Content-Range` gives another end.
     static func received(_ incomplete: StoredResponse, announced: Int?, hasEnd: Bool) -> StoredResponse? {
         guard !incomplete.body.isEmpty, announced.map({ incomplete.body.count < $0 }) ?? true else { return nil }
-        // Who asks for a range may ask for one inside it.
+        // A partial response can serve requests for ranges inside it.
         if let part = incomplete.part {
-            // It must not become a whole content that is too short: at its beginning, or together with other parts.
+            // A part must not become a complete content that is too short, either at offset zero or when combined with
+            // other parts.
             guard hasEnd, part.offset > 0, incomplete.rangeCondition == nil, let announced,
                 part.completeCount == part.offset + announced
             else { return incomplete }
@@ -75,8 +79,11 @@ enum PartialContent {
         return isBeginning(beginning) ? beginning : nil
     }
 
-    /// Two parts of one content as one, with the fields of the stored one that the newer one does not have. nil when
-    /// they do not touch, are not surely of one content, or are larger than `limit` together. Section 3.4.
+    /// Returns two parts of one content as one part, with the fields of the stored part that the newer one lacks.
+    /// Section 3.4.
+    ///
+    /// Returns nil if the parts are not adjacent or overlapping, are not certainly of one content, or exceed `limit`
+    /// bytes together.
     static func combined(
         _ stored: StoredResponse, with newer: StoredResponse, for request: HTTPRequest, _ rules: ResponseCacheRules,
         limit: Int
@@ -97,7 +104,8 @@ enum PartialContent {
         return completed(combined)
     }
 
-    /// The answer as a whole one when the part has every byte, with the length that the whole has.
+    /// Returns the response as a complete one if the part has every byte, with the length of the content; otherwise
+    /// returns it unchanged.
     static func completed(_ stored: StoredResponse) -> StoredResponse {
         guard let part = stored.part, part.offset == 0, part.completeCount == stored.body.count else { return stored }
         var complete = stored
@@ -106,8 +114,8 @@ enum PartialContent {
         return complete
     }
 
-    /// Whether both have the same strong validator: the tag, or the date of the last change where neither has a tag.
-    /// RFC 9110 sections 8.8.2.2 and 15.3.7.3.
+    /// Whether both have the same strong validator: the entity tag, or the date of the last change if neither has a
+    /// tag. RFC 9110 sections 8.8.2.2 and 15.3.7.3.
     static func isSameContent(_ head: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
         if hasSameTag(head, stored) { return true }
         guard !head.fields.contains("ETag"), !stored.head.fields.contains("ETag"), let changed = stored.strongDate,
@@ -117,7 +125,7 @@ enum PartialContent {
             && changed.isStrongValidator(inResponseOf: made)
     }
 
-    /// Whether both have the same strong tag.
+    /// Whether both have the same strong entity tag.
     static func hasSameTag(_ head: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
         guard let tag = head.fields.entityTag, let own = stored.entityTag else { return false }
         return tag.matchesStrongly(own)
@@ -125,19 +133,19 @@ enum PartialContent {
 }
 
 extension HTTPResponseHead {
-    /// The number of bytes that a complete body has: those of the range in a partial response, else those that the head
-    /// declares. nil when the head does not tell. Source: RFC 9110 sections 8.6 and 14.4.
+    /// The number of bytes of the complete body: those of the range in a partial response, otherwise those that the
+    /// head declares. nil if the head does not specify it. Source: RFC 9110 sections 8.6 and 14.4.
     ///
-    /// A coding that was undone on the way leaves no length to compare.
+    /// A content coding that the transport decoded leaves no length to compare.
     var announcedByteCount: Int? {
         if status == 206, let range = fields["Content-Range"].flatMap({ ContentRange($0) }) { return range.bytes.count }
         guard !fields.contains("Content-Encoding"), case .bytes(let count) = fields.declaredLength else { return nil }
         return count
     }
 
-    /// Whether a body of so many bytes is complete. Source: RFC 9111 section 3.3.
+    /// Whether a body with this number of bytes is complete. Source: RFC 9111 section 3.3.
     ///
-    /// No body is complete under a length that cannot be read, or under several lengths that differ.
+    /// No body is complete under an invalid length, or under several lengths that differ.
     func announces(_ byteCount: Int) -> Bool {
         if let announced = announcedByteCount { return announced == byteCount }
         return fields.contains("Content-Encoding") || fields.declaredLength == .none

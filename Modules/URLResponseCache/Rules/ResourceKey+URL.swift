@@ -4,23 +4,25 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension ResourceKey {
-    /// Returns the same key for all spellings of a URL that are requests for the same resource (``URLNormalization``),
-    /// without the fragment and the credentials, which are not part of the request target.
+    /// Creates the key of a URL. All spellings of a URL that lead to the same resource have the same key
+    /// (``URLNormalization``).
+    ///
+    /// The key omits the fragment and the credentials, which are not part of the request target.
     init(normal url: URL) {
         let text = url.absoluteString
-        // Nearly every URL is in this form already, and then is its own key.
+        // Most URLs are already in normal form and need no copy.
         self.init(URLNormalization.isNormal(text.utf8Span.span) ? text : URLNormalization.normalised(text))
     }
 }
 
 extension HTTPRequest {
-    /// What answers to the request are stored under.
+    /// The key under which the responses to the request are stored.
     var resourceKey: ResourceKey { ResourceKey(normal: url) }
 
-    /// Whether the request says who asks, in a field or in the URL.
+    /// Whether the request has credentials, in a field or in the URL.
     var hasCredentials: Bool { fields.contains("Authorization") || url.hasCredentials }
 
-    /// The credentials as the server gets them: those of the field, or those of the URL in the same form (RFC 7617
+    /// The credentials as the server receives them: those of the field, or those of the URL in the same form (RFC 7617
     /// section 2).
     var credentials: String? {
         if let field = fields["Authorization"] { return field }
@@ -33,7 +35,7 @@ extension HTTPRequest {
 extension URL {
     fileprivate var hasCredentials: Bool { user != nil || password != nil }
 
-    /// The URL without the credentials in it, which are nobody else's.
+    /// The URL without the credentials in it, so that they are not stored.
     var withoutCredentials: URL {
         guard hasCredentials, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
         (parts.user, parts.password) = (nil, nil)
@@ -41,21 +43,21 @@ extension URL {
     }
 }
 
-/// Normalizes URLs so that equivalent ones share a key. Source: RFC 9110 section 4.2.3, RFC 3986 sections 5.2.4 and
-/// 6.2.
+/// Normalization of URLs, so that equivalent URLs share a key. Source: RFC 9110 section 4.2.3, RFC 3986 sections 5.2.4
+/// and 6.2.
 ///
-/// Merged are spellings that a server must treat alike, or that leave the client as one request target:
+/// Merged are spellings that a server must treat as equivalent, or that the client sends as the same request target:
 ///
 /// - The case of the scheme and the host, the scheme's default port, an empty path, and the fragment, which is not
 ///   sent.
-/// - The case of escapes, and escapes of unreserved characters (RFC 9110 section 4.2.3).
+/// - The case of percent-encodings, and percent-encodings of unreserved characters (RFC 9110 section 4.2.3).
 /// - Literal dot segments, which ``URLResolvingTransport`` removes before a request is sent.
 ///
-/// Kept apart are escaped dot segments (`%2e%2e`), which clients send as written and servers may take for names;
-/// escapes of reserved characters, such as `%2F` and `%5C`; empty segments; other spellings of an IP address or a port;
-/// a dot at the end of a host; and everything else in the query.
+/// Kept distinct are percent-encoded dot segments (`%2e%2e`), which clients send as written and servers may treat as
+/// names; percent-encodings of reserved characters, such as `%2F` and `%5C`; empty segments; other spellings of an IP
+/// address or a port; a dot at the end of a host; and all other differences in the query.
 private enum URLNormalization {
-    /// Whether a URL is surely in its one spelling. O(length), without a copy.
+    /// Whether a URL is certainly in normal form. O(length), without a copy.
     static func isNormal(_ text: Span<UInt8>) -> Bool {
         var slashes = 0
         var isInQuery = false
@@ -67,13 +69,13 @@ private enum URLNormalization {
                     return false
                 }
             case UInt8(ascii: "?"):
-                // A query without a path.
+                // The query follows the authority, without a path.
                 if slashes < 3 { return false }
                 isInQuery = true
             case UInt8(ascii: "/"): slashes += 1
-            // Perhaps a segment of dots.
+            // The segment may be a dot segment.
             case UInt8(ascii: "."): if !isInQuery, text[max(0, index - 1)] == UInt8(ascii: "/") { return false }
-            // In the authority: a port or a name may be there, or upper case.
+            // The authority may have a port, credentials or upper-case letters.
             case UInt8(ascii: ":"): if slashes > 0, slashes < 3 { return false }
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "@"): if slashes < 3 { return false }
             default: break
@@ -97,14 +99,14 @@ private enum URLNormalization {
         return "\(scheme)://\(host)/\(segments)\(unescaped(text[path.endIndex...]))"
     }
 
-    /// Returns a segment with the fewest escapes. An escaped dot segment keeps its escapes: it is not a dot segment to
-    /// a client, which sends it as written.
+    /// Returns a segment with the minimum of percent-encodings. A percent-encoded dot segment keeps them: a client does
+    /// not treat it as a dot segment, and sends it as written.
     private static func unescaped(segment: Substring) -> String {
         let text = unescaped(segment)
         return text == "." || text == ".." ? unescaped(segment, keepingDots: true) : text
     }
 
-    /// Returns the text with escapes in upper case, without escapes of unreserved characters.
+    /// Returns the text with percent-encodings in upper case, without those of unreserved characters.
     private static func unescaped(_ text: some StringProtocol, keepingDots: Bool = false) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -124,7 +126,8 @@ private enum URLNormalization {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether an escape of these digits is in its one spelling, and of a byte that needs it.
+    /// Whether a percent-encoding with these digits is in upper case and encodes a byte that requires it. Returns true
+    /// for invalid digits, which normalization does not change.
     private static func isNeeded(_ high: UInt8, _ low: UInt8) -> Bool {
         guard let first = digit(high), let second = digit(low) else { return true }
         return capital(first) == high && capital(second) == low && !(first << 4 | second).isUnreserved

@@ -1,7 +1,7 @@
 import AlcedoCore
 public import AlcedoHTTP
 
-/// What a response cache does where HTTP leaves it a choice.
+/// The behavior of a response cache where HTTP allows a choice.
 ///
 /// ```swift
 /// let rules = ResponseCacheRules(lifetime: { _, _ in .seconds(600) })
@@ -15,29 +15,30 @@ public struct ResponseCacheRules: Sendable {
     package var lifetime: (@Sendable (HTTPResponseHead, HTTPRequest) -> Duration?)?
     package var lifetimeExtendsFreshness: Bool
 
-    /// Creates rules, by default those of a cache of one user.
+    /// Creates rules, by default those of a private cache.
     ///
     /// - Parameters:
-    ///   - role: For whom the cache stores responses. Default: private.
-    ///   - heuristicFraction: The part of the time since `Last-Modified` for which a response without a lifetime counts as
-    ///     fresh; 0 guesses no lifetime. Default: 0.1, as RFC 9111 section 4.2.2 suggests.
-    ///   - maximumHeuristicLifetime: The longest lifetime that is guessed. Default: 7 days.
-    ///   - servesStaleWhenDisconnected: Whether a stale response is used when the server cannot be reached and nothing
-    ///     forbids it (RFC 9111 section 4.2.4). Where the server or the request says so itself (`stale-if-error`), it is
-    ///     used in any case. Default: true.
-    ///   - respondsWhenDisconnected: Whether a request gets a 504 response, instead of the transport's error, when the
-    ///     server cannot be reached and the stored response must not stand in (RFC 9111 sections 4.2.4 and 5.2.2.2): it has
-    ///     `must-revalidate` or `no-cache`, or the request requires validation. With nothing stored the error is thrown in
-    ///     any case. Default: false.
-    ///   - lifetime: Returns the app's own time to live of a response, counted from its arrival or its last confirmation;
-    ///     nil sets no limit. After that time the response is removed: no cache policy, directive or failure of the network
-    ///     brings it back, and ``URLResponseCache/response(for:)`` does not return it. Until then it is fresh for as long
-    ///     as it says itself, unless `lifetimeExtendsFreshness` is set. A response with a time of zero or less is not
-    ///     stored. Called once for each response that arrives, and again when a hook has changed its fields; from any
-    ///     thread; must not block. Default: nil.
-    ///   - lifetimeExtendsFreshness: Whether a response with a `lifetime` is fresh for all of it, even when the response
-    ///     names a shorter time or none. What may not be stored, or not be used without validation, stays so. Default:
-    ///     false.
+    ///   - role: The users that the cache serves. Default: private.
+    ///   - heuristicFraction: The fraction of the time since `Last-Modified` for which a response without a freshness
+    ///     lifetime counts as fresh. With 0, such a response has no lifetime. Default: 0.1, as RFC 9111 section 4.2.2
+    ///     suggests.
+    ///   - maximumHeuristicLifetime: The maximum of such a heuristic lifetime. Default: 7 days.
+    ///   - servesStaleWhenDisconnected: Whether a stale response is served if the server cannot be reached and no
+    ///     directive forbids it (RFC 9111 section 4.2.4). A stale response that the server or the request allows with
+    ///     `stale-if-error` is served in any case. Default: true.
+    ///   - respondsWhenDisconnected: Whether a request receives a 504 response, instead of the transport's error, if
+    ///     the server cannot be reached and the stored response must not be served (RFC 9111 sections 4.2.4 and
+    ///     5.2.2.2): it has `must-revalidate` or `no-cache`, or the request requires validation. If no response is
+    ///     stored, the error is thrown in any case. Default: false.
+    ///   - lifetime: Returns the app's own time to live of a response, counted from its arrival or its last validation;
+    ///     nil for no limit. After that time the response is removed: no cache policy, directive or network failure
+    ///     makes it available again, and ``URLResponseCache/response(for:)`` does not return it. Before that, its own
+    ///     fields determine its freshness, unless `lifetimeExtendsFreshness` is set. A response with a time of zero or
+    ///     less is not stored. Called once for each response that arrives, and again after a hook has changed its
+    ///     fields; on any thread; must not block. Default: nil.
+    ///   - lifetimeExtendsFreshness: Whether a response with a `lifetime` is fresh for all of that time, even if the
+    ///     response specifies a shorter time or none. Directives that forbid storage or require validation still apply.
+    ///     Default: false.
     public init(
         role: CacheRole = .private, heuristicFraction: Double = 0.1,
         maximumHeuristicLifetime: Duration = .seconds(7 * 86_400), servesStaleWhenDisconnected: Bool = true,
@@ -55,13 +56,13 @@ public struct ResponseCacheRules: Sendable {
     }
 }
 
-/// For whom a cache keeps answers. Source: RFC 9111 section 1.
+/// The users that a cache serves. Source: RFC 9111 section 1.
 public enum CacheRole: Sendable, Hashable {
-    /// For one user: an app. What is marked `private` may be stored.
+    /// A private cache, for one user: an app. It may store responses with `private`.
     case `private`
-    /// For many users: a server. Nothing that was meant for one of them reaches another.
+    /// A shared cache, for many users: a server. A response for one user never reaches another.
     ///
-    /// - Parameter targets: The targeted fields that this cache obeys before `Cache-Control`, the most specific first,
+    /// - Parameter targets: The targeted fields that take precedence over `Cache-Control`, the most specific first,
     ///   such as `CDN-Cache-Control`. Source: RFC 9213.
     case shared(targets: [String] = [])
 

@@ -3,24 +3,24 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Which requests an answer is for. Source: RFC 9111 section 4.1.
+/// The selection of stored responses by the fields of a request. Source: RFC 9111 section 4.1.
 enum Vary {
-    /// Most names that an answer may vary by.
+    /// The maximum number of field names in `Vary`.
     private static let limit = 32
-    /// Fields whose values are lists of tokens with weights, in which neither case nor order matters (RFC 9110 sections
+    /// Fields whose values are lists of tokens with weights, where neither case nor order matters (RFC 9110 sections
     /// 12.5.2 to 12.5.4).
     private static let weighted: Set = ["accept-charset", "accept-encoding", "accept-language"]
-    /// Bytes that mean the same in every value.
+    /// The bytes that need no normalization in any value.
     private static let plain = Set("abcdefghijklmnopqrstuvwxyz0123456789-_./*+".utf8)
-    /// Fields that are kept as a digest only.
+    /// Fields of which only a digest is kept.
     private static let secret: Set = ["authorization", "cookie", "proxy-authorization"]
 
-    /// The names by which an answer varies, in lower case and sorted; nil when it varies on more than fields: `*`, or
-    /// what is no name.
+    /// Returns the names of the fields by which a response varies, in lower case and sorted. nil if it varies by more
+    /// than fields (`*`), by more than 32 fields, or by an invalid name.
     ///
-    /// An answer to a request with credentials that is not marked for everyone also varies by them: one user of a
-    /// private cache may have several accounts. A response with a content coding also varies by `Accept-Encoding`:
-    /// a transport decodes its body for requests without one, and hands it over as it was sent to the others.
+    /// A response to a request with credentials also varies by them unless it is marked for all users: the user of a
+    /// private cache may have several accounts. A response with a content coding also varies by `Accept-Encoding`: a
+    /// transport decodes the body for requests without this field, and passes it on as sent for requests with it.
     static func names(of head: HTTPResponseHead, to request: HTTPRequest, role: CacheRole) -> [String]? {
         var names = Set(head.fields.members(of: "Vary"))
         guard names.count <= limit, names.allSatisfy({ $0 != "*" && $0.isToken }) else { return nil }
@@ -31,35 +31,37 @@ enum Vary {
         return names.sorted()
     }
 
-    /// Whether the stored body has the form, decoded or as it was sent, in which a transport would hand it over for the
-    /// request. See ``/AlcedoHTTP/HTTPTransport``.
+    /// Whether the stored body has the form, decoded or as sent, in which a transport would return it for the request.
+    /// See ``/AlcedoHTTP/HTTPTransport``.
     static func hasForm(_ stored: StoredResponse, for request: HTTPRequest) -> Bool {
         !stored.head.fields.contains("Content-Encoding")
             || stored.varyingFields.contains("Accept-Encoding") == request.fields.contains("Accept-Encoding")
     }
 
-    /// The fields of a request that have these names, normalised, in the order of the names.
+    /// Returns the fields of a request with these names, normalized, in the order of the names.
     static func fields(_ names: [String], of request: HTTPRequest) -> HTTPFields {
         HTTPFields(
             names.compactMap { name in normalised(name, of: request).map { HTTPFields.Field(name, $0) } })
     }
 
-    /// The part of the key for answers that vary by these names, to requests with these fields: a digest. Two that
-    /// share one by chance are told apart by the fields that are stored with the answer. O(length of the fields).
+    /// Returns the variant part of the key for responses that vary by these names, to requests with these fields: a
+    /// digest. The stored fields distinguish two responses whose digests collide. O(length of the fields).
     static func variant(_ names: [String], _ fields: HTTPFields) -> String {
-        // Lengths keep two fields apart from one with a line end.
+        // The length distinguishes two fields from one whose value has a line break.
         var text = names.joined(separator: ",") + "\n"
         for field in fields { text += "\(field.name):\(field.value.utf8.count):\(field.value)\n" }
         return String(XXH64.hash(text.utf8Span.span.bytes), radix: 36)
     }
 
-    /// The same for a request.
+    /// Returns the variant part of the key for a request.
     static func variant(_ names: [String], of request: HTTPRequest) -> String {
         variant(names, fields(names, of: request))
     }
 
-    /// Two values that mean the same become equal, as far as section 4.1 lets a cache know: several lines are one list,
-    /// blanks around commas mean nothing, nor does the case or order of members that have weights.
+    /// Returns the normalized value of a field; nil if the request does not have it.
+    ///
+    /// Values with the same meaning become equal, as far as section 4.1 allows: several lines become one list, and
+    /// blanks around commas are removed. In lists with weights, the case and the order of the members do not matter.
     private static func normalised(_ name: String, of request: HTTPRequest) -> String? {
         guard let value = name == "authorization" ? request.credentials : request.fields[name] else { return nil }
         if value.utf8.allSatisfy(plain.contains), !secret.contains(name) { return value }
@@ -73,7 +75,7 @@ enum Vary {
 /// A member of a list such as `Accept-Language`, with its weight. Source: RFC 9110 section 12.4.2.
 private struct WeightedMember: Comparable {
     private let name: String
-    /// In thousandths.
+    /// The weight in thousandths.
     private let weight: Int
 
     init(_ text: Substring) {
@@ -90,6 +92,6 @@ private struct WeightedMember: Comparable {
 
     var text: String { weight == 1_000 ? name : "\(name);q=\(weight)" }
 
-    /// The heavier first.
+    /// Orders members by descending weight, then by name.
     static func < (a: Self, b: Self) -> Bool { (-a.weight, a.name) < (-b.weight, b.name) }
 }

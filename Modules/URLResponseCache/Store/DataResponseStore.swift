@@ -3,19 +3,20 @@ package import AlcedoHTTP
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// Keeps HTTP answers in a data cache, usually on disk: the body as the entry's data, the rest as its metadata.
+/// A store of HTTP responses in a data cache, usually on disk. The body is the entry's data, the rest its metadata.
 ///
-/// The data cache keeps its own limits and finds what is damaged; what cannot be read is a miss and goes. It should
-/// belong to the response cache alone. What it does not remove when told to, as in a directory that may only be read, is
-/// not found here any more; the next process finds it again.
+/// The data cache enforces its own limits and detects damage. An entry that cannot be decoded is a miss and is removed.
+/// No other component should use the data cache. If the data cache fails to remove an entry, such as in a read-only
+/// directory, this store no longer returns the entry, but the next process does.
 package final class DataResponseStore: ResponseStoring {
     private let cache: any MeasurableDataCache
-    /// The keys of entries stored at a date or later; nil when the cache cannot tell.
+    /// A function that returns the keys of the entries stored at a date or later; nil if the cache cannot list its
+    /// entries.
     private let keysStoredSince: (@Sendable (Date) async -> [ImageKey])?
     private let unremoved = UnremovedEntries()
 
-    /// Keeps responses in this cache. With one that can list its entries, ``removeAll(storedSince:)`` removes no more than
-    /// it should.
+    /// Creates a store in a data cache. If the cache can list its entries, ``removeAll(storedSince:)`` removes only the
+    /// entries in question.
     package init(_ cache: any MeasurableDataCache) {
         self.cache = cache
         guard let cache = cache as? any MaintainableDataCache else {
@@ -38,11 +39,12 @@ package final class DataResponseStore: ResponseStoring {
         return nil
     }
 
-    /// An answer that may be kept in memory only is not stored.
+    /// Stores an entry. If the write fails, or the response may only be kept in memory, the entry under its key is
+    /// removed.
     package func store(_ entry: ResponseEntry, for key: ImageKey) async {
         if entry.storagePolicy == .allowed {
             let (metadata, body) = entry.encoded
-            // In a task of its own: a caller who has what he wants and leaves must not undo the storing.
+            // A separate task: cancellation of the caller must not interrupt the write.
             let stored = Task { [cache] in try await cache.store(CachedData(body, metadata: metadata), for: key) }
             if case .success = await stored.result { return unremoved.replaced(key) }
         }
@@ -56,15 +58,16 @@ package final class DataResponseStore: ResponseStoring {
 
     package func removeAll(of resource: ResourceKey) async {
         await cache.removeAll(of: resource)
-        // Without this entry none of its variants is found.
+        // Without this entry, none of the resource's variants is found.
         if await cache.contains(ImageKey(resource)) { unremoved.add(resource) }
     }
 
-    /// Removes everything when the data cache cannot list its entries.
+    /// Removes the entries that were stored at `date` or later. Removes all entries if the data cache cannot list them.
     package func removeAll(storedSince date: Date) async {
         guard let keysStoredSince else { return await removeAll() }
         for key in await keysStoredSince(date) {
-            // The list of a resource's variants is written anew for each; without it older ones would not be found.
+            // The list of a resource's variants is rewritten for each new variant. Without it, older variants would not
+            // be found.
             if key.variant.isEmpty, case .variants = await entry(for: key) { continue }
             await remove(key)
         }
@@ -78,14 +81,15 @@ package final class DataResponseStore: ResponseStoring {
     package func flush() async { await cache.flush() }
 }
 
-/// Knows what was removed from a storage and is still there, so that it is not found again. Source: RFC 9111 section 4.4.
+/// A record of the entries that were removed but still exist in the storage, so that they are not returned again.
+/// Source: RFC 9111 section 4.4.
 private final class UnremovedEntries: Sendable {
-    /// Most keys that are noted. With more, nothing in the storage is trusted any more.
+    /// The maximum number of recorded keys. Beyond it, no entry of the storage is returned any more.
     private static let limit = 1_000
 
     private struct State {
         var keys: Set<ImageKey> = []
-        /// Resources of which nothing counts but what was stored since.
+        /// Resources that were removed, with the keys that were stored since. Only these keys are valid.
         var resources: [ResourceKey: Set<ImageKey>] = [:]
         var count = 0
         var isOverfull = false
@@ -93,7 +97,7 @@ private final class UnremovedEntries: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether what is found under the key was removed before.
+    /// Whether the entry under the key was removed before.
     func contains(_ key: ImageKey) -> Bool {
         state.withLock { state in
             guard state.count > 0 else { return state.isOverfull }
@@ -116,13 +120,13 @@ private final class UnremovedEntries: Sendable {
         }
     }
 
-    /// Notes that nothing counts of all that is there.
+    /// Records that all entries were removed but still exist.
     func addAll() { state.withLock { $0.isOverfull = true } }
 
-    /// Notes that there is nothing.
+    /// Records that the storage is empty.
     func reset() { state.withLock { $0 = State() } }
 
-    /// Notes that something new has taken the place of what was there.
+    /// Records that a new entry has replaced the one under the key.
     func replaced(_ key: ImageKey) {
         state.withLock { state in
             guard state.count > 0, !state.isOverfull else { return }

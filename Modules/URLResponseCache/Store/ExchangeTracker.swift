@@ -1,10 +1,12 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// Tracks the exchanges in progress, so that an answer that was on its way while its resource changed is not stored,
-/// and an older answer does not replace a newer one.
+/// A tracker of the exchanges in progress.
+///
+/// It prevents storing a response that was in flight while its resource changed, and replacing a newer response by an
+/// older one.
 final class ExchangeTracker: Sendable {
-    /// One exchange; ends when it is let go.
+    /// One exchange. It ends when it is released.
     final class Exchange: Sendable {
         let resource: ResourceKey
         private let tracker: ExchangeTracker
@@ -20,14 +22,15 @@ final class ExchangeTracker: Sendable {
 
         deinit { tracker.end(resource) }
 
-        /// Whether the answer may change what is stored under `key`; later answers may then, and earlier ones not.
+        /// Returns whether the response may change the entry under `key`. If so, later exchanges may still change the
+        /// entry, but earlier ones may not.
         func acquire(_ key: ImageKey) -> Bool { tracker.acquire(key, for: self) }
     }
 
     private struct Entry {
         var count = 0
         var generation = 0
-        /// The latest exchange that has changed what is stored under a key.
+        /// The number of the latest exchange that has changed the entry under each key.
         var latest: [ImageKey: Int] = [:]
     }
 
@@ -38,7 +41,7 @@ final class ExchangeTracker: Sendable {
 
     private let state = Locked(State())
 
-    /// Records that a request is sent.
+    /// Records the start of an exchange, before its request is sent.
     func begin(_ resource: ResourceKey) -> Exchange {
         let (number, generation) = state.withLock { state in
             state.count += 1

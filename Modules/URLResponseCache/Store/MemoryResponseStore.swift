@@ -3,11 +3,11 @@ package import AlcedoHTTP
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// Keeps HTTP answers in memory, the most recently used ones within a number of bytes.
+/// A store of HTTP responses in memory that keeps the most recently used ones, up to a number of bytes.
 package final class MemoryResponseStore: ResponseStoring {
     private struct State {
         var list = LRUList<ImageKey, ResponseEntry>()
-        /// The keys of the variants of a resource that are in the list.
+        /// The keys of each resource's variants in the list.
         var variants: [ResourceKey: Set<ImageKey>] = [:]
 
         mutating func remove(_ key: ImageKey) -> ResponseEntry? {
@@ -22,24 +22,27 @@ package final class MemoryResponseStore: ResponseStoring {
         }
     }
 
-    /// Most bytes of all answers, heads included.
+    /// The maximum number of bytes of all entries, heads included.
     package let byteLimit: Int
 
     private let state = Locked(State())
 
-    /// - Parameter byteLimit: Default: 20 MiB. With 0 or less nothing is kept.
+    /// Creates an empty store.
+    ///
+    /// - Parameter byteLimit: The maximum number of bytes. With 0 or less, the store keeps nothing. Default: 20 MiB.
     package init(byteLimit: Int = 20 << 20) { self.byteLimit = max(0, byteLimit) }
 
-    /// O(1).
+    /// Returns an entry and makes it the most recently used. O(1).
     package func entry(for key: ImageKey) async -> ResponseEntry? { state.withLock { $0.list.use(key) } }
 
-    /// Stores an entry, and removes the least recently used ones beyond the limit. O(1) amortised.
+    /// Stores an entry, and removes the least recently used ones beyond the limit. O(1) amortized.
     ///
-    /// An entry that exceeds the whole limit is not stored and evicts nothing else; what stood there goes.
+    /// An entry that exceeds the whole limit is not stored and evicts no other entry, but an entry under its key is
+    /// removed.
     package func store(_ entry: ResponseEntry, for key: ImageKey) async {
         let cost = entry.cost
         let isTaken = cost <= byteLimit && entry.storagePolicy != .notAllowed
-        // Let go outside the lock.
+        // The removed entries are released outside the lock.
         let released = state.withLock { state -> [(key: ImageKey, value: ResponseEntry)] in
             var released = state.remove(key).map { [(key: key, value: $0)] } ?? []
             guard isTaken else { return released }
@@ -57,7 +60,7 @@ package final class MemoryResponseStore: ResponseStoring {
         _ = consume released
     }
 
-    /// O(variants of the resource).
+    /// Removes all entries of a resource. O(variants of the resource).
     package func removeAll(of resource: ResourceKey) async {
         let released = state.withLock { state in
             let keys = [ImageKey(resource)] + (state.variants[resource] ?? [])
@@ -66,7 +69,7 @@ package final class MemoryResponseStore: ResponseStoring {
         _ = consume released
     }
 
-    /// O(entries).
+    /// Removes the responses that arrived at `date` or later. O(entries).
     package func removeAll(storedSince date: Date) async {
         let released = state.withLock { state in
             state.list.entries.filter { $0.value.isStored(since: date) }.map { state.remove($0.key) }
@@ -82,14 +85,14 @@ package final class MemoryResponseStore: ResponseStoring {
         _ = consume released
     }
 
-    /// Bytes of all answers, heads included.
+    /// The number of bytes of all entries, heads included.
     package var totalSize: Int { state.withLock { $0.list.totalCost } }
 }
 
 extension ResponseEntry {
-    /// Bytes that the entry takes in memory, roughly.
+    /// The approximate number of bytes that the entry takes in memory.
     var cost: Int {
-        // What the values and a list's own links take beside their bytes.
+        // The size of the values and the list's links, in addition to their bytes.
         let overhead = 640
         switch self {
         case .response(let response):
@@ -110,23 +113,23 @@ extension ResponseEntry {
         if case .response(let response) = self { response.storagePolicy } else { .allowed }
     }
 
-    /// Whether this is an answer that arrived at `date` or later.
+    /// Whether this is a response that arrived at `date` or later.
     func isStored(since date: Date) -> Bool {
         if case .response(let response) = self { response.responseTime >= date } else { false }
     }
 }
 
-/// Entries in the order of their last use: a dictionary into an array of nodes that link to one another by index, so
-/// that a use allocates nothing. All operations are O(1).
+/// A list of entries in the order of their last use: a dictionary of indices into an array of nodes. The nodes are
+/// linked by index, so that a use allocates no memory. All operations are O(1), except `entries`.
 private struct LRUList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     struct Node: Sendable {
         var key: Key
-        /// nil while the node is free.
+        /// The value; nil while the node is free.
         var value: Value?
         var cost: Int
-        /// Towards the most recently used.
+        /// The index of the next more recently used node.
         var newer: Int
-        /// Towards the least recently used; links free nodes too.
+        /// The index of the next less recently used node, or of the next free node.
         var older: Int
 
         init(key: Key, value: Value, cost: Int, newer: Int, older: Int) {
@@ -140,16 +143,16 @@ private struct LRUList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     var nodes: [Node] = []
     var slots: [Key: Int] = [:]
-    // Indices into `nodes`; -1 is none.
+    // Indices into `nodes`; -1 for none.
     var newest = -1
     var oldest = -1
     var firstFree = -1
-    /// Sum of the costs of all entries.
+    /// The sum of the costs of all entries.
     var totalCost = 0
 
     init() {}
 
-    /// Returns the value and makes it the most recently used.
+    /// Returns the value of a key and makes it the most recently used.
     mutating func use(_ key: Key) -> Value? {
         guard let slot = slots[key] else { return nil }
         if slot != newest {
@@ -181,7 +184,8 @@ private struct LRUList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return free(slot)
     }
 
-    /// Removes the least recently used until the rest is within the limit, and hands over what went.
+    /// Removes the least recently used entries until the total cost is within the limit, and appends them to
+    /// `released`.
     mutating func trim(toCost cost: Int, into released: inout [(key: Key, value: Value)]) {
         while oldest >= 0, totalCost > cost {
             let key = nodes[oldest].key
@@ -190,7 +194,7 @@ private struct LRUList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// The entries, in no order. Not a use of them.
+    /// The entries in no particular order. Does not count as a use. O(entries).
     var entries: [(key: Key, value: Value)] {
         slots.compactMap { key, slot in nodes[slot].value.map { (key, $0) } }
     }

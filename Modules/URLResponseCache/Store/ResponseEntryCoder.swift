@@ -5,20 +5,22 @@ public import FoundationEssentials
 extension ResponseEntry {
     /// The entry as bytes, for a store that keeps it in a file or a database.
     ///
-    /// The metadata is a few hundred bytes in a format of this module, which later versions may not read.
+    /// The metadata has a few hundred bytes in a format of this module. Later versions of the module may not read it.
     public var encoded: (metadata: Data, body: Data) { ResponseEntryCoder.encode(self) }
 
-    /// Creates an entry from what ``encoded`` returned. Returns nil for metadata of another format, and for most damage: a
-    /// store that must find all damage keeps a checksum.
+    /// Creates an entry from the data of ``encoded``.
+    ///
+    /// Returns nil for metadata of another format and for most damage. A store that must detect all damage needs a
+    /// checksum.
     public init?(metadata: Data, body: Data) {
         guard let entry = ResponseEntryCoder.decode(metadata, body: body) else { return nil }
         self = entry
     }
 }
 
-/// Writes entries for a storage of bytes, the body aside, and reads them again.
+/// The coder of entries for storage as bytes.
 private enum ResponseEntryCoder {
-    /// Entries of another format are not read.
+    /// The version of the format. Entries of another version are not read.
     private static let format = 2
 
     private enum Kind: Int {
@@ -49,7 +51,7 @@ private enum ResponseEntryCoder {
         }
     }
 
-    /// nil for what was not written by this format, or is damaged.
+    /// Returns the decoded entry; nil if the metadata is damaged or has another format.
     static func decode(_ metadata: Data, body: Data) -> ResponseEntry? {
         var reader = ByteReader(metadata)
         guard reader.int() == format, let kind = reader.int().flatMap(Kind.init) else { return nil }
@@ -132,8 +134,7 @@ private enum ResponseEntryCoder {
     }
 }
 
-/// Puts numbers and texts behind one another: numbers of 64 bits in little-endian order, texts in UTF-8 after their
-/// length.
+/// A writer of values in sequence: numbers as 64 bits in little-endian order, strings as UTF-8 after their length.
 private struct ByteWriter {
     private(set) var data = Data()
 
@@ -151,7 +152,8 @@ private struct ByteWriter {
     }
 }
 
-/// Reads what ``ByteWriter`` wrote. nil for what is not there; no length is believed beyond the bytes that are.
+/// A reader of the values written by ``ByteWriter``. Its methods return nil if the data ends early or is invalid;
+/// lengths are checked against the remaining bytes.
 private struct ByteReader {
     private let data: Data
     private var position: Int
@@ -163,7 +165,7 @@ private struct ByteReader {
 
     var isAtEnd: Bool { position == data.endIndex }
 
-    /// Bytes that are left.
+    /// The number of remaining bytes.
     var count: Int { data.endIndex - position }
 
     mutating func int() -> Int? {
@@ -188,7 +190,7 @@ private struct ByteReader {
         return String(copying: text)
     }
 
-    /// So many values; nil when there cannot be that many, because each takes at least eight bytes.
+    /// Reads an array. nil if its count exceeds the remaining bytes, because each element takes at least eight bytes.
     mutating func array<Element>(_ element: (inout ByteReader) -> Element?) -> [Element]? {
         guard let length = int(), length >= 0, length <= count / 8 else { return nil }
         var elements: [Element] = []

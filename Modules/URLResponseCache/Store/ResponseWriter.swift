@@ -3,16 +3,17 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Changes what is stored, one change at a time for each resource.
+/// The writer of a response store. It makes one change at a time for each resource.
 struct ResponseWriter: Sendable {
-    /// Most different `Vary` fields that are kept for a resource; a server has one, or changes it now and then.
+    /// The maximum number of different `Vary` fields that are kept for a resource. A server sends one, or changes it
+    /// occasionally.
     private static let nameListLimit = 4
-    /// Most variants that a server is asked about when none fits.
+    /// The maximum number of variants whose entity tags are offered to the server when none matches a request.
     private static let taggedLimit = 16
 
     let store: any ResponseStoring
     let rules: ResponseCacheRules
-    /// The maximum number of bytes to which parts of a content are combined; a part that would exceed it is stored alone.
+    /// The maximum number of bytes of a content combined from parts. A part that would exceed it is stored alone.
     let combinedByteLimit: Int
     let exchanges = ExchangeTracker()
     private let lock = ResourceLock()
@@ -28,10 +29,11 @@ struct ResponseWriter: Sendable {
         self.combinedByteLimit = combinedByteLimit
     }
 
-    /// Stores an answer to a request, unless the resource has changed since the exchange began or a later answer is
-    /// there. A part is put together with the part that is there. Returns whether the store was given it.
+    /// Stores the response to a request, unless the resource has changed since the exchange began or a later response
+    /// is stored. A part is combined with the stored part. Returns whether the response was passed to the store.
     ///
-    /// - Parameter old: Where the answer was under its former head, which counts no more.
+    /// The parameter `old` is the key of the stored response that this one replaces; its entry is removed if the new
+    /// key differs.
     @discardableResult
     func store(
         _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeTracker.Exchange,
@@ -43,12 +45,12 @@ struct ResponseWriter: Sendable {
         var isStored = false
         await lock.withLock(on: own.resource) {
             let isLatest = exchange.acquire(own)
-            // Where answers have varied, one that does not is a variant for all requests, so that the others are not
-            // forgotten, to be found again when answers vary once more.
+            // If the resource's responses have varied, a response without `Vary` is stored as a variant for all
+            // requests. The other variants stay available for the time when responses vary again.
             let before = await store.entry(for: own)
             let key = if names.isEmpty, before?.isVariants != true { own } else { variant }
             guard key == own ? isLatest : exchange.acquire(key) else { return }
-            // What is there is later, and for all requests.
+            // The stored response is later, and serves all requests.
             if key != own, !isLatest, before?.isVariants == false { return }
             var response = response
             if response.part != nil {
@@ -67,7 +69,7 @@ struct ResponseWriter: Sendable {
         return isStored
     }
 
-    /// Removes what was found for a request, with its copies, unless a later answer is there.
+    /// Removes the response that was found for a request, and its copies, unless a later response is stored.
     func remove(
         _ candidate: StoredCandidate, for request: HTTPRequest, of exchange: ExchangeTracker.Exchange
     ) async {
@@ -80,14 +82,15 @@ struct ResponseWriter: Sendable {
         }
     }
 
-    /// Removes all answers for the resource, those on their way included. RFC 9111 section 4.4.
+    /// Removes all stored responses of the resource, and prevents storing those in flight. RFC 9111 section 4.4.
     func invalidate(_ resource: ResourceKey) async {
-        // First, so that an answer that does not hold the lock yet finds out.
+        // The generation changes before the lock is acquired, so that a response which waits for the lock is not
+        // stored.
         exchanges.invalidate(resource)
         await lock.withLock(on: resource) { await store.removeAll(of: resource) }
     }
 
-    /// The part with what is stored beside it; nil when that is better than the part.
+    /// Returns the part, combined with the stored part. nil if the complete content is stored already.
     private func combined(
         _ part: StoredResponse, with key: ImageKey, for request: HTTPRequest
     ) async -> StoredResponse? {
@@ -99,8 +102,8 @@ struct ResponseWriter: Sendable {
             ?? PartialContent.completed(part)
     }
 
-    /// Removes what else is stored for the request with the same strong tag: what is said of one counts for all of them.
-    /// A date does not tell variants apart. RFC 9111 section 4.3.4.
+    /// Removes the other stored responses for the request with the same strong entity tag, because an update of one
+    /// applies to all of them. A date does not distinguish variants. RFC 9111 section 4.3.4.
     private func removeCopies(
         of response: StoredResponse, for request: HTTPRequest, in before: ResponseEntry?, but key: ImageKey
     ) async {
@@ -139,7 +142,7 @@ extension ResponseEntry {
     fileprivate var isVariants: Bool { if case .variants = self { true } else { false } }
 }
 
-/// What a response cache has found and stored.
+/// The counters of a response cache.
 final class ResponseCounts: Sendable {
     private let counts = Locked(DataCacheStatistics())
 
@@ -154,12 +157,13 @@ final class ResponseCounts: Sendable {
     func recordStore() { counts.withLock { $0.stores += 1 } }
 }
 
-/// Lets one task at a time change what is stored for a resource, so that no change is made on an outdated reading.
+/// A lock for each resource, so that only one task at a time changes its entries and none works with an outdated entry.
 final class ResourceLock: Sendable {
-    /// The resources being changed, and who waits for each, in order.
+    /// The locked resources, with the waiters of each in order.
     private let waiting = Locked<[ResourceKey: [CheckedContinuation<Void, Never>]]>([:])
 
-    /// Runs `work` alone among the works for this resource. Waits even in a cancelled task; works are short.
+    /// Runs `work` while no other work for this resource runs. Waits even in a cancelled task, because each work is
+    /// short.
     func withLock(on resource: ResourceKey, _ work: () async -> Void) async {
         await enter(resource)
         await work()

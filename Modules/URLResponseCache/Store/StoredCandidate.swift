@@ -2,23 +2,23 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// What is stored for a resource, as far as one request can use it.
+/// The stored responses of a resource, as far as one request can use them.
 struct StoredCandidate: Sendable {
-    /// The newest answer that was stored for such a request.
+    /// The most recent stored response that matches the request.
     var response: StoredResponse?
-    /// Where it is, when it is there.
+    /// The key of the response, or of the resource if no response matches.
     var key: ImageKey
-    /// Tags of answers to other requests for the resource, the newest first.
+    /// The entity tags of the responses to other requests for the resource, the newest first.
     var otherTags: [ResponseVariants.Tagged] = []
-    /// Whether something is stored for other requests.
+    /// Whether responses to other requests are stored.
     var hasVariants = false
 }
 
 extension ResponseStoring {
-    /// Finds what is stored for a request: the newest answer that was made for such a one. RFC 9111 section 4.1.
+    /// Returns the most recent stored response that matches a request. RFC 9111 section 4.1.
     ///
-    /// A response whose time to live has passed is removed. Cost: one look-up for a resource whose answers do not vary,
-    /// else one more for each different `Vary` field.
+    /// A response whose time to live has passed is removed. Cost: one lookup for a resource whose responses do not
+    /// vary, otherwise one more for each different `Vary` field.
     func candidate(for request: HTTPRequest, role: CacheRole, now: Date) async -> StoredCandidate {
         let own = ImageKey(request.resourceKey)
         switch await entry(for: own) {
@@ -36,7 +36,7 @@ extension ResponseStoring {
                     await isUnexpired(found, under: key, now: now), found.isUsable(in: role),
                     found.varyingFields == fields
                 else { continue }
-                // Section 4, last but one paragraph: the most recent one.
+                // Section 4, last paragraph but one: the most recent response is selected.
                 if let best = candidate.response, best.terms.date >= found.terms.date { continue }
                 (candidate.response, candidate.key) = (found, key)
             }
@@ -45,8 +45,8 @@ extension ResponseStoring {
         }
     }
 
-    /// Returns whether the response's time to live lasts, and removes it if not. A newer response that takes its place
-    /// meanwhile may go with it, which is a miss.
+    /// Returns whether the response's time to live has not passed, and removes the response if it has. A newer response
+    /// stored at the same time may also be removed, which causes a miss.
     private func isUnexpired(_ response: StoredResponse, under key: ImageKey, now: Date) async -> Bool {
         guard response.isExpired(at: now) else { return true }
         await remove(key)
@@ -55,7 +55,7 @@ extension ResponseStoring {
 }
 
 extension StoredResponse {
-    /// What a cache for one user stored is not for many, and the other way round: the terms were read for the other.
+    /// Whether the response was stored by a cache of the same role. Its freshness was calculated for that role.
     fileprivate func isUsable(in role: CacheRole) -> Bool {
         terms.conditions.contains(.shared) == role.isShared && storagePolicy != .notAllowed
     }

@@ -3,16 +3,17 @@ package import AlcedoHTTP
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// Keeps HTTP answers in a fast store before a large one: memory before disk.
+/// A store of HTTP responses with two tiers: a fast store, such as memory, before a large one, such as a disk.
 ///
-/// What is found in the large one is kept in the fast one from then on; what is stored or removed is so in both, in the
-/// large one first: what is read from there after a change has been noted is then never older than the change.
+/// An entry that is found only in the large store is copied to the fast store. Changes apply to both stores, to the
+/// large one first. An entry that is read from the large store after a change was recorded is therefore never older
+/// than the change.
 package final class TieredResponseStore: ResponseStoring {
     private let fast: any ResponseStoring
     private let large: any ResponseStoring
     private let promotions = Promotions()
 
-    /// Asks `fast` first; what is stored goes to both.
+    /// Creates a store that reads from `fast` first and stores entries in both.
     package init(_ fast: any ResponseStoring, over large: any ResponseStoring) {
         self.fast = fast
         self.large = large
@@ -22,7 +23,7 @@ package final class TieredResponseStore: ResponseStoring {
         if let entry = await fast.entry(for: key) { return entry }
         let changes = promotions.begin(key)
         let found = await large.entry(for: key)
-        // What was changed while it was read must not live on in the fast store.
+        // An entry that was changed during the read must not stay in the fast store.
         let isCurrent = found != nil && !promotions.isChanged(key, since: changes)
         if let found, isCurrent { await fast.store(found, for: key) }
         if promotions.end(key, since: changes), isCurrent { await fast.remove(key) }
@@ -65,17 +66,17 @@ package final class TieredResponseStore: ResponseStoring {
     }
 }
 
-/// Knows which entries are on their way from one store to another, and which of them were changed meanwhile.
+/// A record of the entries that are being copied from one store to the other, and of their changes in the meantime.
 private final class Promotions: Sendable {
     private struct Promotion {
         var count = 0
-        /// Changes since the first of those under way began.
+        /// The number of changes since the first of the current copies began.
         var changes = 0
     }
 
     private let underWay = Locked<[ImageKey: Promotion]>([:])
 
-    /// Notes that an entry is about to be read. To be followed by ``end(_:since:)``.
+    /// Records the start of a copy, before the entry is read. Must be followed by ``end(_:since:)``.
     func begin(_ key: ImageKey) -> Int {
         underWay.withLock { underWay in
             underWay[key, default: Promotion()].count += 1
@@ -83,10 +84,11 @@ private final class Promotions: Sendable {
         }
     }
 
-    /// Whether the entry was changed since.
+    /// Whether the entry was changed since the copy began.
     func isChanged(_ key: ImageKey, since changes: Int) -> Bool { underWay.withLock { $0[key]?.changes != changes } }
 
-    /// Notes that the entry has arrived, or is not there. Returns whether it was changed meanwhile.
+    /// Records the end of a copy, or that the entry does not exist. Returns whether the entry was changed in the
+    /// meantime.
     func end(_ key: ImageKey, since changes: Int) -> Bool {
         underWay.withLock { underWay in
             let isChanged = underWay[key]?.changes != changes
@@ -96,10 +98,11 @@ private final class Promotions: Sendable {
         }
     }
 
-    /// To be called when a change has been made where entries come from, and before it is made where they go.
+    /// Records a change. Call this after the change of the source store, and before the change of the destination
+    /// store.
     func change(_ key: ImageKey) { underWay.withLock { $0[key]?.changes += 1 } }
 
-    /// The same for many entries.
+    /// Records a change of several entries.
     func change(where isChanged: (ImageKey) -> Bool = { _ in true }) {
         underWay.withLock { underWay in
             for key in underWay.keys where isChanged(key) { underWay[key]?.changes += 1 }
