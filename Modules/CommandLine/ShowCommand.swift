@@ -64,7 +64,7 @@ struct ShowCommand: ProgramCommand {
         let images = try await inputs.images(changing: stack.network.apply)
         var report = JobReport(program: "alcedo")
         report.isQuiet = isQuiet
-        // Interruption is the usual way to end an endless animation, so the completion is not reported.
+        // Ctrl-C is the usual way to end an endless animation, so no message is printed after all images were shown.
         let tally = RunTally(of: images.count, "shown", report, reportsCompletion: false)
         return try await stack.run(downloads: images.count, tally: tally) { configuration, interruption in
             await show(images, by: configuration, until: interruption, tally)

@@ -21,8 +21,8 @@ import AlcedoTerminal
     /// - Parameters:
     ///   - pipeline: The pipeline that loads the images.
     ///   - playCount: The number of times that animations are played, or nil for the number that each file stores.
-    ///   - interruption: The interruption, after which no further image is started. It ends downloads before ``stop()`` is
-    ///     called.
+    ///   - interruption: The interruption, after which no further image is started. It ends downloads before ``stop()``
+    ///     is called.
     ///   - tally: The counter of the images that were shown.
     init(pipeline: ImagePipeline, playCount: Int?, interruption: Interruption, tally: RunTally) {
         self.pipeline = pipeline
