@@ -30,7 +30,7 @@ enum CustomCodec {
         }
     }
 
-    /// A square of 32 x 32 pixels with colors and transparency.
+    /// Returns an image of 32 x 32 pixels with colors and transparency.
     private static func sampleImage() throws -> DecodedImage {
         let size = PixelSize(width: 32, height: 32)
         let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, bytesPerRow in

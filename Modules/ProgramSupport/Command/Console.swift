@@ -52,7 +52,7 @@ package enum Console {
     /// Writes a problem to standard error, as one line even if the text quotes line feeds.
     ///
     /// - Parameters:
-    ///   - text: The text. On a color terminal, the part before the first colon is red.
+    ///   - text: The text. On a color terminal, the part up to the first colon and space is red.
     ///   - clears: Whether to clear a progress line that may be on the terminal. Default: false.
     package static func problem(_ text: String, clears: Bool = false) {
         let line = printable(text)
