@@ -37,11 +37,14 @@ private struct SizedValues<Value: Sendable>: Sendable {
     }
 }
 
-/// A memory cache that evicts the image that was stored first. Its calls are synchronous, so its state is in a lock.
+/// A memory cache that evicts the image that was stored first. The protocol's methods are synchronous, so a lock
+/// protects the state.
 final class FirstInFirstOutMemoryCache: MemoryCaching {
     private let costLimit: Int
     private let images = Mutex(SizedValues<DecodedImage>())
 
+    /// Creates an empty cache.
+    ///
     /// - Parameter costLimit: The maximum number of bytes of all images together.
     init(costLimit: Int) { self.costLimit = costLimit }
 
@@ -68,11 +71,14 @@ final class FirstInFirstOutMemoryCache: MemoryCaching {
     func trim(toCost cost: Int) { images.withLock { $0.trim(to: cost) } }
 }
 
-/// A data cache in memory, for a process without a disk. Its calls are asynchronous, so it is an actor.
+/// A data cache in memory, for a process without a disk. The protocol's methods are asynchronous, so the cache is an
+/// actor.
 actor FirstInFirstOutDataCache: DataCaching {
     private let sizeLimit: Int
     private var entries = SizedValues<CachedData>()
 
+    /// Creates an empty cache.
+    ///
     /// - Parameter sizeLimit: The maximum number of bytes of all entries together.
     init(sizeLimit: Int) { self.sizeLimit = sizeLimit }
 

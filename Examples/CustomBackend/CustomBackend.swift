@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoTesting
 import Foundation
 
-/// Proves two caches of its own with the conformance kits, then loads an image through a pipeline that uses them.
+/// Runs the conformance kits on two custom caches, then loads an image through a pipeline that uses them.
 @main
 enum CustomBackend {
     static func main() async throws {

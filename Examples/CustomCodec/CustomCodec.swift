@@ -1,7 +1,7 @@
 import Alcedo
 import Foundation
 
-/// Teaches the registry a format of its own, and takes an image through it and back.
+/// Adds a codec for a custom format to the registry, and encodes and decodes an image with it.
 @main
 enum CustomCodec {
     static func main() throws {
@@ -15,14 +15,14 @@ enum CustomCodec {
         let pixels = decoded.pixels == image.pixels ? "the same pixels" : "other pixels"
         print("farbfeld: \(file.count) bytes, \(decoded.size), \(pixels)")
 
-        // Whatever takes a registry or an encoder takes this one.
+        // Every API that takes a registry or an encoder accepts these.
         let converter = ImageConverter(codecs: codecs)
         let png = try converter.convert(file, to: .png())
         let small = try converter.convert(png, to: FarbfeldEncoder(), fitting: PixelSize(width: 16, height: 16))
         let info = try codecs.inspect(small)
         print("farbfeld to png to \(info.format): \(file.count), \(png.count), \(small.count) bytes, \(info.size)")
 
-        // A file that ends early is an error, never half an image.
+        // A truncated file throws an error; this decoder returns no partial image.
         do {
             _ = try codecs.decode(file.dropLast())
         } catch {
@@ -30,7 +30,7 @@ enum CustomCodec {
         }
     }
 
-    /// A square of 32 x 32 pixels with colors and transparency.
+    /// Returns an image of 32 x 32 pixels with colors and transparency.
     private static func sampleImage() throws -> DecodedImage {
         let size = PixelSize(width: 32, height: 32)
         let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, bytesPerRow in

@@ -2,14 +2,15 @@ import AlcedoCore
 import FoundationEssentials
 
 extension ImageFormat {
-    /// farbfeld: a signature, width and height as 32-bit numbers, and four 16-bit samples a pixel, all of them big-endian.
+    /// The farbfeld format: a signature, the width and the height as 32-bit numbers, and four 16-bit samples for each
+    /// pixel, all of them big-endian.
     ///
     /// Source: https://tools.suckless.org/farbfeld/
     static let farbfeld = ImageFormat(rawValue: "farbfeld")
 }
 
 extension CodecRegistry.Entry {
-    /// The codec of farbfeld, which has no loss and therefore no quality.
+    /// The codec of farbfeld. The format is lossless and therefore has no quality setting.
     static var farbfeld: Self {
         Self(
             format: .farbfeld, decoder: FarbfeldDecoder(), signatures: [Farbfeld.signature],
@@ -23,7 +24,7 @@ private enum Farbfeld {
     static let bytesPerPixel = 8
 }
 
-/// Decodes farbfeld at its full size, to 8 or 16 bits.
+/// A decoder of farbfeld. Decodes images at their full size, with 8 or 16 bits a sample.
 struct FarbfeldDecoder: ImageDecoding {
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         guard data.count >= Farbfeld.headerLength else { throw ImageDecodingError(.truncated, "the header ends early") }
@@ -35,7 +36,7 @@ struct FarbfeldDecoder: ImageDecoding {
                 width: Int(UInt32(bigEndian: header.loadUnaligned(fromByteOffset: 8, as: UInt32.self))),
                 height: Int(UInt32(bigEndian: header.loadUnaligned(fromByteOffset: 12, as: UInt32.self))))
         }
-        // Before any allocation: a header of 16 bytes may claim 2^64 pixels.
+        // The limits are checked before any allocation, because a header of 16 bytes may claim 2^64 pixels.
         try limits.check(size, format: .rgba16)
         return ImageInfo(format: .farbfeld, size: size, hasAlpha: true, bitDepth: 16)
     }
@@ -68,7 +69,7 @@ struct FarbfeldDecoder: ImageDecoding {
     }
 }
 
-/// Encodes the first frame as farbfeld. The format holds neither a color profile nor an orientation.
+/// An encoder of farbfeld. Encodes the first frame. The format stores neither a color profile nor an orientation.
 struct FarbfeldEncoder: ImageEncoding {
     var format: ImageFormat { .farbfeld }
 
@@ -91,13 +92,14 @@ struct FarbfeldEncoder: ImageEncoding {
         return file
     }
 
-    /// Returns a sample of the row that begins at `row`: red, green, blue and alpha of each pixel, with 16 bits.
+    /// Returns a sample of the row that begins at `row`, scaled to 16 bits. A row has red, green, blue and alpha
+    /// samples for each pixel.
     private static func sample(
         _ index: Int, of memory: UnsafeRawBufferPointer, from row: Int, _ format: PixelFormat
     ) -> UInt16 {
         switch format {
         case .rgba16: memory.load(fromByteOffset: row + index * 2, as: UInt16.self)
-        // 255 becomes 65,535.
+        // Scales 255 to 65,535.
         case .rgba8, .rgbx8: UInt16(memory[row + index]) * 257
         case .gray8: index % 4 == 3 ? .max : UInt16(memory[row + index / 4]) * 257
         }

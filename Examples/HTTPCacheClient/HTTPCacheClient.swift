@@ -5,20 +5,21 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Foundation
 
-/// Drives the HTTP cache over real sockets from JSON lines, for test suites of the protocol.
+/// Sends requests, which it reads as JSON lines, through the HTTP cache over real sockets. Made for test suites of the
+/// protocol.
 @main
 enum HTTPCacheClient {
-    /// A call holds a permit from the reading of its line until its response is written.
+    /// A call holds a permit from reading its line until its response is written.
     private static let permits = DispatchSemaphore(value: 64)
-    /// Writing may block, so it does not run on the threads of tasks.
+    /// Writing may block, so it runs on its own queue instead of the threads of tasks.
     private static let output = DispatchQueue(label: "standard output")
 
     private static let transport: CachingTransport = {
         let environment = ProcessInfo.processInfo.environment
         var options = CURLOptions()
-        // Enough connections for every call, and for as many revalidations in the background.
+        // The limit is enough for every call and for as many background revalidations.
         (options.maxConcurrentTransfers, options.maxConcurrentTransfersPerHost) = (128, 128)
-        // Suites check that nothing changes bodies on the way.
+        // Test suites check that bodies arrive unchanged, so content codings are not decoded.
         options.decodesContent = false
         let network = CURLTransport(options: options)
         let isShared = environment["CACHE_DRIVER_PROFILE"] == "shared"
@@ -33,11 +34,11 @@ enum HTTPCacheClient {
             FileHandle.standardError.write(Data("http-cache-client: it takes no argument\n".utf8))
             exit(2)
         }
-        // Runners with an event loop leave streams that do not block.
+        // Test runners with an event loop may pass nonblocking streams.
         for file in [STDIN_FILENO, STDOUT_FILENO] { _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) }
         write(["hello": ["name": "Alcedo", "version": AlcedoVersion.text]])
         let (lines, sink) = AsyncStream.makeStream(of: String.self)
-        // The main thread, and with it the main actor, reads lines.
+        // The main thread, and so the main actor, is busy reading lines.
         Task.detached {
             await withDiscardingTaskGroup { group in
                 for await line in lines {
@@ -60,15 +61,15 @@ enum HTTPCacheClient {
             sink.yield(line)
             permits.wait()
         }
-        // Calls have three seconds to finish. Then storing has a second and a half.
+        // Calls have 3 seconds to finish. Storing responses has another 1.5 seconds.
         let deadline = DispatchTime.now() + 3
         for _ in 1..<64 { _ = permits.wait(timeout: deadline) }
         sink.finish()
         Thread.sleep(forTimeInterval: 1.5)
-        _exit(0)  // Without the exit handlers of libraries, which transfers in the background may still use.
+        _exit(0)  // Skips exit handlers of libraries, which background transfers may still use.
     }
 
-    /// Returns nil for a line without a readable id.
+    /// Returns the response line for a request line, or nil if the line has no readable id.
     private static func response(to line: Data) async -> [String: any Sendable]? {
         let decoder = JSONDecoder()
         let number = try? decoder.decode(Identified<Int>.self, from: line).id
@@ -98,7 +99,7 @@ enum HTTPCacheClient {
 
 private struct Identified<ID: Decodable>: Decodable { let id: ID }
 
-/// A line of standard input: a request, and how it is sent.
+/// A request and its options, as one line of standard input.
 private struct Call: Decodable {
     let op: String?
     let method: String?

@@ -2,7 +2,8 @@ import Alcedo
 import AlcedoTesting
 import Foundation
 
-/// Loads images twice through the default stack and prints where each came from. Without arguments it loads its samples.
+/// Loads images twice through the standard pipeline and prints the layer that each came from. Without arguments, it
+/// loads its samples.
 @main enum Quickstart {
     static func main() async throws {
         let names = CommandLine.arguments.dropFirst()

@@ -4,20 +4,23 @@ import AlcedoSQLiteCache
 import Foundation
 import Synchronization
 
-/// The caches of an app. The app is the same with each: only the values of its configuration differ.
+/// A stack of caches for an app. The app's code is the same with each stack; only the values of its configuration
+/// differ.
 enum CacheStack: String, CaseIterable {
     /// Decoded images in memory.
     case memory
-    /// Decoded images in memory, and the bytes as they came in files.
+    /// Decoded images in memory, and encoded bytes in files.
     case files
-    /// The same with the bytes in a database.
+    /// Decoded images in memory, and encoded bytes in a database.
     case sqlite
-    /// HTTP responses in memory and on disk, used as their servers allow; each image is decoded again.
+    /// HTTP responses in memory and on disk, reused as their servers allow. Images are decoded on each load.
     case responses
 
-    /// Opens the parts, as a process that starts does.
+    /// Returns a configuration with newly opened caches, as after a process start.
     ///
-    /// - Parameter directory: Belongs to this stack alone.
+    /// - Parameters:
+    ///   - directory: A directory that only this stack uses.
+    ///   - network: The transport of the network.
     func configuration(in directory: URL, network: some HTTPTransport) -> ImagePipeline.Configuration {
         var configuration = ImagePipeline.Configuration(
             downloader: Downloader(transport: network), codecs: .standard,
@@ -36,7 +39,7 @@ enum CacheStack: String, CaseIterable {
     }
 }
 
-/// The network. Counts what servers answer, a `304` that confirms a stored response and a `404` as well.
+/// A network transport that counts responses, including a `304` that confirms a stored response, and a `404`.
 final class CountedNetwork: HTTPTransport {
     private let transport = CURLTransport()
     private let count = Atomic(0)

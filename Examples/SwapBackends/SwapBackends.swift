@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoTesting
 import Foundation
 
-/// Runs one small app on several stacks of caches, and prints which layer had the images.
+/// Runs the same small app on several stacks of caches, and prints which layer served the images.
 @main
 enum SwapBackends {
     static func main() async {
@@ -20,7 +20,7 @@ enum SwapBackends {
             }
         }
         let loads = Task { [stacks, urls] in try await run(stacks.isEmpty ? CacheStack.allCases : stacks, urls) }
-        // Ctrl-C cancels the loads; then the directory of the stack is removed as always.
+        // Ctrl-C cancels the loads, so that the directory of the stack is removed as usual.
         signal(SIGINT, SIG_IGN)
         let interruption = DispatchSource.makeSignalSource(signal: SIGINT)
         interruption.setEventHandler { loads.cancel() }
@@ -33,7 +33,8 @@ enum SwapBackends {
         }
     }
 
-    /// Returns whether every image was loaded. Without URLs it loads twelve images from a server of its own.
+    /// Loads the images with each stack and returns whether all were loaded. Without URLs, loads twelve images from a
+    /// local server.
     private static func run(_ stacks: [CacheStack], _ urls: [URL]) async throws -> Bool {
         let image = try JPEGEncoder().encode(.coordinates(PixelSize(width: 240, height: 240)))
         let origin = try LoopbackOrigin { _ in
@@ -60,13 +61,13 @@ enum SwapBackends {
                 results = await load(urls, with: pipeline)
                 await pipeline.flush()
                 let images = results.compactMap { try? $0.get() }
-                // A response cache's bytes, confirmed by the server or not, come without a transfer of their own.
+                // An image from a response cache, revalidated or not, has no transfer metrics.
                 let stored = images.filter { $0.metrics == nil }
                 let fetched = images.filter { $0.metrics != nil }.compactMap(\.encodedByteCount).reduce(0, +)
                 let layers = [.memory, .disk, .network].map { layer in stored.count { $0.layer == layer } }
                 rows.append([run] + (layers + [network.responseCount - before, fetched]).map(String.init))
             }
-            // Nothing may write to the directory afterwards.
+            // The directory is removed afterwards, so all writes must have ended.
             await pipeline.shutDown()
             try Task.checkCancellation()
         }
@@ -79,7 +80,7 @@ enum SwapBackends {
         return results.allSatisfy { (try? $0.get()) != nil }
     }
 
-    /// The app, which knows nothing of caches.
+    /// The app. Its code does not depend on the caches.
     private static func load(_ urls: [URL], with loader: some ImageLoading) async -> [Result<ImageResponse, any Error>]
     {
         var results: [Result<ImageResponse, any Error>] = []

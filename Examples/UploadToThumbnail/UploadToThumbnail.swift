@@ -1,7 +1,7 @@
 import Alcedo
 import Foundation
 
-/// Makes a thumbnail of an uploaded image, as a server does: `Data` in, `Data` out, without a pipeline.
+/// Makes a thumbnail of an uploaded image, as a server does. Converts `Data` to `Data` without a pipeline.
 @main
 enum UploadToThumbnail {
     /// The maximum number of bytes of an upload.

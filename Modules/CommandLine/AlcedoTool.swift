@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoProgramSupport
 
-/// The command-line tool over the default stack.
+/// The `alcedo` command-line tool, which uses the standard pipeline.
 @main
 enum AlcedoTool {
     private static let help = """

@@ -3,7 +3,7 @@ import AlcedoLibc
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// `alcedo cache`
+/// The `alcedo cache` command.
 struct CacheCommand: ProgramCommand {
     static let name = "cache"
     static let help = """
@@ -85,8 +85,8 @@ struct CacheCommand: ProgramCommand {
         return failure == nil ? .success : .failure
     }
 
-    /// Throws when the directory is not to be had, or is not there though somebody named it: the usual one is made by the
-    /// first load only.
+    /// Throws if the directory cannot be accessed, or if it was named by `--cache` and does not exist. The default
+    /// directory may be absent, because the first load creates it.
     private func checkExistence(of directory: URL) throws {
         let path = directory.path(percentEncoded: false)
         guard access(path, F_OK) != 0 else { return }
@@ -96,15 +96,15 @@ struct CacheCommand: ProgramCommand {
     }
 }
 
-/// What `alcedo cache` does to the images of a cache and to the unfinished downloads beside them. Each action tells what it
-/// did, and returns in words why that was not all, or nil.
+/// The actions of `alcedo cache` on the images of a cache and on the unfinished downloads beside them. Each action
+/// reports its result and returns a message if it was incomplete, or nil.
 private struct CacheMaintenance {
     private let images: FileDiskCache
     private let parts: FileDiskCache
     private let report: CacheReport
 
     init(in directory: URL, report: CacheReport) {
-        // No limits of its own: what is there is shown as it is, and only what is asked for goes.
+        // No limits: opening the cache must not remove entries, and only an explicit action does.
         let limits = DataCacheLimits(maximumSize: .max, maximumAge: nil)
         images = FileDiskCache(directory: directory, limits: limits, sweepInterval: .zero)
         parts = FileDiskCache(directory: StackOptions.parts(in: directory), limits: limits, sweepInterval: .zero)
@@ -141,7 +141,7 @@ private struct CacheMaintenance {
         let (count, size) = await totals
         await images.removeAll()
         await parts.removeAll()
-        // Which may say why something is left.
+        // `removeAll()` reports no error; a trim returns the reason why entries are left.
         let imageFailure = await images.trim(toSize: 0).refusal
         let partFailure = await parts.trim(toSize: 0).refusal
         let (leftCount, leftSize) = await totals

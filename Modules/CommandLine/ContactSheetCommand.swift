@@ -1,7 +1,7 @@
 import Alcedo
 import AlcedoProgramSupport
 
-/// `alcedo contact-sheet`
+/// The `alcedo contact-sheet` command.
 struct ContactSheetCommand: ProgramCommand {
     static let name = "contact-sheet"
     static let help =

@@ -3,7 +3,7 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// `alcedo convert`
+/// The `alcedo convert` command.
 struct ConvertCommand: ProgramCommand {
     static let name = "convert"
     static let help =
@@ -67,11 +67,11 @@ struct ConvertCommand: ProgramCommand {
     }
 }
 
-/// Writes an image in a format, with all that its encoder keeps.
+/// Writes an image in one format, with everything that its encoder preserves.
 private struct ConversionMaker: FileMaking {
     let format: OutputFormat
     let encoder: any ImageEncoding
-    /// What is done to the image first, in order.
+    /// The processors applied before encoding, in order.
     let processors: [any ImageProcessing]
 
     var fileExtension: String { format.fileExtension }
@@ -106,7 +106,7 @@ private struct ConversionMaker: FileMaking {
             size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: count, losses: losses)
     }
 
-    /// Whoever has stopped the frames hears of that, and not of the encoder, which could not go on without them.
+    /// Encodes the image. If the frames were stopped, throws `CancellationError` instead of the encoder's error.
     private func encode(_ image: DecodedImage, _ frames: CancellableFrames?) throws -> Data {
         do {
             return try encoder.encode(image)
@@ -116,8 +116,8 @@ private struct ConversionMaker: FileMaking {
     }
 }
 
-/// An animation that ends when nobody wants its frames any more: an encoder asks for one after another, of which a small
-/// file may have thousands, and asks nothing else.
+/// An animation whose frames can be canceled. An encoder reads frame after frame, of which a small file may have
+/// thousands, and does not check for cancellation itself.
 final class CancellableFrames: DerivedFrameSource {
     let source: any ImageFrameSource
     private let stopped = Locked(false)
@@ -126,10 +126,12 @@ final class CancellableFrames: DerivedFrameSource {
 
     var isStopped: Bool { stopped.withLock { $0 } }
 
-    /// From now on no frame is to be had.
+    /// Stops the animation. Later calls of ``frame(at:)`` throw.
     func stop() { stopped.withLock { $0 = true } }
 
-    /// - Throws: What the animation throws; `CancellationError` when it is stopped.
+    /// Returns the frame at an index.
+    ///
+    /// - Throws: The error of the wrapped animation, or `CancellationError` after ``stop()``.
     func frame(at index: Int) throws -> PixelBuffer {
         if isStopped { throw CancellationError() }
         return try source.frame(at: index)

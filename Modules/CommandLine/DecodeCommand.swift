@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoProgramSupport
 import AlcedoRuntime
 
-/// `alcedo decode`
+/// The `alcedo decode` command.
 struct DecodeCommand: ProgramCommand {
     static let name = "decode"
     static let help =
@@ -70,7 +70,7 @@ struct DecodeCommand: ProgramCommand {
         case .file(let path):
             file = file ?? PixelFile(fileName: path)
             if images.count > 1 { throw UsageError("several images need a folder for --output") }
-        // One after another, in order.
+        // A single job keeps the images in order.
         case .standardOutput: jobs = 1
         case .directory: break
         }
@@ -80,14 +80,14 @@ struct DecodeCommand: ProgramCommand {
     }
 }
 
-/// Writes the pixels of an image, and of each frame of an animation.
+/// Writes the pixels of an image, or of the frames of an animation.
 private struct PixelMaker: FileMaking {
     let file: PixelFile
-    /// The only frame of animations that is wanted; nil: all.
+    /// The frame to write of each animation, or nil for all frames.
     let frame: Int?
-    /// Whether 16 bits become 8.
+    /// Whether samples of 16 bits are reduced to 8.
     let isShallow: Bool
-    /// What is done to the image first, in order.
+    /// The processors applied before writing, in order.
     let processors: [any ImageProcessing]
 
     var fileExtension: String { file.rawValue }
@@ -108,7 +108,7 @@ private struct PixelMaker: FileMaking {
         var written = WrittenImage(
             size: image.size, layer: original.layer, bytesIn: original.byteCount, bytesOut: 0, frames: [])
         var losesAlpha = false
-        // One after another: an animation of any length needs the memory of few frames.
+        // Frames are decoded one at a time, so that memory use does not grow with the number of frames.
         for frame in try frames(of: image) {
             do {
                 let (count, isTransparent) = try await tools.files.run {
@@ -121,7 +121,7 @@ private struct PixelMaker: FileMaking {
                 written.bytesOut += count
                 losesAlpha = losesAlpha || isTransparent
             } catch is CancellationError where sink.writesSeparateFiles && !written.frames.isEmpty {
-                // The files of these frames are there.
+                // The files written so far are complete, so the result reports them.
                 written.isComplete = false
                 break
             }
@@ -130,7 +130,9 @@ private struct PixelMaker: FileMaking {
         return written
     }
 
-    /// The frames to write; nil among them is the image itself.
+    /// Returns the indices of the frames to write. A nil element stands for the still image.
+    ///
+    /// - Throws: ``OutputError`` if the image has no frame with the requested index.
     private func frames(of image: DecodedImage) throws -> [Int?] {
         let count = image.frames?.frameCount ?? 1
         if let frame, frame >= count {

@@ -3,7 +3,7 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// `alcedo inspect`
+/// The `alcedo inspect` command.
 struct InspectCommand: ProgramCommand {
     static let name = "inspect"
     static let help =
@@ -42,7 +42,7 @@ struct InspectCommand: ProgramCommand {
     func run() async throws -> ExitStatus {
         let images = try await inputs.images(changing: network.apply)
         let log = network.isVerbose ? TransferLog { Console.notice($0) } : nil
-        // Nothing is kept on disk: what a server has now is what is wanted.
+        // No disk cache: the command reports what the server has now.
         let downloader = try network.downloader(parts: nil, downloads: images.count, log: log)
         var report = JobReport(program: "alcedo")
         (report.isJSON, report.isQuiet) = (isJSON, isQuiet)
@@ -52,14 +52,15 @@ struct InspectCommand: ProgramCommand {
         }
     }
 
-    /// Returns whether all went well.
+    /// Inspects the images and returns whether all of them succeeded.
     private func inspect(
         _ images: ImageList, with downloader: Downloader, until interruption: Interruption, _ report: JobReport,
         _ tally: RunTally
     ) async -> Bool {
         let inspector = Inspector(codecs: .standard, limits: inputs.limits, decodesPixels: decodesPixels)
         let decoding = BlockingExecutor(name: "alcedo.inspect", width: 1)
-        // One after another: a list of any length needs the memory of one image. On a terminal the reports show how far it is.
+        // Images are inspected one at a time, so that memory use does not grow with the list. On a terminal, the
+        // reports themselves show the progress.
         let batch = BatchLoad(
             images, maxConcurrentLoads: 1, interruption: interruption,
             showsProgress: report.showsProgress && !Console.outputIsTerminal)
@@ -92,13 +93,14 @@ struct InspectCommand: ProgramCommand {
     }
 }
 
-/// Fills in reports.
+/// Fills image reports from encoded bytes.
 private struct Inspector: Sendable {
     let codecs: CodecRegistry
     let limits: DecodingLimits
     let decodesPixels: Bool
 
-    /// Returns the report with what the bytes say, or with the error and what was known before it. Blocks.
+    /// Returns the report with the properties read from the data. If inspection fails, the report has the error and the
+    /// properties read before it. Blocks the calling thread.
     func inspect(_ data: Data, _ blank: ImageReport) -> ImageReport {
         var report = blank
         report.format = codecs.entry(for: data)?.format.rawValue

@@ -1,7 +1,7 @@
 import Alcedo
 import AlcedoProgramSupport
 
-/// `alcedo load`
+/// The `alcedo load` command.
 struct LoadCommand: ProgramCommand {
     static let name = "load"
     static let help =

@@ -4,7 +4,7 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// `alcedo show`
+/// The `alcedo show` command.
 struct ShowCommand: ProgramCommand {
     static let name = "show"
     static let help =
@@ -64,14 +64,14 @@ struct ShowCommand: ProgramCommand {
         let images = try await inputs.images(changing: stack.network.apply)
         var report = JobReport(program: "alcedo")
         report.isQuiet = isQuiet
-        // An animation that goes on for ever is ended so.
+        // Ctrl-C is the usual way to end an endless animation, so no message is printed after all images were shown.
         let tally = RunTally(of: images.count, "shown", report, reportsCompletion: false)
         return try await stack.run(downloads: images.count, tally: tally) { configuration, interruption in
             await show(images, by: configuration, until: interruption, tally)
         }
     }
 
-    /// Returns whether all went well. Ctrl-C cancels the task, and leaves the terminal as it was.
+    /// Shows the images and returns whether all of them succeeded. Ctrl-C cancels the task and restores the terminal.
     private func show(
         _ images: ImageList, by configuration: ImagePipeline.Configuration, until interruption: Interruption,
         _ tally: RunTally
@@ -84,12 +84,12 @@ struct ShowCommand: ProgramCommand {
             pipeline: pipeline, playCount: loops ?? (images.count > 1 ? 1 : nil), interruption: interruption,
             tally: tally)
         let succeeded = await withTaskCancellationHandler {
-            // Cancelled before it began.
+            // The executor throws if the task was canceled before it started.
             guard let graphics = try? await BlockingExecutor(name: "terminal", width: 1).run({ chosenGraphics() })
             else { return false }
             let renderer = TerminalRenderer(
                 canvas: canvas(on: TerminalCanvas(fileDescriptor: 1)), depth: depth, graphics: graphics)
-            // Without escape codes nothing can be drawn over.
+            // Drawing in place requires escape codes.
             let isLive = Console.outputIsTerminal && (depth != .none || graphics != .blocks)
             let resizing: @MainActor (TerminalCanvas) -> TerminalCanvas = { canvas(on: $0) }
             return await presenter.show(
@@ -97,20 +97,23 @@ struct ShowCommand: ProgramCommand {
         } onCancel: {
             Task { await presenter.stop() }
         }
-        // The bytes go to disk behind the load; the process must not end before.
+        // Disk writes continue after a load; the process must not exit before they finish.
         await pipeline.flush()
         for message in errors.messages { Console.problem("alcedo: \(message)") }
         return succeeded && errors.messages.isEmpty
     }
 
-    /// The cells that a picture may have. The last line is left to the prompt.
+    /// Returns the canvas for one image, in character cells: at most `--width` by `--height`, and at most the
+    /// terminal's size less its last line, which is left to the prompt. Without a terminal, the defaults are 80 columns
+    /// and 40 lines.
     private func canvas(on screen: TerminalCanvas?) -> TerminalCanvas {
         TerminalCanvas(
             columns: min(columns ?? .max, screen?.columns ?? columns ?? 80),
             rows: min(lines ?? .max, screen.map { max(1, $0.rows - 1) } ?? lines ?? 40))
     }
 
-    /// Asks the terminal, where there is one to ask; blocks for a moment.
+    /// Returns the graphics protocol to use. Queries the terminal unless the options or the environment decide. Blocks
+    /// for at most 300 ms.
     private func chosenGraphics() -> TerminalGraphics {
         let terminal = TerminalFile(fileDescriptor: 1)
         TerminalRestoration.begin { terminal.end() }
@@ -126,7 +129,7 @@ struct ShowCommand: ProgramCommand {
         }
     }
 
-    /// nil for `auto`.
+    /// Returns the color depth that a value of `--color` names, or nil for `auto`.
     private static func depth(_ mode: String) throws -> TerminalColorDepth? {
         switch mode {
         case "auto": nil

@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoProgramSupport
 import AlcedoRuntime
 
-/// `alcedo thumbnail`
+/// The `alcedo thumbnail` command.
 struct ThumbnailCommand: ProgramCommand {
     static let name = "thumbnail"
     static let help =
@@ -58,18 +58,18 @@ struct ThumbnailCommand: ProgramCommand {
     }
 }
 
-/// Makes a small picture of an image, decoded at about its size.
+/// Writes a thumbnail of an image, decoded at about the size of the thumbnail.
 private struct ThumbnailMaker: FileMaking {
-    /// Longest side in pixels. Smaller images stay as they are.
+    /// The maximum width and height in pixels. Smaller images keep their size.
     let side: Int
-    /// What is done to the thumbnail then, in order.
+    /// The processors applied after resizing, in order.
     let processors: [any ImageProcessing]
     let encoder: any ImageEncoding
     let fileExtension: String
 
     var makesFrames: Bool { false }
 
-    /// That a small still picture is neither large nor moving is no news.
+    /// False, because a thumbnail is expected to lose detail and animation.
     var reportsLosses: Bool { false }
 
     func make(

@@ -1,6 +1,6 @@
-// The one place that names the C library. Every other file imports this module, so that the code is the same for Glibc
-// and Musl (Swift's static Linux SDK). Only Glibc is tested. The modules that use sockets, signals and libcurl's loop need
-// Linux.
+// The only file that names the C library. All other files import this module, so that the same code builds with Glibc
+// and Musl (Swift's static Linux SDK). Only Glibc is tested. The modules that use sockets, signals and libcurl's event
+// loop need Linux.
 
 #if canImport(Glibc)
     @_exported public import Glibc

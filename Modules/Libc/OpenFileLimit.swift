@@ -14,7 +14,7 @@ package enum OpenFileLimit {
         return (UInt(limit.rlim_cur), UInt(limit.rlim_max))
     }
 
-    /// Returns whether the system accepts the limit.
+    /// Sets the limit and returns whether the system accepted it.
     package static func set(soft: UInt, hard: UInt) -> Bool {
         var limit = rlimit()
         limit.rlim_cur = .init(soft)

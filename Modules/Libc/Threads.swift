@@ -1,8 +1,9 @@
-/// Threads of the system. Glibc declares their identifiers as numbers, Musl as pointers.
+/// System threads. Glibc declares their identifiers as numbers, Musl as pointers.
 package enum Threads {
+    /// The function that a thread runs, with its context as the argument.
     package typealias Body = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
 
-    /// A number that identifies the current thread for as long as it runs.
+    /// A number that identifies the current thread while it runs.
     package static var current: UInt {
         #if canImport(Glibc)
             UInt(pthread_self())
@@ -11,7 +12,7 @@ package enum Threads {
         #endif
     }
 
-    /// Starts a detached thread. Returns whether the system had one left.
+    /// Starts a detached thread and returns whether the system created it.
     package static func startDetached(_ context: UnsafeMutableRawPointer, _ body: @escaping Body) -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

@@ -3,56 +3,56 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Makes files of an image: a thumbnail, the same in another format, its pixels.
+/// A maker of files from an image: a thumbnail, the image in another format, or its pixels.
 protocol FileMaking: Sendable {
-    /// Ends the names of the files, without a dot.
+    /// The extension of the files' names, without a dot.
     var fileExtension: String { get }
-    /// Whether there may be a file for each frame.
+    /// Whether the maker may write a file for each frame.
     var makesFrames: Bool { get }
-    /// Whether a person is told of each image what its file does not keep, and not in sum only.
+    /// Whether each image's losses are reported, and not only the totals.
     var reportsLosses: Bool { get }
 
-    /// Loads the image, and writes what is made of it.
+    /// Loads the image and writes its files to the sink.
     func make(
         _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage
 }
 
-/// What was made of an image.
+/// The result of writing the files of an image.
 struct WrittenImage: Sendable {
-    /// Of the files, in pixels.
+    /// The size of the written images, in pixels.
     var size: PixelSize
     var layer: ImageResponse.Layer
-    /// Encoded bytes that were read.
+    /// The number of encoded bytes read.
     var bytesIn: Int
-    /// Bytes that were written.
+    /// The number of bytes written.
     var bytesOut: Int
-    /// The frame in each file; nil: the image.
+    /// The frame in each file; nil stands for the still image.
     var frames: [Int?] = [nil]
     var losses: [Loss] = []
-    /// False when an interruption has come between the frames.
+    /// Whether all frames were written. False after an interruption between frames.
     var isComplete = true
 }
 
-/// What makers of files work with.
+/// The tools that file makers share.
 struct FileTools: Sendable {
     let pipeline: ImagePipeline
     let codecs: CodecRegistry
     let layers: LayerObserver
     let transfers: TransferProgressObserver
-    /// Where they encode and write.
+    /// The executor on which files are encoded and written.
     let files: BlockingExecutor
 
-    /// An image as it came.
+    /// The original bytes of an image, with their properties.
     struct Original: Sendable {
-        /// For the same bytes; they are not fetched again.
+        /// A request with the bytes as its source, so that loading does not fetch them again.
         var request: ImageRequest
         var info: ImageInfo
         var layer: ImageResponse.Layer
         var byteCount: Int
     }
 
-    /// Fetches an image, and reads what it says of itself.
+    /// Fetches the bytes of an image and reads its properties without decoding pixels.
     func original(_ request: ImageRequest, progress: @escaping BatchLoad.Progress) async throws -> Original {
         let data = try await transfers.observe(request.source, progress) { try await pipeline.data(for: request) }
         progress(DownloadProgress(received: data.count, expected: data.count))
@@ -65,16 +65,20 @@ struct FileTools: Sendable {
 }
 
 extension FileTools {
-    /// What a file that was made of an image does not keep of it.
+    /// Returns the properties of the original that the written file lacks.
     ///
-    /// - Parameter image: What was encoded.
+    /// - Parameters:
+    ///   - info: The properties of the original file.
+    ///   - image: The image that was encoded.
+    ///   - data: The contents of the written file.
+    /// - Throws: An error if the written file cannot be inspected.
     func losses(from info: ImageInfo, _ image: DecodedImage, in data: Data) throws -> [Loss] {
-        // What was made here is as large as it was let be.
+        // The limits were applied to the original; the written file needs no limit.
         Loss.between(info, image, try codecs.inspect(data, limits: DecodingLimits(maximumPixelCount: .max)))
     }
 }
 
-/// Keeps which images' bytes came from the disk cache; and what went wrong beside the loads.
+/// An observer that records which images were read from the disk cache, and the errors that do not fail a load.
 final class LayerObserver: PipelineObserving {
     let errors = ErrorObserver()
     private let fromDisk = Locked<Set<ResourceKey>>([])
@@ -84,19 +88,21 @@ final class LayerObserver: PipelineObserving {
         if case .diskHit = event.stage { fromDisk.withLock { _ = $0.insert(event.key.resource) } }
     }
 
-    /// Where the bytes of an image that has been loaded came from.
+    /// Returns the layer that a loaded image's bytes came from.
     func layer(of request: ImageRequest) -> ImageResponse.Layer {
-        // It stays: the same image may be on the list again, and share what was read.
+        // The record is kept: the list may name the same image again, and the second load may share the bytes that were
+        // read.
         if fromDisk.withLock({ $0.contains(request.originalKey.resource) }) { return .disk }
         if case .http = request.source { return .network }
         return .local
     }
 }
 
-/// Tells how transfers go on to those who want the bytes, and not an image, of which the pipeline tells nothing meanwhile.
+/// A downloader that reports progress to callers that load data instead of an image. The pipeline reports no progress
+/// of data loads.
 final class TransferProgressObserver: Downloading {
     private let downloader: any Downloading
-    /// By what is loaded; several may want the same.
+    /// The observers by resource. Several callers may load the same resource.
     private let observers = Locked<[ResourceKey: [Int: BatchLoad.Progress]]>([:])
     private let lastID = Locked(0)
 
@@ -112,7 +118,7 @@ final class TransferProgressObserver: Downloading {
         }
     }
 
-    /// Runs a load of the source, and tells of its bytes meanwhile.
+    /// Runs a load of the source and reports its progress.
     func observe<Loaded>(
         _ source: ImageSource, _ progress: @escaping BatchLoad.Progress, while load: () async throws -> Loaded
     ) async throws -> Loaded {

@@ -1,11 +1,11 @@
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// Takes the files that are made of one image. Its calls block.
+/// The destination of the files of one image. Its methods block.
 struct FileSink: Sendable {
     enum Target: Sendable {
         case standardOutput
-        /// Frames come one after another.
+        /// A single file, to which frames are appended.
         case file(OutputFile, path: String)
         case directory(OutputDirectory)
     }
@@ -14,7 +14,11 @@ struct FileSink: Sendable {
     let names: FileNames
     let index: Int
 
-    /// - Parameter frame: Which frame it is; nil: the image.
+    /// Writes the contents of a file, or of a frame.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes to write.
+    ///   - frame: The index of the frame, or nil for the still image.
     func write(_ data: Data, frame: Int?) throws {
         switch target {
         case .standardOutput: try Console.output(data)
@@ -23,17 +27,17 @@ struct FileSink: Sendable {
         }
     }
 
-    /// Whether each file is whole by itself, and there whatever becomes of the others.
+    /// Whether each file is complete on its own, so that a failure of a later file does not affect it.
     var writesSeparateFiles: Bool {
         if case .directory = target { true } else { false }
     }
 
-    /// To be called when all has been written.
+    /// Completes a single output file. Call it after the last write.
     func finish() throws {
         if case .file(let file, _) = target { try file.finish() }
     }
 
-    /// Where a file is, to be told.
+    /// Returns the path of a file, for messages; `-` stands for standard output.
     func path(frame: Int?) -> String {
         switch target {
         case .standardOutput: "-"
@@ -43,29 +47,32 @@ struct FileSink: Sendable {
     }
 }
 
-/// The names of the files that are made of images, no two alike.
+/// The names of the output files, which are unique.
 struct FileNames: Sendable {
     private let stems: [String]
     private let ending: String
 
-    /// Names after the images'.
+    /// Creates names from the names of the images.
     init(of images: ImageList, fileExtension: String) {
         var names = UniqueNames()
         stems = images.indices.map { names.unique(images[$0].fileStem) }
         ending = ".\(fileExtension)"
     }
 
-    /// The name of an image's file, or of one of its frames': no image's name ends with a plus sign and a number.
+    /// Returns the name of an image's file, or of the file of one of its frames. Frame names end with a plus sign and a
+    /// number, which no image's name does.
     func name(_ index: Int, frame: Int?) -> String {
         guard let frame else { return stems[index] + ending }
         let digits = "\(frame)"
         return "\(stems[index])+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)\(ending)"
     }
 
-    /// Names that may be written to a folder.
+    /// Returns the names that may be written to a directory.
     ///
-    /// - Parameter hasFrames: Whether those of frames count, of which nobody knows how many there will be: then only such
-    ///   names are told as are in the folder already.
+    /// - Parameters:
+    ///   - directory: The path of the output directory.
+    ///   - hasFrames: Whether to include files of frames. The number of frames is unknown, so only names of existing
+    ///     files are returned then.
     func all(in directory: String, hasFrames: Bool) -> [String] {
         guard hasFrames else { return stems.map { $0 + ending } }
         let known = Set(stems)

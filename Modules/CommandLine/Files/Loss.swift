@@ -1,10 +1,10 @@
 import Alcedo
 
-/// What an image has and a file that was made of it has not.
+/// A property of an image that its written file does not preserve.
 enum Loss: String, Sendable, CaseIterable {
     case animation, alpha, depth, profile, exif, xmp
 
-    /// For people.
+    /// The name of the property in messages.
     var words: String {
         switch self {
         case .animation: "animation"
@@ -16,19 +16,21 @@ enum Loss: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether nearly every photograph loses it, which is then told in sum only.
+    /// Whether most photographs lose the property. Such losses are reported only in total.
     var isCommon: Bool { self == .exif || self == .xmp }
 
+    /// Returns the losses between two files.
+    ///
     /// - Parameters:
-    ///   - before: The file that it was made of.
-    ///   - image: What was encoded.
-    ///   - after: The file that was made.
+    ///   - before: The properties of the original file.
+    ///   - image: The image that was encoded.
+    ///   - after: The properties of the written file.
     static func between(_ before: ImageInfo, _ image: DecodedImage, _ after: ImageInfo) -> [Loss] {
         let (old, new) = (before.metadata, after.metadata)
         return allCases.filter { loss in
             switch loss {
             case .animation: before.frameCount > 1 && after.frameCount == 1
-            // Files of the other formats say that they have none when nothing is transparent.
+            // Encoders of the other formats omit the alpha channel of an opaque image, which is not a loss.
             case .alpha: after.format == .jpeg && image.pixels.hasTransparency
             case .depth: before.bitDepth > 8 && after.bitDepth <= 8
             case .profile: old.colorProfile != nil && new.colorProfile == nil
@@ -40,10 +42,12 @@ enum Loss: String, Sendable, CaseIterable {
 }
 
 extension PixelBuffer {
-    /// Whether the pixels have alpha samples that count.
+    /// Whether the format and the alpha mode allow transparent pixels.
     var mayBeTransparent: Bool { alphaMode != .opaque && (format == .rgba8 || format == .rgba16) }
 
-    /// Whether a pixel is not opaque. O(*w* × *h*).
+    /// Whether at least one pixel is not opaque.
+    ///
+    /// - Complexity: O(*w* × *h*)
     var hasTransparency: Bool {
         guard mayBeTransparent else { return false }
         let sampleBytes = format.bytesPerPixel / 4

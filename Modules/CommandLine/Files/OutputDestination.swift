@@ -2,18 +2,22 @@ import Alcedo
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// Where files that are made of images go, as `--output` says.
+/// The destination of output files, as `--output` gives it.
 enum OutputDestination: Sendable {
     case standardOutput
-    /// One file of this name, whatever its image is called.
+    /// A single file at this path.
     case file(String)
-    /// Under the images' names.
+    /// A directory, in which files have the names of their images.
     case directory(String)
 
+    /// Parses the value of `--output`.
+    ///
     /// - Parameters:
-    ///   - formats: What a file may be written in, for people; nil where only a folder makes sense.
-    ///   - isFile: Whether a name is one for a file.
-    /// - Throws: ``UsageError`` for the name of an image in another format, which nobody gives a folder.
+    ///   - text: The value of the option.
+    ///   - formats: The names of the accepted formats, for messages, or nil if only a directory is accepted.
+    ///   - isFile: Whether a text is the name of a file in an accepted format.
+    /// - Throws: ``UsageError`` if the text ends like the name of an image in another format, because it is unlikely to
+    ///   mean a directory.
     init(_ text: String, formats: String? = nil, isFile: (String) -> Bool = { _ in false }) throws {
         if text == "-" {
             self = .standardOutput
@@ -30,7 +34,7 @@ enum OutputDestination: Sendable {
         }
     }
 
-    /// Whether there is such a folder, or the text can mean nothing else.
+    /// Whether the text is the path of an existing directory, or ends with a slash.
     private static func isDirectory(_ text: String) -> Bool {
         var isDirectory = false
         return text.hasSuffix("/")
@@ -38,7 +42,7 @@ enum OutputDestination: Sendable {
     }
 }
 
-/// Names that end as those of image files do, of formats that are not written here too.
+/// The recognition of image files by extension, including formats that the tool does not write.
 enum ImageFileExtension {
     private static let images: Set = [
         "apng", "avif", "bmp", "dng", "eps", "exr", "gif", "heic", "heif", "ico", "j2k", "jfif", "jp2", "jpe", "jpeg",

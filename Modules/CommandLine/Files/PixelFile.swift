@@ -1,13 +1,14 @@
 import Alcedo
 import FoundationEssentials
 
-/// Files that are nothing but pixels, row by row from the top.
+/// A format of uncompressed pixels, stored row by row from the top.
 enum PixelFile: String, CaseIterable, Sendable {
-    /// Netpbm's PAM (P7): gray or colour, with alpha or without, 8 bits or 16.
+    /// Netpbm's PAM (P7): gray or color, with or without alpha, with 8 or 16 bits a sample.
     case pam
-    /// Netpbm's PPM (P6): red, green and blue.
+    /// Netpbm's PPM (P6): red, green and blue samples.
     case ppm
-    /// Straight red, green, blue and alpha, without a header; samples of 16 bits in the machine's byte order.
+    /// Red, green, blue and straight alpha samples without a header. Samples of 16 bits are in the machine's byte
+    /// order.
     case rgba
 
     static let names = "pam, ppm or rgba"
@@ -17,7 +18,7 @@ enum PixelFile: String, CaseIterable, Sendable {
         self.init(rawValue: fileName[fileName.index(after: dot)...].lowercased())
     }
 
-    /// The samples of each pixel that are written, and how many a pixel has in memory.
+    /// Returns the range of samples written of each pixel, and the number of samples that a pixel has in memory.
     private func channels(of pixels: PixelBuffer) -> (written: Range<Int>, stored: Int) {
         switch (self, pixels.format) {
         case (.pam, .gray8): (0..<1, 1)
@@ -28,11 +29,13 @@ enum PixelFile: String, CaseIterable, Sendable {
         }
     }
 
-    /// - Parameter pixels: Straight or opaque.
+    /// Returns the contents of a file with the pixels.
+    ///
+    /// - Parameter pixels: The pixels, with straight or no alpha.
     func data(of pixels: PixelBuffer) -> Data {
         let (written, stored) = channels(of: pixels)
         let isDeep = pixels.format == .rgba16
-        // Netpbm's samples have their high byte first.
+        // Netpbm stores samples in big-endian order.
         let swaps = isDeep && self != .rgba
         var data = Data(header(of: pixels, depth: written.count, maximum: isDeep ? 65_535 : 255).utf8)
         data.reserveCapacity(data.count + pixels.size.pixelCount * written.count * (isDeep ? 2 : 1))

@@ -2,22 +2,22 @@ import Alcedo
 import AlcedoProgramSupport
 import AlcedoRuntime
 
-/// Makes files of each of many images.
+/// A job that writes files of many images.
 struct FileJob: Sendable {
-    /// What the files are, for the summary.
+    /// The word that begins the summary, such as "converted".
     let title: String
     let images: ImageList
     let configuration: ImagePipeline.Configuration
     let destination: OutputDestination
     let maker: any FileMaking
-    /// The maximum number of images processed at once.
+    /// The maximum number of images processed at once. Default: 8.
     var maxConcurrentImages = 8
-    /// Whether files of the same names go, unless they are among the images.
+    /// Whether existing files are replaced, unless they are among the input images.
     var replaces = false
     var report: JobReport
-    /// When it has come nothing more is made.
+    /// The interruption, after which no further image is started.
     var interruption: Interruption?
-    /// Counts the images that files have been made of.
+    /// The counter of the images whose files were written.
     var tally: RunTally?
 
     private enum Target: Sendable {
@@ -31,9 +31,10 @@ struct FileJob: Sendable {
         var sink: FileSink
     }
 
-    /// Runs the job. A summary goes to standard output, each problem is a line on standard error.
+    /// Runs the job. Prints a summary to standard output and one line for each problem to standard error. The failure
+    /// of one image does not affect the others.
     ///
-    /// - Returns: Whether everything went well. An image that fails does not keep the others from their files.
+    /// - Returns: Whether all images succeeded.
     func run() async -> Bool {
         let start = ContinuousClock.now
         let files = BlockingExecutor(name: "alcedo.files", width: configuration.maxConcurrentDecodes)
@@ -48,7 +49,7 @@ struct FileJob: Sendable {
         }
         let layers = LayerObserver()
         var configuration = configuration
-        // Each image is loaded once.
+        // A memory cache has no use, because each image is loaded once.
         configuration.memoryCache = nil
         configuration.observers = [layers]
         let transfers = TransferProgressObserver(configuration.downloader)
@@ -63,7 +64,7 @@ struct FileJob: Sendable {
         await batch.run { request, index, progress in
             let sink = try await files.run { try self.sink(to: target, names, index) }
             let written = try await maker.make(request, with: tools, into: sink, progress: progress)
-            // An interruption that comes here must not conceal what is there.
+            // Separate files need no finishing. Skipping it keeps an interruption from hiding files that were written.
             if !sink.writesSeparateFiles { try await files.run { try sink.finish() } }
             return Outcome(written: written, sink: sink)
         } onResult: { index, result in
@@ -84,7 +85,7 @@ struct FileJob: Sendable {
         return summary.problems.isEmpty && layers.errors.messages.isEmpty
     }
 
-    /// Looks whether there is anything in the way of the files.
+    /// Returns the target of the files. Throws if existing files are in the way.
     private func target(_ names: FileNames) throws -> Target {
         let (path, name): (String, String?)
         switch destination {
@@ -137,9 +138,9 @@ struct FileJob: Sendable {
     }
 }
 
-/// What became of many images that files were made of.
+/// The totals of a job, and its problems.
 private struct FileSummary: Sendable {
-    /// By the image's index.
+    /// The problems by the index of the image.
     private(set) var problems: [Int: String] = [:]
     private var written = 0
     private var bytesIn = 0
@@ -155,7 +156,11 @@ private struct FileSummary: Sendable {
 
     mutating func add(problem: String, of index: Int) { problems[index] = problem }
 
-    /// - Parameter title: What the files are.
+    /// Returns the summary as text.
+    ///
+    /// - Parameters:
+    ///   - title: The word that begins the summary.
+    ///   - duration: The duration of the job.
     func text(_ title: String, in duration: Duration) -> String {
         let lost = Loss.allCases.compactMap { loss in losses[loss].map { "\(loss.words) of \($0)" } }
         return "\(title): \(written) written, \(problems.count) failed, \(bytesIn) bytes in, \(bytesOut) bytes out, "

@@ -2,33 +2,34 @@ import Alcedo
 import AlcedoProgramSupport
 import AlcedoRuntime
 
-/// A job that loads images, and that a signal ends before its time.
+/// A job that loads images and that a signal can interrupt.
 struct InterruptibleJob: Sendable {
-    /// How long an interrupted job is waited for. What it has not written by then it will not write: files get their names
-    /// when they are whole.
+    /// The time that an interrupted job has to finish: 1 second. Results that it has not written by then are lost.
+    /// Files receive their names only when they are complete, so no partial file remains.
     private static let grace = Duration.seconds(1)
 
     let downloader: Downloader
-    /// Tells of all exchanges at the end; nil: nobody does.
+    /// The log whose summary is printed at the end, or nil.
     let log: TransferLog?
-    /// Says how far the job has come that is interrupted; nil: nobody does.
+    /// The counter that reports the progress of an interrupted job, or nil.
     let tally: RunTally?
 
-    /// Runs the job to its end, or to that of its grace.
+    /// Runs the job until it ends, or until the grace period after an interruption ends.
     ///
-    /// - Parameter job: Says whether all went well.
+    /// - Parameter job: The job. Returns whether it succeeded.
     func run(_ job: @escaping @Sendable (Interruption) async -> Bool) async -> ExitStatus {
         let running = Locked<Task<Bool, Never>?>(nil)
         let end = GracePeriodTask<Bool>()
         let interruption = Interruption { [downloader] in
-            // Transfers first: they keep what has come. Then what decodes, processes and draws.
+            // Downloads are shut down first, so that they store the received bytes. The cancellation then stops
+            // decoding, processing and drawing.
             await downloader.shutDown()
             running.withLock { $0 }?.cancel()
             end.hasBeenStopped(grace: Self.grace)
         }
         let task = Task { await job(interruption) }
         running.withLock { $0 = task }
-        // A signal that came before found nothing to cancel.
+        // A signal that arrived earlier found no task to cancel.
         if interruption.isRequested { task.cancel() }
         let succeeded = await end.value(of: task)
         if let log { Console.notice(log.summary) }
@@ -37,8 +38,8 @@ struct InterruptibleJob: Sendable {
     }
 }
 
-/// Work that is waited for only so long once it has been told to stop: what a C library has begun runs to its end, which
-/// may be a minute away, and hears of nothing.
+/// A task that is awaited for a limited time after it was told to stop. A C library's call cannot be canceled and may
+/// run for a minute.
 struct GracePeriodTask<Value: Sendable>: Sendable {
     private let ends: AsyncStream<Value?>
     private let end: AsyncStream<Value?>.Continuation
@@ -49,9 +50,9 @@ struct GracePeriodTask<Value: Sendable>: Sendable {
         self.clock = clock
     }
 
-    /// To be called when the work has been told to stop.
+    /// Starts the grace period. Call it after the work was told to stop.
     ///
-    /// - Parameter grace: How long it is waited for from now on.
+    /// - Parameter grace: The time that the work has to finish.
     func hasBeenStopped(grace: Duration) {
         Task {
             try? await clock.sleep(for: grace)
@@ -59,7 +60,7 @@ struct GracePeriodTask<Value: Sendable>: Sendable {
         }
     }
 
-    /// What the work gives; nil when it has outlasted the grace, and goes on. To be called once.
+    /// Returns the value of the task, or nil if the task is still running when the grace period ends. Call it once.
     func value(of task: Task<Value, Never>) async -> Value? {
         Task { end.yield(await task.value) }
         for await value in ends { return value }

@@ -3,7 +3,7 @@ import AlcedoLibc
 import AlcedoProgramSupport
 import AlcedoTerminal
 
-/// Shows one image after another on standard output.
+/// Shows images on standard output, one after another.
 @MainActor final class TerminalPresenter {
     private let pipeline: ImagePipeline
     private let playCount: Int?
@@ -12,14 +12,18 @@ import AlcedoTerminal
     private let frames = FramePool(pressureSource: SystemMemoryPressureSource())
     private var view: TerminalView?
     private var binder: ImageBinder?
-    /// What is shown, when all of it has come, and the size that it was decoded for.
+    /// The request of the image on the screen and the size that it was decoded for, or nil until the image is complete.
     private var shown: (request: ImageRequest, size: PixelSize)?
     private var isStopped = false
 
+    /// Creates a presenter.
+    ///
     /// - Parameters:
-    ///   - playCount: How many times animations are played; nil: as the files say.
-    ///   - interruption: Ends transfers before ``stop()`` is called; nothing begins after it.
-    ///   - tally: Counts the images that have come to the terminal.
+    ///   - pipeline: The pipeline that loads the images.
+    ///   - playCount: The number of times that animations are played, or nil for the number that each file stores.
+    ///   - interruption: The interruption, after which no further image is started. It ends downloads before ``stop()``
+    ///     is called.
+    ///   - tally: The counter of the images that were shown.
     init(pipeline: ImagePipeline, playCount: Int?, interruption: Interruption, tally: RunTally) {
         self.pipeline = pipeline
         self.tally = tally
@@ -27,12 +31,14 @@ import AlcedoTerminal
         self.interruption = interruption
     }
 
-    /// Shows the images; returns whether all could be.
+    /// Shows the images and returns whether all of them succeeded.
     ///
     /// - Parameters:
-    ///   - hasNames: Whether each has its name above it.
-    ///   - canvas: Gives the canvas for a new size of the terminal, which is drawn over while animations are played.
-    ///     nil: the output is no such terminal, and of animations the first frame is shown.
+    ///   - images: The images to show, in order.
+    ///   - hasNames: Whether each image's name is printed above it.
+    ///   - renderer: The renderer of the images.
+    ///   - canvas: Returns the canvas for a new size of the terminal. If nil, the output cannot be drawn over, and only
+    ///     the first frame of animations is shown.
     func show(
         _ images: ImageList, named hasNames: Bool, by renderer: TerminalRenderer,
         resizing canvas: (@MainActor (TerminalCanvas) -> TerminalCanvas)?
@@ -65,7 +71,7 @@ import AlcedoTerminal
         return succeeded
     }
 
-    /// Ends what is going on.
+    /// Cancels the current load and stops the current animation. No further image is shown.
     func stop() {
         isStopped = true
         binder?.cancel()
@@ -92,7 +98,7 @@ import AlcedoTerminal
         shown = nil
     }
 
-    /// A picture that was decoded for a smaller terminal is decoded again, while the old one goes on.
+    /// Redraws the current image. If the terminal grew, decodes the image again and shows the old one in the meantime.
     private func resize(to renderer: TerminalRenderer) {
         view?.resize(to: renderer.canvas)
         guard let (request, size) = shown, Self.isLarger(renderer.pixelSize, than: size), !isStopped else { return }
@@ -105,11 +111,13 @@ import AlcedoTerminal
     }
 }
 
-/// Hides the terminal's cursor until the program ends, whichever way, but not from the shell, to which Ctrl-Z leads meanwhile.
+/// Hides the terminal's cursor until the program ends for any reason. The cursor is visible while Ctrl-Z suspends the
+/// program.
 private enum HiddenCursor {
     private static var hiding: StaticString { "\u{1B}[?25l" }
     private static var showing: StaticString { "\u{1B}[?25h" }
-    /// Also ends the part of a picture or a colour that may be the last that the terminal has got.
+    /// Escape codes that restore the terminal. They also end an incomplete image or color sequence that the terminal
+    /// may have received last.
     private static var restoring: StaticString { "\u{1B}\\\u{1B}[0m\u{1B}[?25h" }
 
     static func begin() {
@@ -130,22 +138,24 @@ private enum HiddenCursor {
         TerminalRestoration.end()
     }
 
-    /// As handlers of signals may. A terminal that takes nothing does not keep the process.
+    /// Writes to the terminal with async-signal-safe calls only. Waits at most 250 ms for a terminal that accepts no
+    /// output.
     private static func put(_ text: StaticString) {
         var terminal = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
         if poll(&terminal, 1, 250) > 0 { _ = write(STDOUT_FILENO, text.utf8Start, text.utf8CodeUnitCount) }
     }
 
-    /// Shows the cursor, and then stops or ends the process as if nobody had listened.
+    /// Shows the cursor, and then raises the signal again with its default action.
     private static let showAndRaise: @convention(c) (Int32) -> Void = { number in
         let before = errno
         put(restoring)
         signal(number, nil)
-        // Comes when this handler has ended.
+        // The signal is delivered after this handler returns.
         raise(number)
         errno = before
     }
 
+    /// Hides the cursor after the program was continued, and installs the handler of `SIGTSTP` again.
     private static let hideAgain: @convention(c) (Int32) -> Void = { _ in
         let before = errno
         put(hiding)

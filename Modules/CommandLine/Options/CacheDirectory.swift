@@ -4,15 +4,20 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A folder that somebody names as the cache, and that may be anything.
+/// The checks of a directory that is to be used as a cache.
 enum CacheDirectory {
-    /// Throws when something is there that a cache would take for its own, and when the folder should be a cache and is none.
+    /// Throws if the directory holds a file that a cache would mistake for its own, or is not a cache although it must
+    /// be.
     ///
-    /// - Parameter isToBeOne: Whether other things may be there only beside a cache.
+    /// - Parameters:
+    ///   - directory: The cache directory. A directory that is empty, absent or unreadable passes.
+    ///   - mustExist: Whether the directory must already be a cache. If true, other files are accepted only beside an
+    ///     index.
+    /// - Throws: An ``InputError`` that names the foreign file.
     static func check(_ directory: URL, mustExist: Bool) async throws {
         try await BlockingExecutor(name: "inputs", width: 1).run {
             let path = directory.path(percentEncoded: false)
-            // What is not there yet is made; what cannot be read is told by the cache.
+            // The cache creates an absent directory, and reports an unreadable one.
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: path),
                 let foreignName = foreignName(among: names, in: path, mustExist: mustExist)
             else { return }
@@ -24,7 +29,8 @@ enum CacheDirectory {
 
     private static func foreignName(among names: [String], in path: String, mustExist: Bool) -> String? {
         guard names.contains("index") else { return mustExist ? names.sorted().first { !isCacheEntry($0) } : nil }
-        // Made together with it; without it, as where somebody takes away empty folders, the index tells whose it is.
+        // The cache creates `unfinished` together with `index`. If a cleanup removed the empty directory, the magic
+        // number of the index still identifies a cache.
         return names.contains("unfinished") || isIndex("\(path)/index") ? nil : "index"
     }
 
@@ -39,7 +45,7 @@ enum CacheDirectory {
 
     private static func isCacheEntry(_ name: String) -> Bool {
         if ["unfinished", "parts"].contains(name) { return true }
-        // Entries are in folders of the first two digits of their names.
+        // Entries are stored in subdirectories named by the first two hexadecimal digits of the entry's name.
         return name.utf8.count == 2 && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 }

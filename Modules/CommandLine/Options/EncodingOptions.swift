@@ -1,7 +1,7 @@
 import Alcedo
 import AlcedoProgramSupport
 
-/// The options of how images are written.
+/// The options that control encoding.
 struct EncodingOptions: Sendable {
     static let help = """
           --effort N       how hard to try for a small file: of png from 0 to 9 (default: 6), of webp from 0 to 6 (default: 4)
@@ -16,7 +16,7 @@ struct EncodingOptions: Sendable {
     private var isLossless = false
     private var isProgressive = false
 
-    /// Takes an option and its value. Returns false for one that is about something else.
+    /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--format": format = try OutputFormat(option, arguments.value(of: option))
@@ -29,7 +29,9 @@ struct EncodingOptions: Sendable {
         return true
     }
 
-    /// - Throws: ``UsageError`` for options that the format has no use for.
+    /// Creates the encoder for a format.
+    ///
+    /// - Throws: ``UsageError`` if an option does not apply to the format.
     func encoder(of format: OutputFormat, defaultQuality: Int) throws -> any ImageEncoding {
         try check(quality != nil, "--quality", format == .jpeg || (format == .webp && !isLossless), format)
         try check(effort != nil, "--effort", format == .png || (format == .webp && (effort ?? 0) <= 6), format)
@@ -54,13 +56,13 @@ struct EncodingOptions: Sendable {
     }
 }
 
-/// A format that images are written in.
+/// An output format.
 enum OutputFormat: String, CaseIterable, Sendable {
     case png, jpeg, webp, gif
 
     static let names = "png, jpeg, webp or gif"
 
-    /// Throws ``UsageError`` for a name that is none.
+    /// Creates the format with a name that an option gives. Throws ``UsageError`` if no format has the name.
     init(_ option: String, _ name: String) throws {
         guard let format = Self(rawValue: name) else {
             throw UsageError("\(option) takes \(Self.names), not '\(name)'")
@@ -68,7 +70,7 @@ enum OutputFormat: String, CaseIterable, Sendable {
         self = format
     }
 
-    /// The format of a file's name; nil where its end says none.
+    /// Creates the format that a file name's extension stands for, or returns nil.
     init?(fileName: String) {
         let ending = fileName.lastIndex(of: ".").map { fileName[fileName.index(after: $0)...].lowercased() }
         guard let format = Self.allCases.first(where: { [$0.rawValue, $0.fileExtension].contains(ending) }) else {
@@ -79,6 +81,6 @@ enum OutputFormat: String, CaseIterable, Sendable {
 
     var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
-    /// Whether a file may hold several frames.
+    /// Whether the format supports animations.
     var holdsAnimations: Bool { self == .webp || self == .gif }
 }

@@ -1,9 +1,11 @@
 import Alcedo
 import AlcedoProgramSupport
 
-/// The options of commands that load images and write what they make of them.
+/// The options of commands that load images and write files.
 struct ImageOptions: Sendable {
-    /// - Parameter jobs: How many images are worked on at once where nothing is said.
+    /// Returns the help text of the options.
+    ///
+    /// - Parameter jobs: The default of `--jobs`, the maximum number of images processed at once.
     static func help(jobs: Int) -> String {
         "  --jobs N         work on at most N images at once (default: \(jobs))\n" + WritingOptions.help
             + ProcessorArgument.help + InputOptions.help + StackOptions.help
@@ -16,7 +18,7 @@ struct ImageOptions: Sendable {
     private(set) var stack = StackOptions()
     private var inputs = InputOptions()
 
-    /// Takes an option and its value. Returns false for one that is about something else.
+    /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--output", "-o": output = try arguments.value(of: option)
@@ -29,9 +31,13 @@ struct ImageOptions: Sendable {
         return true
     }
 
-    /// Takes the words that name images.
+    /// Parses the arguments that name images, and validates the output.
     ///
-    /// - Parameter takesStandardOutput: Whether `--output -` makes sense.
+    /// - Parameters:
+    ///   - words: The arguments that are not options.
+    ///   - command: The name of the command, for messages.
+    ///   - takesStandardOutput: Whether the command accepts `--output -`.
+    /// - Throws: ``UsageError`` if the arguments or the output are invalid.
     mutating func finish(_ words: [String], for command: String, takesStandardOutput: Bool) throws {
         try inputs.take(words, for: command)
         guard output == "-" else { return }
@@ -39,7 +45,7 @@ struct ImageOptions: Sendable {
         if writing.report.isJSON { throw UsageError("--json and --output - are both standard output") }
     }
 
-    /// Throws ``UsageError`` when there is none.
+    /// Returns the value of `--output`. Throws ``UsageError`` if the option is missing.
     func requiredOutput(for command: String) throws -> String {
         guard let output else { throw UsageError("\(command) needs --output") }
         return output
@@ -47,7 +53,7 @@ struct ImageOptions: Sendable {
 
     func images() async throws -> ImageList { try await inputs.images(changing: stack.network.apply) }
 
-    /// Makes files of images.
+    /// Writes files of the images, and returns the exit status of the command.
     func run(
         _ title: String, _ images: ImageList, to destination: OutputDestination, by maker: any FileMaking, jobs: Int
     ) async throws -> ExitStatus {
@@ -62,7 +68,7 @@ struct ImageOptions: Sendable {
     }
 }
 
-/// The options of commands that write files: what is told of them, and whether others go for them.
+/// The options of commands that write files: reporting, and replacing existing files.
 struct WritingOptions: Sendable {
     static let help =
         """
@@ -75,7 +81,7 @@ struct WritingOptions: Sendable {
 
     var report: JobReport { reporting.report }
 
-    /// Takes an option and its value. Returns false for one that is about something else.
+    /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--force", "-f": replaces = true
@@ -85,7 +91,7 @@ struct WritingOptions: Sendable {
     }
 }
 
-/// The options of how much is told, and how.
+/// The options that control reporting.
 struct ReportOptions: Sendable {
     static let help = """
           --json           for scripts: one JSON object a line, with input, output, frame, width, height, bytes, layer,
@@ -96,7 +102,7 @@ struct ReportOptions: Sendable {
 
     var report = JobReport(program: "alcedo")
 
-    /// Takes an option and its value. Returns false for one that is about something else.
+    /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--json": report.isJSON = true

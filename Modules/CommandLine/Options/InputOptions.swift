@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoProgramSupport
 import AlcedoRuntime
 
-/// Which images a command is about: its words, and lists of more.
+/// The options that name the images of a command: its arguments, and lists in files.
 struct InputOptions: Sendable {
     static let help = """
           --list FILE      also the images that FILE names, one a line; - is standard input; may be repeated
@@ -19,10 +19,10 @@ struct InputOptions: Sendable {
     private var words: [String] = []
     private var lists: [String] = []
     private var hasNulls = false
-    /// What an image may cost at most.
+    /// The decoding limits of each image.
     private(set) var limits = DecodingLimits()
 
-    /// Takes an option and its value. Returns false for one that is about something else.
+    /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--list": lists.append(try arguments.value(of: option))
@@ -33,13 +33,14 @@ struct InputOptions: Sendable {
         return true
     }
 
-    /// Bytes follow, for samples of 16 bits, with room for the padding of rows.
+    /// Sets the pixel limit, and raises the byte limit to match: 8 bytes a pixel for samples of 16 bits, and 64 MiB for
+    /// the padding of rows.
     private mutating func setPixelLimit(_ count: Int) {
         limits.maximumPixelCount = count
         limits.maximumByteCount = max(limits.maximumByteCount, count * 8 + (64 << 20))
     }
 
-    /// Takes the words that name images. Throws ``UsageError`` when none can be.
+    /// Parses the arguments that name images. Throws ``UsageError`` if they are invalid or name no input.
     mutating func take(_ words: [String], for command: String) throws {
         if words.contains(where: \.isEmpty) { throw UsageError("an argument is empty") }
         if words.isEmpty, lists.isEmpty { throw UsageError("\(command) needs a URL, a file, a folder or --list") }
@@ -50,10 +51,10 @@ struct InputOptions: Sendable {
         self.words = words
     }
 
-    /// Reads the lists, and looks into folders.
+    /// Reads the lists, expands directories and patterns, and returns the images.
     ///
-    /// - Parameter change: Is done to each image's request.
-    /// - Throws: ``UsageError`` when there is no image at all; ``InputError`` when a list cannot be read.
+    /// - Parameter change: A transformation of each image's request.
+    /// - Throws: ``UsageError`` if there is no image at all; ``InputError`` if a list cannot be read.
     func images(
         changing change: @escaping @Sendable (ImageRequest) -> ImageRequest = { $0 }
     ) async throws -> ImageList {

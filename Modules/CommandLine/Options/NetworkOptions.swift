@@ -6,9 +6,9 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// How `alcedo load` fetches: the options that are about servers, and the parts that obey them.
+/// The options that control downloads, and the parts of the downloader that they configure.
 struct NetworkOptions: Sendable {
-    /// Most loads at once may each hold a decoded image.
+    /// The accepted values of the connection limits. Each concurrent load may hold a decoded image.
     static let connectionRange = 1...256
 
     static let help = """
@@ -34,7 +34,7 @@ struct NetworkOptions: Sendable {
     private var headers: [HeaderOption] = []
     private var authorities: String?
 
-    /// Takes an option and its value. Returns false for one that is about something else.
+    /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--verbose", "-v": isVerbose = true
@@ -50,10 +50,11 @@ struct NetworkOptions: Sendable {
         return true
     }
 
-    /// Loads that are to be under way at once, so that the limit can be reached.
+    /// Returns the number of concurrent loads: `count`, or the connection limit if it is higher, because fewer loads
+    /// could not use all connections.
     func maxConcurrentLoads(atLeast count: Int) -> Int { max(count, connections ?? 0) }
 
-    /// The request as it is to be sent.
+    /// Returns the request with the headers and the timeout of the options.
     func apply(to request: ImageRequest) -> ImageRequest {
         var request = HeaderOption.add(headers, to: request)
         guard case .http(var http) = request.source, let timeout else { return request }
@@ -62,11 +63,13 @@ struct NetworkOptions: Sendable {
         return request
     }
 
+    /// Creates the downloader that the options describe.
+    ///
     /// - Parameters:
-    ///   - parts: Where the beginnings of broken transfers are kept; nil keeps them within the run only.
-    ///   - downloads: How many there may be, each of which may use up its own retries.
-    ///   - log: Is told of exchanges; nil: nobody.
-    /// - Throws: When the authorities cannot be read.
+    ///   - parts: The storage of unfinished downloads. If nil, they are kept in memory for this run only.
+    ///   - downloads: The maximum number of downloads. Each download may use all of its retries.
+    ///   - log: The log that records exchanges, or nil.
+    /// - Throws: An error if the certificates cannot be read.
     func downloader(parts: (any DataCaching)?, downloads: Int, log: TransferLog?) throws -> Downloader {
         var network = CURLOptions()
         if let connections { network.maxConcurrentTransfers = connections }
@@ -83,22 +86,25 @@ struct NetworkOptions: Sendable {
     }
 }
 
-/// A field that every request is to have, as `--header` names it.
+/// A header field that `--header` adds to every request.
 private struct HeaderOption: Sendable {
-    /// These belong to one connection, or to a body; a false one would break the exchange.
+    /// Fields that belong to a single connection or to a body. A wrong value would break the exchange.
     private static let connectionFields: Set = [
         "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade",
     ]
 
-    /// Go along to another origin. Of any other field nobody can tell whether it is a secret.
+    /// Fields that a redirect to another origin keeps. Any other field may hold a secret.
     private static let safelistedFields: Set = [
         "accept", "accept-encoding", "accept-language", "cache-control", "dnt", "pragma", "user-agent",
     ]
 
     let field: HTTPFields.Field
 
-    /// - Parameter text: `Name: value`; the value may be missing, the colon not.
+    /// Parses a header field.
+    ///
+    /// - Parameter text: The field, as `Name: value`. The value may be empty; the colon is required.
+    /// - Throws: ``UsageError`` if the name or the value is invalid, or if the field belongs to the connection.
     init(_ text: String) throws {
         guard let colon = text.firstIndex(of: ":"), text[..<colon].isToken else {
             throw UsageError("--header takes 'Name: value', not '\(text)'")
@@ -115,7 +121,8 @@ private struct HeaderOption: Sendable {
         field = HTTPFields.Field(name, String(value.dropLast(end)))
     }
 
-    /// The request with the fields, kept apart in every cache from the same one without: a server may look at any field.
+    /// Returns the request with the fields added. Every cache keeps it apart from the same request without them,
+    /// because the response may depend on any field.
     static func add(_ headers: [HeaderOption], to request: ImageRequest) -> ImageRequest {
         guard case .http(var http) = request.source, !headers.isEmpty else { return request }
         for header in headers { http.fields.append(header.field.name, header.field.value) }
@@ -127,7 +134,7 @@ private struct HeaderOption: Sendable {
         return request
     }
 
-    /// Keeps what may be a credential from another origin.
+    /// Removes the fields that may be credentials from a redirect to another origin.
     static func removeCredentials(_ head: HTTPResponseHead, _ next: HTTPRequest, of headers: [HeaderOption])
         -> HTTPRequest
     {
@@ -140,13 +147,15 @@ private struct HeaderOption: Sendable {
     }
 }
 
-/// The authorities' certificates of `--ca`, read before anything is loaded.
+/// The certificates that `--ca` names, read before any image is loaded.
 private enum CertificateFile {
-    /// The system's own list has a quarter of a megabyte.
+    /// The maximum size of the file in bytes: 16 MiB. The system's own list has about 256 KiB.
     private static let sizeLimit = 16 << 20
     private static let (opening, closing) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
 
-    /// - Throws: A ``Problem`` when the file cannot be read, or has no certificate in PEM.
+    /// Returns the contents of the file.
+    ///
+    /// - Throws: ``Problem`` if the file cannot be read, is larger than 16 MiB or has no PEM certificate.
     static func read(_ path: String) throws -> Data {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -164,8 +173,8 @@ private enum CertificateFile {
         return data
     }
 
-    /// Whether there is a block that holds a DER sequence, as certificates are (RFC 7468 section 5). The TLS library
-    /// looks closer.
+    /// Whether the text has a block that encodes a DER sequence, as certificates do (RFC 7468, section 5). The TLS
+    /// library validates the certificates.
     private static func hasCertificate(_ text: String) -> Bool {
         text.split(separator: opening).dropFirst(text.hasPrefix(opening) ? 0 : 1).contains { block in
             guard let end = block.firstRange(of: closing) else { return false }

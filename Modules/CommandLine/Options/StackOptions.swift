@@ -3,7 +3,7 @@ import AlcedoLibc
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// The options of commands that load images: the cache on disk, and the network.
+/// The options of commands that load images: the disk cache and the network.
 struct StackOptions: Sendable {
     static let help =
         """
@@ -12,13 +12,13 @@ struct StackOptions: Sendable {
 
         """ + NetworkOptions.help
 
-    /// Most bytes of unfinished transfers on disk.
+    /// The maximum number of bytes of unfinished downloads on disk: 256 MiB.
     private static let partLimit = 256 << 20
 
     private(set) var network = NetworkOptions()
     private var cache = DefaultCache.directory
 
-    /// Takes an option and its value. Returns false for one that is about something else.
+    /// Parses an option and its value. Returns false if the option belongs to another group.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--cache": cache = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
@@ -28,13 +28,14 @@ struct StackOptions: Sendable {
         return true
     }
 
-    /// Makes the stack, and runs a job on it, which may be interrupted.
+    /// Creates the pipeline configuration and runs an interruptible job with it.
     ///
     /// - Parameters:
-    ///   - downloads: How many there may be, each of which may use up its own retries.
-    ///   - tally: Says how far the job has come that is interrupted; nil: nobody does.
-    ///   - job: Says whether all went well.
-    /// - Throws: When the authorities cannot be read, and when the cache's folder has something in the place of its index.
+    ///   - downloads: The maximum number of downloads. Each download may use all of its retries.
+    ///   - tally: The counter that reports the progress of an interrupted job, or nil.
+    ///   - job: The job. Returns whether it succeeded.
+    /// - Throws: An error if the certificates cannot be read, or if the cache directory has a foreign file in the place
+    ///   of its index.
     func run(
         downloads: Int, tally: RunTally? = nil,
         _ job: @escaping @Sendable (ImagePipeline.Configuration, Interruption) async -> Bool
@@ -47,8 +48,8 @@ struct StackOptions: Sendable {
         }
     }
 
-    /// Where the beginnings of broken transfers are kept: beside the images, in a folder of their own, whose name is none that
-    /// the images' cache has for its own purposes.
+    /// The storage of unfinished downloads: a subdirectory of the cache, with a name that the image cache does not use
+    /// for its own files.
     private var parts: FileDiskCache? {
         cache.map { FileDiskCache(directory: Self.parts(in: $0), sizeLimit: Self.partLimit) }
     }
@@ -56,15 +57,16 @@ struct StackOptions: Sendable {
     static func parts(in cache: URL) -> URL { cache.appending(path: "parts", directoryHint: .isDirectory) }
 }
 
-/// The cache on disk where none is named.
+/// The default cache directory.
 private enum DefaultCache {
-    /// nil without a home, and where the home is none: then it cannot be made, as for the users of many services, and each
-    /// load would tell of that. One that is there is used, whatever may be done to it.
+    /// The standard cache directory, or nil if the user has no home directory or the directory cannot be created.
+    /// Service users often lack a home directory, and each load would report a write error. An existing directory is
+    /// used even if it is not writable.
     static var directory: URL? {
         guard let directory = ImagePipeline.Configuration.standardCacheDirectory else { return nil }
         var path = directory.path(percentEncoded: false)
         guard access(path, F_OK) != 0 else { return directory }
-        // What is there already has to take what is not.
+        // The nearest existing ancestor must be writable, because the missing directories are created in it.
         while access(path, F_OK) != 0 {
             guard errno == ENOENT else { return nil }
             path = PathParts.directory(of: path.hasSuffix("/") ? String(path.dropLast()) : path)

@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// What `alcedo cache` says, as text or JSON.
+/// The output of `alcedo cache`, as text or JSON.
 struct CacheReport {
     let directory: URL
     let isJSON: Bool
@@ -26,7 +26,11 @@ struct CacheReport {
             """)
     }
 
-    /// - Parameter key: nil when the entry has gone meanwhile.
+    /// Prints one entry.
+    ///
+    /// - Parameters:
+    ///   - item: The entry's file.
+    ///   - key: The entry's key, or nil if the entry was removed in the meantime.
     func printItem(_ item: DataCacheItem, _ key: ImageKey?) {
         let (name, used) = (
             key.map { URLPassword.hidden(in: $0.description) } ?? item.name, item.lastUse.formatted(.iso8601)
@@ -70,11 +74,12 @@ struct CacheReport {
     }
 }
 
-/// Bytes as people write and read them.
+/// Parsing and formatting of byte counts.
 enum ByteCount {
     private static let units: [(suffix: String, factor: Int)] = [("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)]
 
-    /// Throws ``UsageError`` for what is no number with K, M, G or nothing behind it.
+    /// Returns the number of bytes that a text such as `512K` stands for. The suffixes K, M and G are binary. Throws
+    /// ``UsageError`` if the text is not a number with an optional suffix.
     static func parse(_ text: String, for option: String) throws -> Int {
         let unit = units.first { text.uppercased().hasSuffix($0.suffix) }
         let digits = unit == nil ? text[...] : text.dropLast()
@@ -86,7 +91,7 @@ enum ByteCount {
         return bytes
     }
 
-    /// As `12.3 MiB`.
+    /// Returns the count with a binary unit, such as `12.3 MiB`.
     static func words(_ count: Int) -> String {
         guard let unit = units.last(where: { count >= $0.factor }) else { return "\(count) bytes" }
         let tenths = Int((Double(count) / Double(unit.factor) * 10).rounded())
@@ -94,16 +99,18 @@ enum ByteCount {
     }
 }
 
-/// Passwords in URLs, which are nobody else's to see.
+/// The removal of passwords from URLs in output.
 private enum URLPassword {
-    /// The text, such as a key's, with three dots for the password of each URL in it.
+    /// Returns the text, such as that of a key, with the password of each URL replaced by three dots.
     static func hidden(in text: String) -> String {
         let pieces = text.split(separator: "://", omittingEmptySubsequences: false)
         return pieces.enumerated().map { index, piece in index == 0 ? String(piece) : hidden(atStartOf: piece) }
             .joined(separator: "://")
     }
 
-    /// - Parameter rest: What follows the two slashes.
+    /// Returns the text with the password of its authority replaced.
+    ///
+    /// - Parameter rest: The text after the two slashes of a URL.
     private static func hidden(atStartOf rest: Substring) -> String {
         let authority = rest.prefix { !"/?# ".contains($0) }
         guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {

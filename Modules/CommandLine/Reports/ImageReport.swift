@@ -3,9 +3,9 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// What is known of one image; nil is not known, or not in the file.
+/// The properties of one image. A property is nil if it is unknown or absent from the file.
 struct ImageReport: Sendable, Encodable {
-    /// As it was given.
+    /// The argument that names the image.
     var input: String
     var format: String?
     var width: Int?
@@ -16,16 +16,16 @@ struct ImageReport: Sendable, Encodable {
     var bitDepth: Int?
     var colorModel: String?
     var frameCount: Int?
-    /// The number in the file.
+    /// The loop count that the file stores.
     var loopCount: Int?
-    /// The numbers in the file.
+    /// The frame delays that the file stores, in milliseconds.
     var delaysMs: [Double]?
     var profileBytes: Int?
     var exifBytes: Int?
     var xmpBytes: Int?
-    /// Only when pixels were asked for.
+    /// The digests of the frames. Set only with `--pixels`.
     var frames: [FrameDigest]?
-    /// Begins with the code of ``ImageDecodingError``, or with `empty` or `unreadable`.
+    /// The error, which begins with the code of ``ImageDecodingError``, or with `empty` or `unreadable`.
     var error: String?
 
     init(input: String) { self.input = input }
@@ -51,7 +51,7 @@ struct ImageReport: Sendable, Encodable {
         case profileBytes, exifBytes, xmpBytes, frames, error
     }
 
-    /// Every key is there, so that a script need not ask; what is not known is null.
+    /// Encodes every key except `frames`, with null for unknown values, so that scripts need no test for a missing key.
     func encode(to encoder: any Encoder) throws {
         var keys = encoder.container(keyedBy: CodingKeys.self)
         try keys.encode(input, forKey: .input)
@@ -74,7 +74,7 @@ struct ImageReport: Sendable, Encodable {
 }
 
 extension ImageReport {
-    /// Some lines for a person, none where nothing is known; errors are told elsewhere.
+    /// The report as lines of text, or an empty text if no property is known. Does not contain the error.
     var text: String {
         var lines = [Console.printable(input)]
         if let format, let width, let height {
@@ -97,10 +97,13 @@ extension ImageReport {
 /// The SHA-256 of one frame's rows.
 struct FrameDigest: Sendable, Encodable {
     let sha256: String
-    /// With every pixel of alpha 0 taken for four noughts: the colour under it is a decoder's own choice.
+    /// The digest of the rows in which each pixel of alpha 0 is replaced by four zeros, because decoders differ in the
+    /// color of transparent pixels.
     let sha256Alpha0Zeroed: String
 
-    /// - Parameter pixels: Straight or opaque RGBA8.
+    /// Computes the digests of a frame.
+    ///
+    /// - Parameter pixels: Straight or opaque RGBA8 pixels.
     init(_ pixels: PixelBuffer) {
         var plain = SHA256()
         var zeroed = SHA256()

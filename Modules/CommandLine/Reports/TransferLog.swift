@@ -4,10 +4,10 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Tells of each exchange with a server, as it ends, in one line.
+/// A log that writes one line for each exchange with a server when the exchange ends.
 final class TransferLog: Sendable {
     private struct State: Sendable {
-        /// Exchanges of an address since one went well.
+        /// The number of exchanges of each URL since its last success.
         var attempts: [URL: Int] = [:]
         var exchanges = 0
         var repeated = 0
@@ -20,12 +20,12 @@ final class TransferLog: Sendable {
 
     init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
 
-    /// The transport, with this log around it.
+    /// Returns a transport that sends requests through another one and records them in this log.
     func watching(_ transport: any HTTPTransport) -> any HTTPTransport {
         WatchedTransport(transport: transport, log: self)
     }
 
-    /// Counts an exchange that begins. The first attempt since the address answered well is 1.
+    /// Records the start of an exchange. The first attempt after a success has the number 1.
     func begin(_ request: HTTPRequest) -> TransferReport {
         let attempt = state.withLock { state in
             let attempt = state.attempts[request.url, default: 0] + 1
@@ -46,7 +46,7 @@ final class TransferLog: Sendable {
         write("\(report)")
     }
 
-    /// What all exchanges together were.
+    /// The totals of all exchanges, as one line.
     var summary: String {
         let state = state.withLock { $0 }
         return "exchanges: \(state.exchanges), \(state.byteCount) bytes, \(state.repeated) repeated, "
@@ -54,7 +54,7 @@ final class TransferLog: Sendable {
     }
 }
 
-/// Sends requests through another transport and reports each exchange to a log, as it ends.
+/// A transport that sends requests through another transport and records each exchange in a log when it ends.
 private struct WatchedTransport: HTTPTransport {
     let transport: any HTTPTransport
     let log: TransferLog
@@ -74,12 +74,12 @@ private struct WatchedTransport: HTTPTransport {
     }
 }
 
-/// Passes a body on as it arrives, at its reader's pace, and reports the exchange when it has ended.
+/// A body that passes on another body at its reader's pace, and records the exchange when the body ends.
 private final class WatchedBody: HTTPBodySource {
     private let body: HTTPBody
     private let transfer: HTTPTransferRecord?
     private let log: TransferLog
-    /// nil when it has been told.
+    /// The report, or nil after it was logged.
     private let report: Locked<TransferReport?>
 
     init(_ response: HTTPResponse, _ report: TransferReport, _ log: TransferLog) {
@@ -88,7 +88,7 @@ private final class WatchedBody: HTTPBodySource {
     }
 
     func next() async throws -> Data? {
-        // The iterator has no state of its own: all of them read on from the same place.
+        // The iterator has no state of its own: all iterators read from the same position.
         var iterator = body.makeAsyncIterator()
         do {
             guard let piece = try await iterator.next() else {
@@ -103,7 +103,8 @@ private final class WatchedBody: HTTPBodySource {
         }
     }
 
-    /// Tells of the exchange when its transport has ended it, and so measured it.
+    /// Cancels the body and records the exchange. The transport sets the metrics while it cancels, so the record comes
+    /// after.
     func cancel() {
         body.cancel()
         finish(.abandoned)
@@ -116,23 +117,23 @@ private final class WatchedBody: HTTPBodySource {
     }
 }
 
-/// What is told of one exchange with a server.
+/// The record of one exchange with a server.
 struct TransferReport: Sendable, CustomStringConvertible {
     enum End: Sendable {
         case complete
-        /// Nobody wanted the rest of the answer, such as the text of an error.
+        /// The reader canceled the rest of the response, for example the body of an error.
         case abandoned
         case failed(any Error)
     }
 
     let url: URL
     let attempt: Int
-    /// Where in the content the request wants to go on; nil for one that wants all.
+    /// The byte offset at which the request resumes a download, or nil for a request of the whole content.
     private let offset: Int?
-    /// The address as it may be shown.
+    /// The URL in printable form, without a password.
     private let argument: ImageArgument
     private let start = ContinuousClock.now
-    /// When the head came, from the start.
+    /// The time from the start until the response head arrived.
     private var headTime: Duration?
     private var head: HTTPResponseHead?
     private var metrics: HTTPTransferMetrics?
@@ -156,7 +157,7 @@ struct TransferReport: Sendable, CustomStringConvertible {
         self.metrics = metrics
     }
 
-    /// Whether the next exchange of the same address is no repetition of this one.
+    /// Whether the exchange completed with a status below 400. A later exchange of the same URL is then not a retry.
     var wentWell: Bool {
         guard case .complete? = end?.0, let head else { return false }
         return head.status < 400
@@ -187,7 +188,8 @@ struct TransferReport: Sendable, CustomStringConvertible {
         return words.joined(separator: ", ")
     }
 
-    /// The downloader goes on with a range and a condition, as nobody else here does.
+    /// Returns the offset at which a request resumes. Only the downloader's resumed requests have both `Range` and
+    /// `If-Range`.
     private static func offset(of request: HTTPRequest) -> Int? {
         guard request.fields["If-Range"] != nil, let range = request.fields["Range"], range.hasPrefix("bytes=") else {
             return nil

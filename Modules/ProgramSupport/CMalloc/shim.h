@@ -1,2 +1,2 @@
-// Not in Swift's module of the C library.
+// Swift's module of the C library does not include this header.
 #include <malloc.h>

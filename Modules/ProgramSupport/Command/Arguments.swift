@@ -1,14 +1,14 @@
-/// The words of a command line: options with or without a value, and the rest.
+/// The arguments of a command line: options, with or without a value, and other arguments.
 package struct Arguments {
     private var words: ArraySlice<String>
     private var isLiteral = false
 
-    /// What was neither an option nor an option's value, in order.
+    /// The arguments that are neither options nor values of options, in order.
     package private(set) var rest: [String] = []
 
     package init(_ words: some Sequence<String>) { self.words = Array(words)[...] }
 
-    /// Returns the next option, collecting other words on the way; nil at the end. `--` makes all that follows no
+    /// Returns the next option, or nil at the end. Collects other arguments in ``rest``. No argument after `--` is an
     /// option.
     package mutating func nextOption() -> String? {
         valuelessOption = valuelessOption ?? pendingValueOf
@@ -28,25 +28,26 @@ package struct Arguments {
         return nil
     }
 
-    /// The option that was just read, when it has a value after `=`.
+    /// The last option returned, if it has a value after `=` that was not read yet.
     private var pendingValueOf: String?
-    /// The first option whose value after `=` nobody took.
+    /// The first option whose value after `=` was not read.
     private var valuelessOption: String?
 
-    /// Returns the value of the option that was just read. Throws ``UsageError`` when there is none, and for a word that is
-    /// an option itself: that the value was forgotten is likelier than that it looks so, which `=` is for.
+    /// Returns the value of the last option. Throws ``UsageError`` if there is no value, or if the next argument looks
+    /// like an option, because the value was probably forgotten. A value that begins with a hyphen can be given after
+    /// `=`.
     package mutating func value(of option: String) throws -> String {
         let isAttached = pendingValueOf != nil
         pendingValueOf = nil
         guard let value = words.popFirst(), !value.isEmpty else { throw UsageError("\(option) needs a value") }
-        // A number below nought is a value, if seldom one of use.
+        // A negative number is accepted as a value.
         guard isAttached || !value.hasPrefix("-") || value == "-" || value.dropFirst().first?.isNumber == true else {
             throw UsageError("\(option) needs a value before '\(value)'")
         }
         return value
     }
 
-    /// Returns the value as a number of the range. Throws ``UsageError`` for anything else.
+    /// Returns the value as an integer. Throws ``UsageError`` if it is not an integer in the range.
     package mutating func number(of option: String, in range: ClosedRange<Int>) throws -> Int {
         let text = try value(of: option)
         guard let number = Int(text), range.contains(number) else {
@@ -55,11 +56,11 @@ package struct Arguments {
         return number
     }
 
-    /// Returns the value as a time in seconds, decimals allowed, from a millisecond to a day. Throws ``UsageError`` for
-    /// anything else.
+    /// Returns the value as a number of seconds, with decimals. Throws ``UsageError`` if it is not a plain decimal
+    /// number from 0.001 to 86,400.
     package mutating func seconds(of option: String) throws -> Duration {
         let text = try value(of: option)
-        // Double would take "1e3", "0x10" and "inf" too.
+        // `Double` would also accept "1e3", "0x10" and "inf".
         let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
         guard isPlain, let seconds = Double(text), (0.001...86_400).contains(seconds) else {
             throw UsageError("\(option) takes seconds from 0.001 to 86400, not '\(text)'")
@@ -67,19 +68,21 @@ package struct Arguments {
         return .seconds(seconds)
     }
 
-    /// To be called at the end: an option with `=` whose value nobody took has none.
+    /// Completes the parsing. Throws ``UsageError`` if an option has a value after `=` that was not read. Call it at
+    /// the end.
     package func finish() throws {
         if let option = valuelessOption ?? pendingValueOf { throw UsageError("\(option) takes no value") }
     }
 
-    /// As ``finish()``, for a command that takes options only.
+    /// Completes the parsing for a command that takes only options. Throws ``UsageError`` for any other argument as
+    /// well.
     package func finish(rejectingWordsFor command: String) throws {
         try finish()
         if let extra = rest.first { throw UsageError("\(command) does not take '\(extra)'") }
     }
 }
 
-/// A command line that makes no sense. The process ends with status 2.
+/// An error in the command line. The process ends with status 2.
 package struct UsageError: Error, CustomStringConvertible {
     package let description: String
 

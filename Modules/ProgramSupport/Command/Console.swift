@@ -2,7 +2,8 @@ import AlcedoLibc
 package import FoundationEssentials
 import Synchronization
 
-/// Writes to the process's standard streams. Text goes out in one call, so that lines of many tasks do not mix.
+/// The standard streams of the process. Each text is written with one call if the stream accepts it, so that lines of
+/// concurrent tasks do not mix.
 package enum Console {
     /// Whether standard output is a terminal.
     package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
@@ -13,15 +14,15 @@ package enum Console {
     /// Whether standard error is a terminal that a line can be rewritten on.
     package static var errorIsLive: Bool { errorIsTerminal && variable("TERM") != "dumb" }
 
-    /// Source: no-color.org, for which an empty variable is none.
+    /// Whether problems are colored. Source: no-color.org, which treats an empty `NO_COLOR` as absent.
     private static let errorHasColor = errorIsLive && (variable("NO_COLOR") ?? "").isEmpty
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// Why standard output did not take a text, as the system numbers it; 0 when it took all.
+    /// The error number of the last failed write to standard output, or 0.
     private static let lostOutput = Atomic<Int32>(0)
 
-    /// That standard output could not take all that was written, which nobody has been told; nil when it could.
+    /// The error of a failed write of text to standard output, which no call has reported, or nil.
     static var outputError: OutputError? {
         let number = lostOutput.load(ordering: .relaxed)
         return number == 0 ? nil : lossError(number)
@@ -31,26 +32,28 @@ package enum Console {
         OutputError(description: "standard output takes no more: \(String(cString: strerror(number)))")
     }
 
-    /// Puts something that takes no text in the place of each standard stream that is closed: the next file or socket
-    /// would get the place otherwise, and then what is meant for people.
+    /// Opens `/dev/null` for each standard stream that is closed. Otherwise the next file or socket would get the
+    /// descriptor and receive the output.
     static func reserveStandardStreams() {
-        // The lowest free number is given first, so each gets its own.
+        // `open` returns the lowest free descriptor, so each stream gets its own.
         for file in STDIN_FILENO...STDERR_FILENO where fcntl(file, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     }
 
-    /// Writes results.
+    /// Writes text to standard output. A failure is reported at the end of the process.
     package static func output(_ text: String) {
         if !write(text, to: STDOUT_FILENO) { lostOutput.store(errno, ordering: .relaxed) }
     }
 
-    /// Writes results that are no text. Throws when standard output does not take them all.
+    /// Writes bytes to standard output. Throws ``OutputError`` if not all bytes can be written.
     package static func output(_ data: Data) throws(OutputError) {
         if !write(data.bytes, to: STDOUT_FILENO) { throw lossError(errno) }
     }
 
-    /// Writes a problem, on one line of its own whatever it quotes.
+    /// Writes a problem to standard error, as one line even if the text quotes line feeds.
     ///
-    /// - Parameter clears: Whether a progress line may be on the terminal, which it takes the place of.
+    /// - Parameters:
+    ///   - text: The text. On a color terminal, the part up to the first colon and space is red.
+    ///   - clears: Whether to clear a progress line that may be on the terminal. Default: false.
     package static func problem(_ text: String, clears: Bool = false) {
         let line = printable(text)
         let speaker = errorHasColor ? line.firstRange(of: ": ") : nil
@@ -58,21 +61,21 @@ package enum Console {
         _ = write("\(clears && errorIsLive ? clearing : "")\(shown)\n", to: STDERR_FILENO)
     }
 
-    /// Writes a line to standard error while a progress line may be on the terminal, which it takes the place of.
+    /// Writes a line to standard error, and clears a progress line that may be on the terminal.
     package static func notice(_ text: String) {
         _ = write("\(errorIsLive ? clearing : "")\(printable(text))\n", to: STDERR_FILENO)
     }
 
-    /// What clears a line of a terminal.
+    /// The escape codes that clear the current line of a terminal.
     static let clearing = "\r\u{1B}[K"
 
-    /// The text with control characters replaced, so that a name cannot break a line, command the terminal or reorder what
-    /// stands beside it.
+    /// Returns the text with control characters replaced by question marks, so that a name cannot break a line, control
+    /// the terminal or reorder adjacent text.
     package static func printable(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isTerminalControl ? "?" : $0 }))
     }
 
-    /// Writes text as it is to standard error, for a progress line.
+    /// Writes text to standard error unchanged, for a progress line.
     static func progress(_ text: String) { _ = write(text, to: STDERR_FILENO) }
 
     private static func write(_ text: String, to file: Int32) -> Bool {
@@ -80,7 +83,7 @@ package enum Console {
         return write(bytes.span.bytes, to: file)
     }
 
-    /// False when the file does not take it all; `errno` says why.
+    /// Writes all bytes to a file. Returns false on failure, with the reason in `errno`.
     static func write(_ bytes: RawSpan, to file: Int32) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -88,7 +91,7 @@ package enum Console {
                 let count = AlcedoLibc.write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
                 if count < 0, errno == EAGAIN {
-                    // Whoever reads has made it a stream that does not block.
+                    // The reader may have made the stream nonblocking, so wait until it accepts data.
                     var output = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
                     poll(&output, 1, -1)
                     continue
@@ -102,18 +105,22 @@ package enum Console {
 }
 
 extension Unicode.Scalar {
-    /// Whether terminals obey it rather than show it: a control character (C0, DEL, C1), or one that changes the direction of
-    /// the text around it (Unicode's `Bidi_Control`).
+    /// Whether terminals may interpret the scalar: a control character (C0, DEL, C1) or one that changes the direction
+    /// of text (Unicode's `Bidi_Control`).
     var isTerminalControl: Bool { properties.generalCategory == .control || properties.isBidiControl }
 }
 
-/// A file that could not be written.
+/// A failure to write a file or standard output.
 package struct OutputError: Error, CustomStringConvertible {
     package let description: String
 
     package init(description: String) { self.description = description }
 
-    /// - Parameter number: `errno`.
+    /// Creates the error of a failed system call.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - number: The value of `errno`.
     init(path: String, number: Int32) {
         self.init(description: "cannot write \(path): \(String(cString: strerror(number)))")
     }

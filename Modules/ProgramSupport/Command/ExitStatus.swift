@@ -3,8 +3,8 @@ import AlcedoLibc
 import AlcedoRuntime
 import Dispatch
 
-/// How a process ends: 0 all well, 1 something failed, 2 the command line makes no sense; 128 and a signal's number when
-/// one has ended it early.
+/// The exit status of a process: 0 for success, 1 for a failure, 2 for an invalid command line, and 128 plus the
+/// signal's number after an interruption.
 package enum ExitStatus: Int32, Sendable {
     case success = 0
     case failure = 1
@@ -13,15 +13,17 @@ package enum ExitStatus: Int32, Sendable {
     case interrupted = 130
     case terminated = 143
 
-    /// Runs a program's body and ends the process with what it says; with ``failure`` when its output had nowhere to go.
+    /// Runs a program's body and ends the process with the status that it returns. The status is ``usage`` after a
+    /// ``UsageError``, and ``failure`` after another error or a failed write to standard output.
     ///
-    /// Ends it at once, without the exit handlers of libraries: those of TLS take down what libcurl's thread may be using.
-    /// Nothing is buffered that they would have to write.
+    /// Ends the process with `_exit`. Exit handlers of TLS libraries would free state that libcurl's thread may still
+    /// use, and no buffered output needs them.
     ///
-    /// No `async` main: before that one begins, dispatch has opened files, perhaps in the place of a closed stream.
+    /// Call it from a synchronous `main`. Before an `async` main begins, Dispatch has opened files, which could take
+    /// the descriptor of a closed standard stream.
     package static func end(_ program: String, _ body: @escaping @Sendable () async throws -> ExitStatus) -> Never {
         Console.reserveStandardStreams()
-        // The language's own handler asks at a terminal what to do, for half a minute, where the key is to end the process.
+        // Swift's backtracer would wait 30 seconds for a key on a terminal, but SIGQUIT must end the process at once.
         if !Interruption.isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
         Task {
             do {
@@ -40,25 +42,26 @@ package enum ExitStatus: Int32, Sendable {
     }
 
     private static func end(_ status: ExitStatus) -> Never {
-        // Work that was not waited for may have left the terminal as it used it.
+        // Work that was not awaited may have left the terminal in its own mode.
         TerminalRestoration.run()
         _exit(status.rawValue)
     }
 }
 
-/// The wish of a person, or of the system, that the process end before its work is done: SIGINT, SIGTERM or SIGHUP.
+/// The handling of SIGINT, SIGTERM and SIGHUP, which ask the process to end early.
 ///
-/// From the making of the value on these signals do not end the process by themselves: the first one runs `stop`, after
-/// which the work is to end soon; the second ends the process at once, after ``TerminalRestoration``. A signal that the
-/// process was told to ignore stays ignored. One for a process.
+/// After the value is created, these signals no longer end the process by default. The first signal runs `stop`, after
+/// which the work should end soon. The second signal runs ``TerminalRestoration`` and ends the process at once. Ignored
+/// signals stay ignored. Create at most one per process.
 package final class Interruption: Sendable {
     private struct First: Sendable {
         var signal: Int32
         var stopping: Task<Void, Never>
     }
 
-    /// Leads from the handler, which may do next to nothing, to a thread that waits. Signals could be blocked and waited for
-    /// instead, did dispatch not take them all on the main thread. Without descriptors, signals end the process as ever.
+    /// A pipe from the signal handler, which may make only async-signal-safe calls, to a waiting thread. Blocking the
+    /// signals and waiting for them is not possible, because Dispatch receives them on the main thread. If no pipe can
+    /// be created, signals keep their default action.
     private static let line: (outside: Int32, inside: Int32)? = {
         var files: [Int32] = [-1, -1]
         return pipe(&files) == 0 ? (files[0], files[1]) : nil
@@ -66,7 +69,9 @@ package final class Interruption: Sendable {
 
     private let first = Locked<First?>(nil)
 
-    /// - Parameter stop: Makes the work end early; runs at most once.
+    /// Installs the signal handlers.
+    ///
+    /// - Parameter stop: Makes the work end early. Runs at most once.
     package init(_ stop: @escaping @Sendable () async -> Void) {
         guard let line = Self.line else { return }
         LoopThread.start { [self] in
@@ -78,7 +83,7 @@ package final class Interruption: Sendable {
         }
         for number in [SIGINT, SIGTERM, SIGHUP] where !Self.isIgnored(number) {
             signal(number) { number in
-                // All that is done here is allowed in a handler; the line has been made before.
+                // These calls are async-signal-safe. The pipe was created before the handler was installed.
                 let before = errno
                 var byte = UInt8(truncatingIfNeeded: number)
                 if let line = Interruption.line { _ = write(line.inside, &byte, 1) }
@@ -87,10 +92,11 @@ package final class Interruption: Sendable {
         }
     }
 
-    /// Whether the work is to end.
+    /// Whether a signal has asked the process to end.
     package var isRequested: Bool { first.withLock { $0 != nil } }
 
-    /// What the process ends with, as shells count it, when everything has been stopped; nil when no signal has come.
+    /// Waits until `stop` has returned, and returns the exit status of the signal. Returns nil if no signal was
+    /// received.
     package func finish() async -> ExitStatus? {
         guard let first = first.withLock({ $0 }) else { return nil }
         await first.stopping.value
@@ -112,26 +118,26 @@ package final class Interruption: Sendable {
         _exit(128 + number)
     }
 
-    /// Whether the process was told to ignore a signal.
+    /// Returns whether the process ignores a signal.
     package static func isIgnored(_ number: Int32) -> Bool { SignalAction.isIgnored(number) }
 }
 
-/// A signal that comes while a command has begun nothing that would have to be stopped, or never does: it reads what images
-/// there are, or looks into the cache.
+/// The handling of signals while no work needs to be stopped, for example while a command lists its images or reads the
+/// cache.
 package enum EarlyInterruption {
-    /// Set before the handlers that read it are there, and never again.
+    /// The message. It is set before the handlers that read it are installed, and never changed.
     private nonisolated(unsafe) static var line: StaticString = ""
 
-    /// From now on SIGINT, SIGTERM and SIGHUP end the process at once, with a word and the status that shells know them by,
-    /// until there is an ``Interruption``. One that the process was told to ignore stays ignored.
+    /// Installs handlers with which SIGINT, SIGTERM and SIGHUP print a message and end the process at once with status
+    /// 128 plus the signal's number. An ``Interruption`` replaces them. Ignored signals stay ignored.
     ///
     /// - Parameters:
-    ///   - line: What is written to standard error, with its line feed.
-    ///   - isQuiet: Whether it is left out.
+    ///   - line: The message for standard error, with its line feed.
+    ///   - isQuiet: Whether the message is omitted.
     package static func install(_ line: StaticString, isQuiet: Bool) {
         self.line = line
         for number in [SIGINT, SIGTERM, SIGHUP] where !Interruption.isIgnored(number) {
-            // All that is done in a handler is allowed there.
+            // The handlers make only async-signal-safe calls.
             if isQuiet {
                 signal(number) { _exit(128 + $0) }
             } else {
@@ -146,20 +152,20 @@ package enum EarlyInterruption {
     private static func writeMessage() { _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount) }
 }
 
-/// The work that makes the terminal usable again when the process ends while a program uses it in a way of its own.
+/// The action that restores the terminal if the process ends while the terminal is in a special mode.
 package enum TerminalRestoration {
     private static let restoration = Locked<(@Sendable () -> Void)?>(nil)
 
-    /// Runs `restoration` before the process ends by ``ExitStatus`` or by a second signal, unless ``end()`` comes first. It
-    /// takes the place of earlier work, may block for a moment, and must not call this type.
+    /// Sets the action that runs before ``ExitStatus`` or a second signal ends the process, and replaces an earlier
+    /// one. It may block briefly and must not call this type. ``end()`` removes it.
     package static func begin(_ restoration: @escaping @Sendable () -> Void) {
         self.restoration.withLock { $0 = restoration }
     }
 
-    /// The terminal is usable again.
+    /// Removes the action. Call it when the terminal is restored.
     package static func end() { restoration.withLock { $0 = nil } }
 
-    /// Does the work, once. A second caller returns when it is done. Not for handlers of signals.
+    /// Runs the action once. A concurrent caller returns when it has run. Not async-signal-safe.
     static func run() {
         restoration.withLock { restoration in
             restoration?()

@@ -1,16 +1,16 @@
 import FoundationEssentials
 
-/// One line of JSON, for scripts: keys in order, so that lines can be compared.
+/// Encoding of a value as one line of JSON, with sorted keys so that lines can be compared.
 package enum JSONLine {
-    /// The value with the end of its line.
+    /// Returns the encoded value with a line feed.
     package static func text(of value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return printable(String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
     }
 
-    /// With escapes for the controls that JSON allows as they are, and terminals obey. The encoder has escaped those below
-    /// the space. Source: RFC 8259 section 7.
+    /// Returns the text with escapes for control characters that JSON permits unescaped but that terminals interpret.
+    /// The encoder has escaped the characters below U+0020. Source: RFC 8259, section 7.
     private static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: \.isTerminalControl) else { return text }
         var printable = ""
@@ -26,17 +26,17 @@ package enum JSONLine {
     }
 }
 
-/// What an object of a ``JSONLine`` holds.
+/// A value in the object of a ``JSONLine``.
 package enum JSONValue: Encodable {
     case text(String)
     case texts([String])
     case number(Int)
     case null
 
-    /// ``null`` for nil.
+    /// Creates a value, which is ``null`` for nil.
     package init(_ text: String?) { self = text.map { .text($0) } ?? .null }
 
-    /// ``null`` for nil.
+    /// Creates a value, which is ``null`` for nil.
     package init(_ number: Int?) { self = number.map { .number($0) } ?? .null }
 
     package func encode(to encoder: any Encoder) throws {

@@ -1,15 +1,16 @@
-/// One command of a program: takes its options one by one, then the other words, and runs.
+/// A command of a program. It parses its options one by one, then the other arguments, and runs.
 package protocol ProgramCommand: Sendable {
-    /// As it is called.
+    /// The name of the command on the command line.
     static var name: String { get }
     static var help: String { get }
 
     init()
 
-    /// Takes an option, and its value where it has one. Returns false for one that it does not have.
+    /// Parses an option, and its value if it has one. Returns false if the command has no such option.
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool
 
-    /// Takes what was no option, and checks that all goes together. Not called where help is wanted. Default: takes nothing.
+    /// Receives the arguments that are not options, and validates the command line. Not called if help is requested.
+    /// The default implementation throws ``UsageError`` for any argument.
     mutating func finish(_ words: [String]) throws
 
     func run() async throws -> ExitStatus
@@ -18,12 +19,12 @@ package protocol ProgramCommand: Sendable {
 extension ProgramCommand {
     package mutating func finish(_ words: [String]) throws { try Self.rejectWords(words) }
 
-    /// Throws ``UsageError`` when there is a word.
+    /// Throws ``UsageError`` if there is an argument.
     package static func rejectWords(_ words: [String]) throws {
         if let extra = words.first { throw UsageError("\(name) does not take '\(extra)'") }
     }
 
-    /// Reads the words, and runs, or helps. Who gets them wrong is led to this command's help.
+    /// Parses the arguments and runs the command, or prints its help. A ``UsageError`` refers to this command's help.
     fileprivate static func start(_ words: some Sequence<String>, of program: String) async throws -> ExitStatus {
         do {
             return try await startOrThrow(words)
@@ -54,7 +55,7 @@ extension ProgramCommand {
     }
 }
 
-/// A program whose first argument names one of its commands.
+/// A program whose first argument names a command.
 package struct CommandProgram: Sendable {
     package let name: String
     private let help: String
@@ -68,9 +69,10 @@ package struct CommandProgram: Sendable {
         self.commands = commands
     }
 
-    /// Runs the command that the words name.
+    /// Runs the command that the arguments name, or prints help or the version.
     ///
-    /// - Parameter words: What follows the program's name.
+    /// - Parameter words: The arguments after the program's name.
+    /// - Throws: ``UsageError`` if no command has the name; the error of the command.
     package func run(_ words: some Sequence<String>) async throws -> ExitStatus {
         var words = Array(words)
         if words.first == "help", words.count > 1 { words = words.dropFirst() + ["--help"] }

@@ -1,18 +1,18 @@
 import AlcedoLibc
 
-/// Which file a path leads to, by whatever name and over whatever links.
+/// The identity of a file: its device and inode, which are the same for every path and link.
 package struct FileIdentity: Hashable, Sendable {
     private let device: UInt
     private let number: UInt
 
-    /// nil when there is no file.
+    /// Creates the identity of the file at a path, following links. Returns nil if there is no file.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         (device, number) = (UInt(status.st_dev), UInt(status.st_ino))
     }
 
-    /// As ``init(path:)``, of a link itself.
+    /// Creates the identity of the file at a path without following a final link. Returns nil if there is no file.
     init?(linkAt path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
@@ -20,21 +20,22 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// A path by its slashes, as the system sees them: one that a combining mark follows is part of another character.
+/// The parts of a path, split at slash bytes as the system does. A `Character` comparison would miss a slash that a
+/// combining mark follows.
 package enum PathParts {
     private static let slash = UInt8(ascii: "/")
 
-    /// Up to the last slash, with it; empty where there is none.
+    /// Returns the path up to and including the last slash, or an empty text if there is no slash.
     package static func directory(of path: String) -> String {
         path.utf8.lastIndex(of: slash).map { String(path[..<$0]) + "/" } ?? ""
     }
 
-    /// What stands behind the last slash; all where there is none.
+    /// Returns the text after the last slash, or the whole path if there is no slash.
     package static func name(of path: String) -> String {
         path.utf8.lastIndex(of: slash).map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
-    /// The last part that is not empty; empty when there is none.
+    /// Returns the last part that is not empty, or an empty text.
     package static func last(of path: String) -> String {
         path.utf8.split(separator: slash).last.map { String(Substring($0)) } ?? ""
     }

@@ -3,13 +3,13 @@ import AlcedoLibc
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// Where results go.
+/// The directory of output files.
 package struct OutputDirectory: Sendable {
-    /// As it was named.
+    /// The path of the directory, unchanged from the command line.
     let directory: String
-    /// Whether a file that has the name of a result goes. One of ``inputs`` stays in any case.
+    /// Whether existing files are replaced. Files in ``inputs`` are never replaced.
     var replaces: Bool
-    /// Files that are never overwritten, by whatever name.
+    /// The files that are never replaced, under any name.
     var inputs: Set<FileIdentity>
 
     package init(_ directory: String, replaces: Bool, sparing inputs: Set<FileIdentity>) {
@@ -18,7 +18,7 @@ package struct OutputDirectory: Sendable {
         self.inputs = inputs
     }
 
-    /// The folder that a path lies in, and the name there.
+    /// Returns the directory of a path, or `.`, and the name in the directory.
     package static func split(_ path: String) -> (directory: String, name: String) {
         let directory = PathParts.directory(of: path)
         return (directory.isEmpty ? "." : directory, PathParts.name(of: path))
@@ -28,10 +28,11 @@ package struct OutputDirectory: Sendable {
         directory == "." ? name : directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
     }
 
-    /// To be called before work begins whose results have these names: makes the folder. Asks the system for each name;
-    /// blocks.
+    /// Creates the directory and checks that files with these names can be written. Call it before the work begins.
+    /// Queries the file system once for each name; blocks.
     ///
-    /// - Throws: When some are there already, and where nothing can be written.
+    /// - Throws: ``OutputError`` if existing files must not be replaced, if a name belongs to a directory, or if the
+    ///   directory cannot be created or written.
     package func prepare(for names: some Sequence<String>) throws(OutputError) {
         if let obstacle = obstacle(to: names) { throw obstacle }
         let shown = directory.count > 1 && directory.hasSuffix("/") ? String(directory.dropLast()) : directory
@@ -43,7 +44,7 @@ package struct OutputDirectory: Sendable {
         if access(directory, W_OK | X_OK) != 0 { throw OutputError(path: shown, number: errno) }
     }
 
-    /// Why the names are not to be had; nil when nothing is in the way.
+    /// Returns the reason why files with these names cannot be written, or nil.
     private func obstacle(to names: some Sequence<String>) -> OutputError? {
         var taken: (first: String, others: Int)?
         for name in names {
@@ -51,7 +52,8 @@ package struct OutputDirectory: Sendable {
             var status = stat()
             guard lstat(path, &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR { return OutputError(path: path, number: EISDIR) }
-            // With force the others are made, and this one is a problem when its turn comes.
+            // When files are replaced, the other results are still written, and a name that cannot be is a problem of
+            // its image.
             if replaces { continue }
             if let file = FileIdentity(path: path), inputs.contains(file) { return Self.isInput(path) }
             taken = (taken?.first ?? path, (taken?.others ?? -1) + 1)
@@ -64,7 +66,8 @@ package struct OutputDirectory: Sendable {
         return OutputError(description: text)
     }
 
-    /// Begins a file. Throws also where one of the inputs, or what is no file, would be replaced.
+    /// Creates an output file. Throws ``OutputError`` if it would replace an input image or something that is not a
+    /// file.
     package func file(named name: String) throws(OutputError) -> OutputFile {
         let path = path(of: name)
         if let file = FileIdentity(path: path), inputs.contains(file) { throw Self.isInput(path) }
@@ -80,7 +83,7 @@ package struct OutputDirectory: Sendable {
         return try OutputFile(path: path, replaces: replaces)
     }
 
-    /// Writes a file as a whole, and returns its path. Blocks.
+    /// Writes a whole file and returns its path. Blocks.
     @discardableResult
     package func write(_ data: Data, named name: String) throws(OutputError) -> String {
         let file = try file(named: name)
@@ -94,23 +97,27 @@ package struct OutputDirectory: Sendable {
     }
 }
 
-/// A file that has its name only when it is whole: a run that is killed leaves no half one.
+/// A file that appears under its name only when it is complete, so that a killed run leaves no partial file.
 ///
-/// Until then it has no name at all, or a hidden one where the file system knows no files without. Calls are to come one
-/// at a time.
+/// Until then the file has no name (`O_TMPFILE`), or a hidden name on file systems without nameless files. Not for
+/// concurrent calls.
 package final class OutputFile: Sendable {
-    /// Without the part that differs between machines. Source: open(2), O_TMPFILE.
+    /// The value of `O_TMPFILE`: its own bit and `O_DIRECTORY`, whose value differs between architectures. Source:
+    /// open(2).
     private static let nameless: Int32 = 0o20_000_000 | O_DIRECTORY
 
     private let path: String
     private let replaces: Bool
     private let file: Int32
-    /// The name until it is whole, when there is one.
+    /// The temporary path, or nil for a nameless file.
     private let hiddenPath: Locked<String?>
 
+    /// Creates the file without its name.
+    ///
     /// - Parameters:
-    ///   - path: The name that it is to have; its folder is there.
-    ///   - replaces: Whether a file that has the name goes.
+    ///   - path: The path of the complete file. Its directory must exist.
+    ///   - replaces: Whether an existing file is replaced.
+    /// - Throws: ``OutputError`` if the file cannot be created.
     init(path: String, replaces: Bool) throws(OutputError) {
         self.path = path
         self.replaces = replaces
@@ -135,12 +142,12 @@ package final class OutputFile: Sendable {
         if let hidden = hiddenPath.withLock({ $0 }) { unlink(hidden) }
     }
 
-    /// Blocks.
+    /// Appends bytes. Blocks.
     package func append(_ data: Data) throws(OutputError) {
         if !Console.write(data.bytes, to: file) { throw OutputError(path: path, number: errno) }
     }
 
-    /// Gives it its name. To be called once.
+    /// Gives the complete file its name. Call it once.
     package func finish() throws(OutputError) {
         if hiddenPath.withLock({ $0 == nil }) {
             let inside = "/proc/self/fd/\(file)"
@@ -150,7 +157,7 @@ package final class OutputFile: Sendable {
             hiddenPath.withLock { $0 = name }
         }
         guard let hidden = hiddenPath.withLock({ $0 }) else { return }
-        // Of a name that has been taken meanwhile a link is refused, where renaming would replace it.
+        // `link` fails if the name was taken in the meantime; `rename` would replace that file.
         if !replaces {
             if link(hidden, path) == 0 { return }
             guard errno != EEXIST, FileIdentity(linkAt: path) == nil else { throw finishError(EEXIST) }
@@ -171,7 +178,7 @@ package final class OutputFile: Sendable {
 }
 
 extension Error {
-    /// The reason in a few words, where the file functions of Foundation would print a whole dictionary.
+    /// The reason in a few words. The description of a Foundation file error contains a dictionary.
     fileprivate var localizedReason: String {
         switch (self as? CocoaError)?.code {
         case .fileWriteNoPermission: "permission denied"
@@ -182,33 +189,34 @@ extension Error {
         }
     }
 
-    /// What the system says of the cause, where it is one of its own.
+    /// The system's description of the underlying error, or nil.
     private var systemReason: String? {
         guard let cause = (self as? CocoaError)?.underlying as? POSIXError else { return nil }
         return String(cString: strerror(cause.code.rawValue))
     }
 }
 
-/// Whose a file is, and who may read and write it.
+/// The owner and the permissions of a file.
 private struct FileOwner {
     private let user: uid_t
     private let group: gid_t
     private let mode: mode_t
 
-    /// Nil when there is no file of that name.
+    /// Reads the owner and the permissions of the file at a path. Returns nil if there is no regular file.
     init?(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         (user, group, mode) = (status.st_uid, status.st_gid, status.st_mode & 0o777)
     }
 
-    /// What a file is to be made with that gets the rest afterwards: until then it is its maker's alone.
+    /// The permissions to create a replacement with. It is private to its creator until ``give(to:)`` sets the rest.
     var firstMode: mode_t { mode & 0o700 }
 
-    /// Makes an open file the same in this, as far as this user may; where the group stays another, that gets nothing.
+    /// Applies the owner and the permissions to an open file, as far as this user may. If the group cannot be set, the
+    /// file's group gets no permission.
     func give(to file: Int32) {
         let isGroup = fchown(file, user, group) == 0 || fchown(file, .max, group) == 0
-        // The mask of new files is not for one that has had its mode.
+        // `fchmod` ignores the umask, which the original file's permissions have already passed.
         fchmod(file, isGroup ? mode : mode & ~0o070)
     }
 }

@@ -1,21 +1,22 @@
 import FoundationEssentials
 
-/// What a file that is made of an image may be called: after the last part of the image's path or URL.
+/// A safe name for a file made of an image, derived from the last part of the image's path or URL.
 struct SafeName {
-    /// Most bytes: a file system takes 255, and numbers and endings follow.
+    /// The maximum number of bytes: 200. File systems allow 255, and numbers and extensions are appended.
     private static let byteLimit = 200
 
-    /// Never empty.
+    /// The name, which is never empty.
     let text: String
 
-    /// The name of a file as it is, but for what no name may have, and what commands terminals.
+    /// Creates a name from a path. Replaces control characters with underscores and keeps the rest.
     init(path: String) {
         let last = PathParts.last(of: path)
         let safe = String.UnicodeScalarView(last.unicodeScalars.map { $0.isTerminalControl ? "_" : $0 })
         self.init(safe: String(safe))
     }
 
-    /// The last part of a URL, of which a server may say anything: its plain letters, digits, `-`, `_` and dots.
+    /// Creates a name from a URL. Keeps only ASCII letters, digits, `-`, `_` and dots, because the URL may come from a
+    /// server.
     init(url: String) {
         let last = PathParts.last(of: String(url.prefix { $0 != "?" && $0 != "#" }))
         let safe = (URL(string: "/\(last)")?.path(percentEncoded: false) ?? last)
@@ -32,7 +33,8 @@ struct SafeName {
         text = prefix.isEmpty ? "image" : String(prefix)
     }
 
-    /// Without the extension; never empty, never hidden, and with no number after a plus sign, as the names of frames have.
+    /// The name without its extension. It is never empty, does not begin with a dot, and does not end with a plus sign
+    /// and a number, as the names of frames do.
     var stem: String {
         let stem = text.lastIndex(of: ".").map { text[..<$0] } ?? text[...]
         let visible = stem.drop { $0 == "." }
@@ -43,15 +45,15 @@ struct SafeName {
     }
 }
 
-/// Makes names of which no two are alike: an equal one gets a number.
+/// A generator of unique names, which appends a number to a repeated name.
 package struct UniqueNames {
     private var taken: Set<String> = []
-    /// The number to try next, of names that came more than once: without it each would try all again.
+    /// The next number for each repeated name, which avoids testing all earlier numbers again.
     private var numbers: [String: Int] = [:]
 
     package init() {}
 
-    /// `dunes`, `dunes-2`, `dunes-3` …
+    /// Returns a unique name: for example `dunes`, `dunes-2`, `dunes-3`.
     package mutating func unique(_ name: String) -> String {
         guard !taken.insert(name).inserted else { return name }
         var number = numbers[name] ?? 2

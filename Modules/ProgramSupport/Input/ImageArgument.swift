@@ -2,11 +2,12 @@ package import Alcedo
 import AlcedoHTTP
 import FoundationEssentials
 
-/// An image as a person names it on the command line: a URL, or the path of a file.
+/// An image that an argument names: a URL or the path of a file.
 package struct ImageArgument: Sendable {
-    /// What the image is called in what is printed: the argument, without a password.
+    /// The name for output: the argument without a password and without control characters. Of a data URL, the first 40
+    /// characters.
     package let name: String
-    /// What to load, or why there is nothing that could be loaded.
+    /// The request of the image, or the reason why it cannot be loaded.
     package let request: Result<ImageRequest, any Error>
 
     package init(name: String, request: ImageRequest) { self.init(name: name, .success(request)) }
@@ -16,10 +17,10 @@ package struct ImageArgument: Sendable {
         self.request = request
     }
 
-    /// Something that cannot be loaded, and why.
+    /// Creates an argument that cannot be loaded, with the reason.
     init(name: String, failure: String) { self.init(name: Console.printable(name), .failure(UsageError(failure))) }
 
-    /// A URL, or the path of a file.
+    /// Parses a URL or the path of a file. The request is a ``UsageError`` if the URL is invalid.
     package init(_ text: String) {
         guard Self.isURL(text) else {
             self.init(name: Console.printable(text), request: ImageRequest(source: .file(text)))
@@ -34,8 +35,8 @@ package struct ImageArgument: Sendable {
         self.init(name: name, request: ImageRequest(url: url))
     }
 
-    /// Whether the text is a URL. A path may hold a colon too; a scheme is letters, digits and three signs, and is followed
-    /// by `//`, except that of data URLs.
+    /// Returns whether the text is a URL: a scheme followed by `://`, or a data URL. A path may also contain a colon,
+    /// so the scheme must consist of ASCII letters, digits, `+`, `-` and `.`.
     package static func isURL(_ text: String) -> Bool {
         let scheme = text.prefix { $0 != ":" }
         let isScheme = scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
@@ -43,21 +44,21 @@ package struct ImageArgument: Sendable {
         return isScheme && (rest.hasPrefix("://") || (rest.hasPrefix(":") && scheme.lowercased() == "data"))
     }
 
-    /// The same with another request, where there is one.
+    /// Returns the argument with a transformed request, if it has a request.
     package func changing(_ change: (ImageRequest) -> ImageRequest) -> ImageArgument {
         ImageArgument(name: name, request.map(change))
     }
 
-    /// The path of a file as it was given, or ``name``.
+    /// The path of a file, unchanged from the command line, or ``name`` for other images.
     package var path: String {
         guard case .success(let request) = request, case .file(let path) = request.source else { return name }
         return path
     }
 
-    /// What a file that is made of the image may be called, without an ending; never empty.
+    /// The name for an output file of the image, without an extension. It is never empty.
     package var fileStem: String { name == "-" ? "stdin" : safeName.stem }
 
-    /// A text that may quote the URL, such as an error's, without the password.
+    /// Returns a text, such as an error's description, with the URL's password replaced by three dots.
     package func withoutPassword(_ text: String) -> String {
         guard case .success(let request) = request, let url = request.url else { return text }
         return Self.withoutPassword(text, url)
@@ -70,7 +71,7 @@ package struct ImageArgument: Sendable {
 }
 
 extension ImageArgument {
-    /// What a file that is made of the image may be called.
+    /// The name for an output file of the image.
     var safeName: SafeName {
         guard case .success(let request) = request, case .file(let path) = request.source else {
             return SafeName(url: name)

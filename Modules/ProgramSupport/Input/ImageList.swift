@@ -1,24 +1,27 @@
 import Alcedo
 
-/// The images that a command line names, in order.
+/// The images of a command line, in order.
 ///
-/// Holds names, and makes what is to be loaded of each when its turn comes: a list of a hundred thousand takes some
-/// megabytes.
+/// The list stores names and creates each request on access. A list of 100,000 images takes a few megabytes.
 package struct ImageList: Sendable {
-    /// What one name stands for.
+    /// An item of the list.
     package enum Item: Sendable {
-        /// A URL, or the path of a file.
+        /// A URL or the path of a file.
         case named(String)
-        /// Something that was named and cannot be loaded, and why.
+        /// A name that cannot be loaded, with the reason.
         case unreadable(name: String, reason: String)
-        /// An image that is more than its name.
+        /// An image with its own request.
         indirect case image(ImageArgument)
     }
 
     private let items: [Item]
     private let change: @Sendable (ImageArgument) -> ImageArgument
 
-    /// - Parameter change: Is done to each image before it is loaded. Default: nothing.
+    /// Creates a list.
+    ///
+    /// - Parameters:
+    ///   - items: The items, in order.
+    ///   - change: A transformation of each image on access. Default: none.
     package init(_ items: [Item], changing change: @escaping @Sendable (ImageArgument) -> ImageArgument = { $0 }) {
         self.items = items
         self.change = change
@@ -30,7 +33,9 @@ package struct ImageList: Sendable {
 
     package var indices: Range<Int> { items.indices }
 
-    /// Traps unless `0 <= index < count`.
+    /// Returns the image at an index.
+    ///
+    /// - Precondition: `0 <= index < count`
     package subscript(index: Int) -> ImageArgument {
         switch items[index] {
         case .named(let text): change(ImageArgument(text))
@@ -39,7 +44,7 @@ package struct ImageList: Sendable {
         }
     }
 
-    /// The files that these images are read from. Asks the system for each.
+    /// Returns the identities of the files among the images. Queries the file system once for each file.
     package func files() -> Set<FileIdentity> {
         var files: Set<FileIdentity> = []
         for index in items.indices {

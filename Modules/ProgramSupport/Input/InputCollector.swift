@@ -3,14 +3,15 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Finds out which images words stand for. Blocks.
+/// A collector of the images that arguments and lists name. Its methods block.
 package struct InputCollector {
     package private(set) var items: [ImageList.Item] = []
     private var directories = ImageDirectories()
 
     package init() {}
 
-    /// A word of the command line. Throws ``InputError``.
+    /// Adds the images of an argument: standard input for `-`, a URL, a file, a directory or a pattern. A pattern
+    /// without a match becomes an unreadable item. Throws ``InputError`` if standard input cannot be read.
     package mutating func add(_ word: String) throws {
         if word == "-" {
             let data = try InputFile.read("-", limit: InputFile.imageLimit)
@@ -28,7 +29,8 @@ package struct InputCollector {
         }
     }
 
-    /// The names of a list, as they are: neither patterns nor standard input. Throws ``InputError``.
+    /// Adds the images of a list. Its names are not interpreted as patterns or standard input. Throws ``InputError`` if
+    /// the list cannot be read.
     package mutating func addAll(of list: String, hasNulls: Bool) throws {
         let data = try InputFile.read(list, limit: InputFile.listLimit)
         for line in data.split(separator: hasNulls ? 0 : UInt8(ascii: "\n")) {
@@ -55,17 +57,18 @@ package struct InputCollector {
     }
 }
 
-/// Finds images in folders, and in the folders there, told by their names' ends. Names that begin with a dot are left out.
+/// A recursive search for images by their extensions. Skips names that begin with a dot.
 private struct ImageDirectories {
     private static let endings: Set = ["png", "apng", "jpg", "jpeg", "gif", "webp"]
 
-    /// Each folder is looked at once, however many links lead to it.
+    /// The directories visited in one search, so that links cause neither cycles nor repeated images.
     private var seen: Set<FileIdentity> = []
 
-    /// In the order of their names; nil when the path is no folder's.
+    /// Returns the images below a directory, sorted by name within each directory, or nil if the path is not a
+    /// directory.
     mutating func images(below path: String) -> [ImageList.Item]? {
         guard Self.isDirectory(path) else { return nil }
-        // Asked for again, it is there again; only going round in circles is not.
+        // A directory that is named twice is listed twice.
         seen = []
         var items: [ImageList.Item] = []
         walk(path, into: &items)
@@ -108,9 +111,9 @@ private struct ImageDirectories {
     }
 }
 
-/// Patterns of file names, as the shell has them.
+/// Shell patterns of file names.
 private enum FilePattern {
-    /// The paths that match, in the order of their names; nil when the text has nothing of a pattern in it.
+    /// Returns the matching paths in sorted order, or nil if the text contains no pattern character.
     static func paths(matching text: String) -> [String]? {
         guard text.contains(where: { "*?[".contains($0) }) else { return nil }
         var found = glob_t()

@@ -1,14 +1,15 @@
 import AlcedoLibc
 package import FoundationEssentials
 
-/// What is read as a whole before the work begins: a list, an image on standard input.
+/// Input that is read as a whole before the work begins: a list, or an image on standard input.
 package enum InputFile {
-    /// Most bytes of an image, as of a download.
+    /// The maximum number of bytes of an image, the same as for a download: 128 MiB.
     static let imageLimit = 128 << 20
-    /// Most bytes of a list: a million long names.
+    /// The maximum number of bytes of a list: 256 MiB, enough for a million long names.
     static let listLimit = 256 << 20
 
-    /// The bytes of a file; `-` is standard input. Blocks. Throws ``InputError``.
+    /// Returns the contents of a file, or of standard input for `-`. Blocks. Throws ``InputError`` if the file cannot
+    /// be read or has more than `limit` bytes.
     package static func read(_ path: String, limit: Int) throws(InputError) -> Data {
         let name = path == "-" ? "standard input" : path
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
@@ -29,13 +30,17 @@ package enum InputFile {
     }
 }
 
-/// Something that images are named in, or that is one, and that cannot be read.
+/// A failure to read a list, a directory or an image on standard input.
 package struct InputError: Error, CustomStringConvertible {
     package let description: String
 
     package init(description: String) { self.description = description }
 
-    /// - Parameter number: That of the system.
+    /// Creates the error of a failed system call.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the input.
+    ///   - number: The value of `errno`.
     package init(_ name: String, _ number: Int32) {
         self.init(description: "cannot read \(name): \(String(cString: strerror(number)))")
     }

@@ -1,22 +1,22 @@
 package import Alcedo
 
-/// A processor as a person names it on the command line: a name and, after a colon, parameters with commas between.
+/// A processor that an option names: a name, optionally followed by a colon and comma-separated parameters.
 package struct ProcessorArgument: Sendable {
-    /// What a person may write, and what becomes of it.
+    /// The syntax of one processor, and its factory.
     private struct Form: Sendable {
         let name: String
-        /// The parameters with the colon, as help shows them.
+        /// The syntax of the parameters with their colon, for the help text.
         let parameters: String
         let meaning: String
-        /// What the parameters may be, for whoever has got them wrong; empty where there are none.
+        /// The accepted values, for error messages. Empty for a processor without parameters.
         let values: String
-        /// nil for words that make no sense.
+        /// Creates the processor from its parameters, or returns nil if they are invalid.
         let make: @Sendable ([String]) -> (any ImageProcessing)?
 
         var text: String { name + parameters }
     }
 
-    /// Lines for the help of a command that has an option for processors.
+    /// The help text of the option that takes processors.
     package static let help: String = {
         let width = (forms.map(\.text.count).max() ?? 0) + 2
         let lines = forms.map { form in
@@ -35,7 +35,10 @@ package struct ProcessorArgument: Sendable {
 
     package let processor: any ImageProcessing
 
-    /// - Throws: ``UsageError``, which says what there is.
+    /// Parses a processor.
+    ///
+    /// - Throws: ``UsageError`` if the name is unknown or the parameters are invalid. The message lists the accepted
+    ///   values.
     package init(_ text: String) throws {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let form = Self.forms.first(where: { $0.name == parts[0] }) else {
@@ -196,19 +199,19 @@ package struct ProcessorArgument: Sendable {
     }
 }
 
-/// Reads the words that parameters of processors are made of; nil for those that make no sense.
+/// Parsing of processor parameters. Each function returns nil for an invalid parameter.
 private enum ProcessorWords {
     static let anchors: [String: ImageProcessors.Anchor] = [
         "centre": .center, "center": .center, "top": .top, "bottom": .bottom, "left": .left, "right": .right,
         "topLeft": .topLeft, "topRight": .topRight, "bottomLeft": .bottomLeft, "bottomRight": .bottomRight,
     ]
 
-    /// The word, if it is the only one.
+    /// Returns the only parameter, or nil if there is not exactly one.
     static func only(_ words: [String]) -> String? { words.count == 1 ? words[0] : nil }
 
-    /// A plain decimal number.
+    /// Returns a plain decimal number in a range.
     static func number(_ word: some StringProtocol, in range: ClosedRange<Double>) -> Double? {
-        // Double would take "1e3", "0x10" and "inf" too.
+        // `Double` would also accept "1e3", "0x10" and "inf".
         let isPlain = word.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x2D }
         guard isPlain, let number = Double(word), range.contains(number) else { return nil }
         return number
@@ -226,7 +229,7 @@ private enum ProcessorWords {
         return PixelSize(width: width, height: height)
     }
 
-    /// Six or eight hexadecimal digits, perhaps after a `#`.
+    /// Returns the color of six or eight hexadecimal digits, optionally after a `#`.
     static func color(_ word: String) -> PixelColor? {
         let digits = word.hasPrefix("#") ? word.dropFirst() : word[...]
         guard digits.utf8.count == 6 || digits.utf8.count == 8, digits.allSatisfy(\.isHexDigit),

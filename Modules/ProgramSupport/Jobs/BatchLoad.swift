@@ -1,13 +1,13 @@
 package import Alcedo
 
-/// Does something with images as a person has named them, a few at a time, with a progress line while a terminal watches.
+/// A bounded number of concurrent loads over a list of images, with a progress line on a terminal.
 package struct BatchLoad: Sendable {
     package typealias Progress = @Sendable (DownloadProgress) -> Void
 
     let images: ImageList
     /// The maximum number of concurrent loads.
     let maxConcurrentLoads: Int
-    /// When it has come nothing more begins, and only what has been done is handed over.
+    /// The interruption, after which no load starts. Loads that have succeeded are still reported.
     let interruption: Interruption?
     let showsProgress: Bool
 
@@ -20,10 +20,12 @@ package struct BatchLoad: Sendable {
 
     package var isInterrupted: Bool { interruption?.isRequested ?? false }
 
-    /// Hands over what became of each image, by its index, as they end. Holds what is under way, and no more, however many
-    /// images there are.
+    /// Loads every image and passes each result, with the image's index, to `onResult` in the order of completion.
+    /// Memory use depends on the number of concurrent loads, not on the length of the list.
     ///
-    /// - Parameter load: Is told what is wanted, and tells of bytes that arrive.
+    /// - Parameters:
+    ///   - load: Loads an image. Receives the request, the index and a function that reports received bytes.
+    ///   - onResult: Receives each result. After an interruption, it receives successful results only.
     package func run<Output: Sendable>(
         _ load: @escaping @Sendable (ImageRequest, _ index: Int, @escaping Progress) async throws -> Output,
         onResult: (_ index: Int, Result<Output, any Error>) async -> Void
@@ -56,10 +58,10 @@ package struct BatchLoad: Sendable {
                 let isLast = isInterrupted
                 if isLast {
                     group.cancelAll()
-                    // What is broken off now is not what the line counts.
+                    // The line does not count loads that the interruption cancels.
                     await line.end()
                 }
-                // What was broken off has not failed, but what has been made is there.
+                // A canceled load is not a failure, but a completed one is a result.
                 if isComplete || !isLast { await onResult(index, result) }
                 await line.finished(index, isComplete: isComplete)
                 if !isLast { addNext() }

@@ -1,38 +1,38 @@
 import Alcedo
 
-/// Many pictures on one: a grid of cells of one size, each picture fitted into its cell and centred.
+/// A contact sheet: a grid of cells of equal size, with one image centered in each cell.
 struct ContactSheet {
     private static let gap = 12
     private static let paper = OpaqueColor(red: 32, green: 36, blue: 40)
     private static let empty = OpaqueColor(red: 78, green: 40, blue: 40)
 
-    /// How a sheet is divided.
+    /// The layout of a sheet.
     struct Grid: Sendable {
-        /// Most cells in a row of a sheet that a person scrolls.
+        /// The maximum number of columns of a sheet that a person scrolls.
         private static let maximumColumns = 16
-        /// A picture that is any smaller shows nothing.
+        /// The minimum side of a cell's image in pixels. Smaller images are not recognizable.
         private static let minimumSide = 8
 
-        /// Side of a cell's image, in pixels.
+        /// The side of a cell's image in pixels. Default: 160.
         var side = 160
-        /// Cells in a row; nil for as many as make the sheet square, of up to a thousand pictures at most 16.
+        /// The number of columns. If nil, the sheet is about square, with at most 16 columns for up to 1,000 images.
         var columns: Int?
 
-        /// Fits a picture for its cell, opaque.
+        /// Returns the first frame of the image, resized to fit a cell and flattened onto the background.
         func cellImage(of image: DecodedImage) throws -> DecodedImage {
             let size = PixelSize(width: side, height: side)
             return try ImageProcessors.Composition(.firstFrame, .resize(fitting: size), .flatten(onto: paper))
                 .process(image)
         }
 
-        /// Cells in a row of a sheet with so many pictures.
+        /// Returns the number of columns of a sheet with `count` images.
         func columns(for count: Int) -> Int {
             if let columns { return min(columns, max(1, count)) }
             let square = max(1, Int(Double(count).squareRoot().rounded(.up)))
             return count > 1_000 ? square : min(square, Self.maximumColumns)
         }
 
-        /// The size of a sheet with so many pictures.
+        /// Returns the size in pixels of a sheet with `count` images.
         func size(for count: Int) -> PixelSize {
             let columns = columns(for: count)
             let rows = (count + columns - 1) / columns
@@ -40,13 +40,14 @@ struct ContactSheet {
             return PixelSize(width: columns * pitch + gap, height: rows * pitch + gap)
         }
 
-        /// The top left corner of a cell, in pixels.
+        /// Returns the top left corner of a cell, in pixels.
         func origin(of index: Int, of count: Int) -> (x: Int, y: Int) {
             let columns = columns(for: count)
             return (gap + index % columns * (side + gap), gap + index / columns * (side + gap))
         }
 
-        /// The largest cells, not above ``side``, of which so many fit; nil when not even the smallest do.
+        /// Returns the grid with the largest cells, up to ``side``, with which a sheet stays within the pixel limit.
+        /// Returns nil if even cells of 8 pixels exceed it.
         func fitting(_ count: Int, within pixelLimit: Int) -> Grid? {
             var grid = self
             while grid.size(for: count).pixelCount > pixelLimit {
@@ -61,11 +62,11 @@ struct ContactSheet {
     private let count: Int
     private var pixels: PixelBuffer
 
-    /// A sheet of empty cells; nil when no buffer holds it.
+    /// Creates a sheet of empty cells. Returns nil if the pixel buffer cannot be allocated.
     init?(_ grid: Grid, count: Int) {
         let cell = PixelSize(width: grid.side, height: grid.side)
         let size = grid.size(for: count)
-        // Whole before anybody else holds it: a change would copy it then.
+        // The buffer is filled during its creation, because a later change would copy it while another owner shares it.
         let pixels = PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, stride in
             Self.fill(memory, stride, x: 0, y: 0, size: size, Self.paper)
             for index in 0..<count {
@@ -81,7 +82,11 @@ struct ContactSheet {
 
     var image: DecodedImage { DecodedImage(pixels: pixels) }
 
-    /// Draws an image, which the grid has fitted, into its cell.
+    /// Draws an image into its cell.
+    ///
+    /// - Parameters:
+    ///   - image: An image that ``Grid/cellImage(of:)`` returned.
+    ///   - index: The index of the cell.
     mutating func draw(_ image: DecodedImage, at index: Int) {
         let (x, y) = grid.origin(of: index, of: count)
         let source = image.pixels

@@ -1,30 +1,31 @@
 package import Alcedo
 import AlcedoRuntime
 
-/// Draws many images on one sheet, and writes it.
+/// A job that draws many images on one contact sheet and writes it as PNG.
 package struct ContactSheetJob: Sendable {
-    /// Most pixels of a sheet, which is in memory as a whole: 256 MiB.
+    /// The maximum number of pixels of a sheet. The whole sheet is in memory and takes up to 256 MiB.
     private static let pixelLimit = 64 << 20
 
     package var images: ImageList
-    /// Needs no memory cache: each image is loaded once.
+    /// The configuration of the pipeline. Needs no memory cache, because each image is loaded once.
     package var configuration: ImagePipeline.Configuration
-    /// The file, a PNG; nil: standard output.
+    /// The path of the PNG file, or nil for standard output.
     package var output: String?
-    /// The side of a cell's image, in pixels; nil: 160, or as many as fit.
+    /// The side of a cell's image in pixels. If nil, 160, or less if the sheet would exceed its maximum number of
+    /// pixels.
     package var side: Int?
-    /// Cells in a row; nil for as many as make the sheet square.
+    /// The number of columns, or nil for a sheet that is about square.
     package var columns: Int?
     /// The maximum number of concurrent loads. Default: 8.
     package var maxConcurrentLoads = 8
-    /// What is done to the images before they are fitted into their cells, in order.
+    /// The processors applied to the images before they are resized to their cells, in order.
     package var processors: [any ImageProcessing] = []
-    /// Whether a file in the output's place goes, unless it is one of the images.
+    /// Whether an existing file is replaced, unless it is one of the input images.
     package var replaces = false
     package var report: JobReport
-    /// When it has come the sheet is not drawn.
+    /// The interruption, after which the sheet is not written.
     package var interruption: Interruption?
-    /// Counts the images that have been loaded.
+    /// The counter of loaded images.
     package var tally: RunTally?
 
     package init(
@@ -36,9 +37,9 @@ package struct ContactSheetJob: Sendable {
         self.report = report
     }
 
-    /// Runs the job. Results go to standard output, each problem is a line on standard error.
+    /// Runs the job. Prints results to standard output and one line for each problem to standard error.
     ///
-    /// - Returns: Whether everything went well. An image that fails leaves its cell empty.
+    /// - Returns: Whether all images succeeded and the sheet was written. The cell of an image that fails stays empty.
     package func run() async -> Bool {
         let drawing = BlockingExecutor(name: "alcedo.sheet", width: 1)
         do {
@@ -130,7 +131,7 @@ package struct ContactSheetJob: Sendable {
         return problems.isEmpty && errors.messages.isEmpty
     }
 
-    /// Decodes at the cell's size where nothing else is done to the image.
+    /// Returns the request for an image of the sheet. Without processors, the image is decoded at the size of its cell.
     private func sized(_ request: ImageRequest, for side: Int) -> ImageRequest {
         var request = request
         request.decoding.includesAnimation = false

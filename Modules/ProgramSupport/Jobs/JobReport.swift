@@ -1,66 +1,67 @@
 package import Alcedo
 import AlcedoRuntime
 
-/// How a job tells what becomes of its images: as text for a person, as a line of JSON for each, or not at all. Problems
-/// are told in any case.
+/// The output of a job: text for people, or one line of JSON for each image, or nothing. Problems are reported in every
+/// mode.
 package struct JobReport: Sendable {
-    /// Who speaks when something is wrong.
+    /// The name of the program, which begins each problem.
     package var program: String
-    /// One object a line; an image that fails is told there, and nowhere else.
+    /// Whether the output is JSON, one object a line. The object of a failed image holds its error.
     package var isJSON = false
-    /// Nothing but problems and what was asked for.
+    /// Whether summaries, notices and progress are left out.
     package var isQuiet = false
 
     package init(program: String) { self.program = program }
 
-    /// Whether a progress line may be shown. Not where objects go to a terminal, very likely the same one.
+    /// Whether a progress line may be shown. False if JSON goes to a terminal, because it is probably the same
+    /// terminal.
     package var showsProgress: Bool { !isQuiet && Console.errorIsLive && !(isJSON && Console.outputIsTerminal) }
 
-    /// For people: summaries.
+    /// Prints text for people, such as a summary. Prints nothing in JSON or quiet mode.
     package func printText(_ text: String) {
         if !isQuiet, !isJSON { Console.output(text) }
     }
 
-    /// For people, while the job runs: what they may want to know, and is no problem.
+    /// Prints a message for people to standard error that is not a problem. Prints nothing in JSON or quiet mode.
     package func notice(_ text: String) {
         if !isQuiet, !isJSON { Console.notice("\(program): \(text)") }
     }
 
-    /// Something that has failed.
+    /// Prints a problem to standard error, in every mode.
     package func problem(_ text: String) { Console.problem("\(program): \(text)", clears: showsProgress) }
 
-    /// For scripts: what became of one image, or of one file that was made of it.
+    /// Prints the result of one image, or of one output file, in JSON mode.
     package func printResult(_ result: ResultLine) { printObject(result.object) }
 
-    /// For scripts: one object.
+    /// Prints one object in JSON mode.
     package func printObject(_ object: some Encodable) {
         guard isJSON, let line = try? JSONLine.text(of: object) else { return }
         Console.output(line)
     }
 }
 
-/// What a script is told of one image, or of one file that was made of it.
+/// The JSON result of one image, or of one output file.
 package struct ResultLine: Sendable {
-    /// The image as it was named, without a password; nil for a file of all images.
+    /// The argument that names the image, without a password, or nil for a file made of all images.
     package var input: String?
-    /// The file; nil where none was written.
+    /// The path of the output file, or nil if none was written.
     package var output: String?
-    /// Which frame of an animation is in the file; nil for the image.
+    /// The index of the frame in the file, or nil for a still image.
     package var frame: Int?
-    /// Of what was made, in pixels; nil where nothing was.
+    /// The size of the output in pixels, or nil without output.
     package var size: PixelSize?
-    /// Encoded bytes that were read; nil for an image from memory.
+    /// The number of encoded bytes read, or nil for an image from memory.
     package var byteCount: Int?
-    /// Which layer had the image; nil where it was not to be had.
+    /// The layer that the image came from, or nil if the load failed.
     package var layer: ImageResponse.Layer?
-    /// What the image has and the file has not; nil where nobody looked.
+    /// The properties of the image that the file lacks, or nil if they were not compared.
     package var lost: [String]?
-    /// nil when all is well.
+    /// The error, or nil on success.
     package var error: String?
 
     package init(input: String?) { self.input = input }
 
-    /// Every key is there, so that a script need not ask.
+    /// The object with every key, with null for unknown values, so that scripts need no test for a missing key.
     var object: [String: JSONValue] {
         [
             "input": .init(input), "output": .init(output), "frame": .init(frame), "width": .init(size?.width),
@@ -70,7 +71,7 @@ package struct ResultLine: Sendable {
     }
 }
 
-/// How many of its images a run has done, for the word that a person gets who breaks it off.
+/// The number of images that a run has completed, for the message after an interruption.
 package final class RunTally: Sendable {
     private let total: Int
     private let verb: String
@@ -78,16 +79,21 @@ package final class RunTally: Sendable {
     private let reportsCompletion: Bool
     private let done = Locked(0)
 
+    /// Creates a tally.
+    ///
     /// - Parameters:
-    ///   - deed: What has become of an image that counts, such as "written".
-    ///   - tellsOfAll: Whether there is something to say when that has become of all of them.
+    ///   - total: The number of images of the run.
+    ///   - verb: The past participle in the message, such as "written".
+    ///   - report: The report that decides whether the message is printed.
+    ///   - reportsCompletion: Whether the message is printed even if all images are complete. Default: true.
     package init(of total: Int, _ verb: String, _ report: JobReport, reportsCompletion: Bool = true) {
         (self.total, self.verb, self.report, self.reportsCompletion) = (total, verb, report, reportsCompletion)
     }
 
     package func add() { done.withLock { $0 += 1 } }
 
-    /// Says how far the run has come. For scripts too: their lines tell nothing of those that are missing.
+    /// Prints the number of completed images to standard error, unless the report is quiet. Also prints in JSON mode,
+    /// because the lines of the results do not show which images are missing.
     package func printInterruption() {
         let done = done.withLock { $0 }
         guard !report.isQuiet, reportsCompletion || done < total else { return }
@@ -95,7 +101,7 @@ package final class RunTally: Sendable {
     }
 }
 
-/// How long a run took, in the words of a summary.
+/// The duration of a run, formatted for a summary.
 package struct RunDuration: Sendable {
     private let seconds: Double
 
@@ -103,7 +109,7 @@ package struct RunDuration: Sendable {
 
     package var text: String { "\(Self.hundredths(seconds)) s" }
 
-    /// The time, and how many images a second that is.
+    /// Returns the duration and the number of images per second.
     package func text(for count: Int) -> String {
         "\(text), \(Self.hundredths(Double(count) / seconds)) images a second"
     }
@@ -111,7 +117,7 @@ package struct RunDuration: Sendable {
     private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
 }
 
-/// Keeps what went wrong beside the loads themselves, each message once.
+/// An observer that records the errors of disk cache writes, which do not fail a load. Each message is kept once.
 package final class ErrorObserver: PipelineObserving {
     private let found = Locked<[String]>([])
 

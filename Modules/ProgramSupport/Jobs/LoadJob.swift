@@ -1,33 +1,35 @@
 package import Alcedo
 import AlcedoRuntime
 
-/// Loads many images at once through one pipeline, tells how it went, and draws a contact sheet.
+/// A job that loads many images through one pipeline, reports the results and draws a contact sheet.
 package struct LoadJob: Sendable {
-    /// Most pictures on the contact sheet, which is in memory as a whole.
+    /// The maximum number of images on the contact sheet, which is in memory as a whole.
     private static let sheetLimit = 400
     private static let sheetName = "contact-sheet.png"
 
     package var images: ImageList
-    /// The caches are in here, so that a second pass finds what the first has stored.
+    /// The configuration of the pipeline. All passes share its caches.
     package var configuration: ImagePipeline.Configuration
-    /// Longest side of the images, in pixels; nil leaves them as they are.
+    /// The maximum width and height of the images in pixels, or nil for their own size.
     package var longestSide: Int?
-    /// What is done to the images then, in order.
+    /// The processors applied after resizing, in order.
     package var processors: [any ImageProcessing] = []
-    /// Where the contact sheet goes, and the images as PNG when ``writesImages``.
+    /// The directory of the contact sheet, and of the images as PNG if ``writesImages`` is true.
     package var outputDirectory: String
     package var writesImages = false
     package var drawsSheet = true
-    /// Whether files of the names of results go, unless they are among the images.
+    /// Whether existing files are replaced, unless they are among the input images.
     package var replaces = false
-    /// How often the list is loaded.
+    /// The number of times that the list is loaded. Default: 1.
     package var passes = 1
-    /// Most loads at once, each of which may hold a decoded image. The downloader has a limit of its own. Default: 16.
+    /// The maximum number of concurrent loads, each of which may hold a decoded image. The downloader has its own
+    /// limit. Default: 16.
     package var maxConcurrentLoads = 16
     package var report: JobReport
-    /// When it has come no more loads begin, and nothing is reported or written but what is to be found by the next run.
+    /// The interruption, after which no load starts and no table or contact sheet is written. The disk cache still
+    /// stores the received bytes, so that the next run finds them.
     package var interruption: Interruption?
-    /// Counts the loads that went well.
+    /// The counter of successful loads.
     package var tally: RunTally?
 
     package init(
@@ -39,9 +41,9 @@ package struct LoadJob: Sendable {
         self.report = report
     }
 
-    /// Runs the job. Results go to standard output, problems to standard error, one line each.
+    /// Runs the job. Prints results to standard output and one line for each problem to standard error.
     ///
-    /// - Returns: Whether everything went well. An image that fails does not keep the others from loading.
+    /// - Returns: Whether all images and files succeeded. The failure of one image does not affect the others.
     package func run() async -> Bool {
         let files = BlockingExecutor(name: "alcedo.files", width: 1)
         let directory: OutputDirectory
@@ -91,7 +93,7 @@ package struct LoadJob: Sendable {
 
     private struct Outcome: Sendable {
         var row: LoadedRow
-        /// Why the image, which was loaded, is not in the output directory.
+        /// The reason why a loaded image was not written to the output directory.
         var writingProblem: String?
     }
 
@@ -99,9 +101,15 @@ package struct LoadJob: Sendable {
         response: ImageResponse, cellImage: DecodedImage?, writing: Result<String?, OutputError>
     )
 
+    /// Loads the list once and returns the outcomes in the order of the list.
+    ///
     /// - Parameters:
-    ///   - isFirst: Whether pictures are to be fitted and images written, which is done once.
-    ///   - draw: Receives the images fitted for the sheet. The originals are released.
+    ///   - pipeline: The pipeline.
+    ///   - isFirst: Whether this is the first pass, in which images are written and drawn.
+    ///   - times: The interceptor that measures the loads.
+    ///   - directory: The output directory.
+    ///   - files: The executor on which images are drawn and written.
+    ///   - draw: Receives the cell images of the contact sheet. The original images are released.
     private func load(
         with pipeline: ImagePipeline, isFirst: Bool, _ times: LoadTimes, _ directory: OutputDirectory,
         on files: BlockingExecutor, draw: (_ index: Int, DecodedImage) -> Void
@@ -150,7 +158,8 @@ package struct LoadJob: Sendable {
             }.mapError { LoadedRow.Problem(image.withoutPassword("\($0)")) })
     }
 
-    /// Writes the image where that is wanted, and fits it for the sheet while there is room.
+    /// Writes the image if ``writesImages`` is true, and makes its cell image if it is among the first images of the
+    /// list.
     private func use(_ response: ImageResponse, _ index: Int, in directory: OutputDirectory) throws -> Loaded {
         let isOnSheet = drawsSheet && index < Self.sheetLimit
         let cellImage = isOnSheet ? try ContactSheet.Grid().cellImage(of: response.image) : nil
@@ -174,7 +183,7 @@ package struct LoadJob: Sendable {
         return request
     }
 
-    /// Says what became of the images; returns whether all is well.
+    /// Prints the table, the summary and the problems. Returns whether there is no problem.
     private func printOutcomes(_ outcomes: [Outcome], in duration: Duration) -> Bool {
         if !report.isQuiet, !report.isJSON {
             var table = LoadTable()
@@ -184,7 +193,7 @@ package struct LoadJob: Sendable {
         return printProblems(outcomes)
     }
 
-    /// Returns whether there are none.
+    /// Prints the problems and returns whether there is none.
     private func printProblems(_ outcomes: [Outcome]) -> Bool {
         let failures = outcomes.compactMap { outcome in
             if case .failure(let problem) = outcome.row.result { return "\(outcome.row.name): \(problem)" }
@@ -213,29 +222,29 @@ package struct LoadJob: Sendable {
         }
     }
 
-    /// The files that the job may write.
+    /// Returns the names of the files that the job may write.
     private func resultNames() -> [String] {
         (drawsSheet ? [Self.sheetName] : []) + (writesImages ? images.indices.map(fileName) : [])
     }
 
-    /// A name that no other image of the job has, and that is safe whatever the URL holds.
+    /// Returns a name that is unique in the job and safe for any URL.
     private func fileName(_ index: Int) -> String { "\(index + 1)-\(images[index].safeName.text).png" }
 }
 
-/// Times loads, each from its beginning to its end.
+/// An interceptor that measures the duration of loads.
 private final class LoadTimes: ImageLoadInterceptor {
     private static let field = "index"
 
     private let times = Locked<[Int: Duration]>([:])
 
-    /// The request, with the index that its time is kept under.
+    /// Returns the request with the index under which its duration is stored.
     static func marked(_ request: ImageRequest, _ index: Int) -> ImageRequest {
         var request = request
         request.userInfo[field] = index
         return request
     }
 
-    /// Of the last load with this index that went well.
+    /// The duration of the last successful load with this index, or zero.
     subscript(index: Int) -> Duration { times.withLock { $0[index] ?? .zero } }
 
     func load(

@@ -1,6 +1,6 @@
 import Alcedo
 
-/// The table that a run prints: one line an image, columns aligned.
+/// The table of a run: one line for each image, with aligned columns.
 struct LoadTable {
     private static let heads = ["source", "format", "pixels", "bytes", "ms", "image"]
     private static let rightAligned: Set = [3, 4]
@@ -11,7 +11,11 @@ struct LoadTable {
     private var missing = 0
     private var byteCount = 0
 
-    /// - Parameter isMissing: Whether the image should have been written, and could not be.
+    /// Appends a line.
+    ///
+    /// - Parameters:
+    ///   - row: The result of an image.
+    ///   - isMissing: Whether writing the image failed.
     mutating func append(_ row: LoadedRow, isMissing: Bool) {
         if isMissing { missing += 1 }
         switch row.result {
@@ -44,7 +48,7 @@ struct LoadTable {
         }.joined()
     }
 
-    /// What became of all of them, as one line. Images from memory have no bytes.
+    /// Returns the totals as one line. Images from memory count no bytes.
     func summary(in duration: Duration) -> String {
         let unwritten = missing > 0 ? ", \(missing) not written" : ""
         return
@@ -57,18 +61,18 @@ struct LoadTable {
     }
 }
 
-/// What became of one image.
+/// The result of one image.
 struct LoadedRow: Sendable {
     struct Details: Sendable {
         var layer: ImageResponse.Layer
         var format: ImageFormat?
         var size: PixelSize
-        /// Encoded bytes; nil for an image from memory.
+        /// The number of encoded bytes, or nil for an image from memory.
         var byteCount: Int?
         var duration: Duration
     }
 
-    /// Why there is no image, in words that quote no password.
+    /// The reason why a load failed. The description quotes no password.
     struct Problem: Error, CustomStringConvertible {
         let description: String
 

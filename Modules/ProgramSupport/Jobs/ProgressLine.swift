@@ -2,24 +2,24 @@ import Alcedo
 import AlcedoTerminal
 import AlcedoRuntime
 
-/// One line on the terminal that says how far a run is, rewritten in place; silent when nobody watches.
+/// The progress of a run as one line of the terminal, rewritten in place. Prints nothing if it is not visible.
 actor ProgressLine {
     private struct Transfer {
         let progress: TransferProgress
-        /// What the rate knows of; nil before it has heard of the transfer.
+        /// The number of bytes that the rate has counted, or nil before the first report.
         var counted: Int?
 
-        /// How many bytes have come since this was asked last. A transfer that begins anew counts from nought again.
+        /// Returns the number of bytes received since the last call. A transfer that restarts counts from zero again.
         mutating func takeNew() -> Int {
             guard let first = progress.first, let last = progress.last else { return 0 }
-            // What the first report has is of an earlier run.
+            // The bytes of the first report were received by an earlier run.
             let before = counted ?? first.received
             counted = last.received
             return max(0, last.received - before)
         }
     }
 
-    /// Between two states that are shown.
+    /// The minimum time between two updates of the line.
     private static let pause = Duration.milliseconds(50)
 
     private var isVisible: Bool
@@ -29,17 +29,22 @@ actor ProgressLine {
     private let write: @Sendable (String) -> Void
     private let start: Duration
     private var finished = 0
-    /// Of what is under way.
+    /// The transfers in progress, by the index of their image.
     private var transfers: [Int: Transfer] = [:]
-    /// Of what has ended.
+    /// The bytes of completed transfers: received, and expected if every transfer has announced its size.
     private var (received, expected) = (0, Int?.some(0))
     private var rate: ByteRate
     private var lastShown: Duration
     private var isShowScheduled = false
 
+    /// Creates a progress line.
+    ///
     /// - Parameters:
-    ///   - columns: The width of the terminal; nil: nobody knows.
-    ///   - write: Writes text to the terminal as it is.
+    ///   - total: The number of images.
+    ///   - isVisible: Whether the line is shown.
+    ///   - clock: The source of time.
+    ///   - columns: Returns the width of the terminal, or nil if it is unknown.
+    ///   - write: Writes text to the terminal unchanged.
     init(
         total: Int, isVisible: Bool, clock: any TimeSource = SystemClock(),
         columns: @escaping @Sendable () -> Int? = { TerminalCanvas(fileDescriptor: 2)?.columns },
@@ -51,19 +56,27 @@ actor ProgressLine {
         lastShown = start - .seconds(1)
     }
 
-    /// - Parameter progress: Is looked at from now on.
+    /// Adds a transfer.
+    ///
+    /// - Parameters:
+    ///   - index: The index of the image.
+    ///   - progress: The transfer's progress, which the line reads from now on.
     func begin(_ index: Int, _ progress: TransferProgress) { transfers[index] = Transfer(progress: progress) }
 
-    /// To be called when something has arrived.
+    /// Updates the rate and the line. Call it after a transfer reported progress.
     func received(for index: Int) {
-        // A late report of a transfer that has ended is counted already.
+        // A transfer that has ended is already counted; its late reports are ignored.
         guard let count = transfers[index]?.takeNew() else { return }
         let now = clock.uptime
         rate.add(count, at: now)
         if now - lastShown > Self.pause { show(at: now) } else { scheduleShow() }
     }
 
-    /// - Parameter isWhole: Whether the image has been loaded, and so all of its bytes.
+    /// Records the end of a transfer.
+    ///
+    /// - Parameters:
+    ///   - index: The index of the image.
+    ///   - isComplete: Whether the image was loaded. If so, all of its expected bytes count as received.
     func finished(_ index: Int, isComplete: Bool) {
         let now = clock.uptime
         if var transfer = transfers.removeValue(forKey: index), let progress = transfer.progress.last {
@@ -72,20 +85,20 @@ actor ProgressLine {
             expected = Self.sum(expected, progress.expected)
         }
         finished += 1
-        // A hundred thousand files are not as many writes to the terminal.
+        // The line is updated when the percentage changes or 50 ms have passed, which limits the writes for long lists.
         if finished * 100 / total > (finished - 1) * 100 / total || now - lastShown > Self.pause {
             show(at: now)
         }
     }
 
     func end() {
-        // So that what follows begins on a clean line.
+        // Later output begins on an empty line.
         if isVisible { write(Console.clearing) }
-        // A late report of bytes must not write over what follows.
+        // A late progress report must not overwrite later output.
         isVisible = false
     }
 
-    /// Nothing may come any more for long, and what has come would not be shown.
+    /// Schedules an update. Without it, the last bytes before a long pause would not be shown.
     private func scheduleShow() {
         guard isVisible, !isShowScheduled else { return }
         isShowScheduled = true
@@ -110,12 +123,13 @@ actor ProgressLine {
             secondsLeft: isInProgress
                 ? seconds / done * (Double(total) - done) : secondsLeft(for: current, at: bytesPerSecond),
             bytes: bytes(current), bytesPerSecond: bytesPerSecond)
-        // The last column stays free: a cursor behind it would be on the next line.
+        // The last column stays empty, because the cursor would wrap to the next line.
         let columns = columns() ?? 0
         write(Console.clearing + text.text(in: columns > 1 ? columns - 1 : .max))
     }
 
-    /// While no image has ended, what is known of the bytes of some must do for all.
+    /// Returns the estimated time until the end, from the expected bytes of the transfers that have announced a size.
+    /// Used only until the first image is complete.
     private func secondsLeft(for current: [DownloadProgress], at bytesPerSecond: Int) -> Double? {
         let known = current.filter { $0.expected != nil }
         guard finished == 0, bytesPerSecond > 0, !known.isEmpty else { return nil }
@@ -125,13 +139,13 @@ actor ProgressLine {
         return max(0, expected + others - received) / Double(bytesPerSecond)
     }
 
-    /// How much of an image has come, from 0 to 1.
+    /// Returns the received part of an image, from 0 to 1.
     private static func part(_ progress: DownloadProgress) -> Double {
         guard let expected = progress.expected, expected > 0 else { return 0 }
         return min(1, Double(progress.received) / Double(expected))
     }
 
-    /// What has arrived, and of how much when every source has said so.
+    /// Returns the number of received bytes, and the expected number if every transfer has announced it.
     private func bytes(_ current: [DownloadProgress]) -> String {
         let received = current.reduce(received) { Self.sum($0, $1.received) ?? $0 } / 1024
         let isAll = finished + current.count == total
@@ -139,7 +153,7 @@ actor ProgressLine {
         return expected.map { "\(received) of \($0 / 1024) KiB" } ?? "\(received) KiB"
     }
 
-    /// nil where one is not known, or where servers have announced more than anybody could count.
+    /// Returns the sum, or nil if an operand is nil or the sum overflows, as a server may announce any size.
     private static func sum(_ one: Int?, _ other: Int?) -> Int? {
         guard let one, let other else { return nil }
         let (sum, overflow) = one.addingReportingOverflow(other)
@@ -147,24 +161,22 @@ actor ProgressLine {
     }
 }
 
-/// What a progress line says, as far as there is room for it.
+/// The text of a progress line, shortened to the width of the terminal.
 private struct ProgressText {
-    /// In columns.
+    /// The limits of the bar's width, in columns.
     private static let (longestBar, shortestBar) = (24, 8)
 
     var finished: Int
     var total: Int
-    /// Images that have ended, and the parts of those under way.
+    /// The number of completed images, plus the received parts of those in progress.
     var done: Double
     var imagesPerSecond: Double?
     var secondsLeft: Double?
-    /// What has arrived, and of how much.
+    /// The received and the expected bytes, as text.
     var bytes: String
     var bytesPerSecond: Int
 
-    /// Leaves out whole words, those that say least first.
-    ///
-    /// - Parameter columns: The maximum width.
+    /// Returns the text. Omits whole words, the least important first, until it fits.
     func text(in columns: Int) -> String {
         var words = [(text: count, weight: 5)]
         if let rate { words.append((rate, 3)) }
@@ -178,7 +190,7 @@ private struct ProgressText {
         let barWidth = min(Self.longestBar, columns - width() - 1)
         let bar = barWidth < Self.shortestBar ? "" : bar(barWidth) + " "
         let text = bar + words.map(\.text).joined(separator: ", ")
-        // A line that wraps could not be cleared.
+        // A wrapped line could not be cleared, so a text that does not fit is omitted.
         return text.count <= columns ? text : ""
     }
 
@@ -193,7 +205,7 @@ private struct ProgressText {
 
     private var time: String? {
         secondsLeft.map { seconds in
-            // A server may announce any number of bytes.
+            // The estimate is clamped, because a server may announce any number of bytes.
             let left = Int(min(seconds, 1e9)) + 1
             let (minutes, rest) = (left / 60, left % 60)
             return minutes < 60
@@ -201,24 +213,26 @@ private struct ProgressText {
         }
     }
 
-    /// Full when all have ended, and not before.
+    /// Returns the bar. It is full only when all images are complete.
     private func bar(_ width: Int) -> String {
         let filled = finished >= total ? width : min(width - 1, Int(done / Double(total) * Double(width)))
         return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
     }
 }
 
-/// How fast bytes have come of late: a mean over a few seconds, so that it neither jumps nor remembers for ever.
+/// The rate of received bytes, averaged over the last 3 seconds.
 struct ByteRate {
     private static let span = Duration.seconds(3)
 
-    /// What comes within this time is one step, so that there are few of them however many files are read.
+    /// The duration of a step. Bytes that arrive within it form one step, which bounds the number of steps.
     private static let stepLength = Duration.milliseconds(50)
 
     private var steps: [(time: Duration, count: Int)] = []
     private let start: Duration
 
-    /// - Parameter start: The uptime now, as all times here.
+    /// Creates a rate.
+    ///
+    /// - Parameter start: The current uptime. All times are uptimes of the same clock.
     init(start: Duration) { self.start = start }
 
     mutating func add(_ count: Int, at now: Duration) {
@@ -232,12 +246,12 @@ struct ByteRate {
 
     func bytesPerSecond(at now: Duration) -> Int {
         let recent = steps.filter { now - $0.time <= Self.span }.reduce(0) { $0 + $1.count }
-        // In the first moments there is no mean to speak of.
+        // A minimum of 250 ms keeps the first averages from jumping.
         return Int(Double(recent) / (max(min(Self.span, now - start), .milliseconds(250)) / .seconds(1)))
     }
 }
 
-/// How far one image's bytes have come.
+/// The progress of one image's transfer.
 final class TransferProgress: Sendable {
     private struct Reports {
         var first: DownloadProgress
@@ -246,10 +260,10 @@ final class TransferProgress: Sendable {
 
     private let reports = Locked<Reports?>(nil)
 
-    /// As first told, before a byte of this run: what it has came from an earlier one. nil: nobody has said anything.
+    /// The first report. Its bytes were received by an earlier run. nil before any report.
     var first: DownloadProgress? { reports.withLock { $0?.first } }
 
-    /// As last told; nil: nobody has said anything.
+    /// The last report. nil before any report.
     var last: DownloadProgress? { reports.withLock { $0?.last } }
 
     func report(_ progress: DownloadProgress) {
