@@ -4,7 +4,7 @@ public import AlcedoRuntime
 public struct ImageBindingError: CodedError {
     /// The kind of an error.
     public enum Code: String, Sendable {
-        /// There was no request to load.
+        /// The load was called without a request.
         case noRequest
     }
 
