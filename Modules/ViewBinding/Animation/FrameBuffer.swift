@@ -173,7 +173,7 @@ struct FrameBufferState: Sendable {
     /// The number of stored frames, without the first frame.
     var storedCount: Int { frames.count }
 
-    /// The error of the lowest frame that could not be decoded; nil if there is none.
+    /// The error of the first frame, in playing order, that could not be decoded; nil if there is none.
     var failure: (any Error)? { failures.min { $0.key < $1.key }?.value }
 
     mutating func makeViewer() -> Int {

@@ -16,7 +16,7 @@ struct BindingState: Sendable {
     }
 
     enum Start: Equatable, Sendable {
-        /// Join the load in flight, which is the same.
+        /// Join the load in flight, which has the same identity.
         case join(Receipt)
         /// Cancel `abandoned`. Then look up the memory cache and report the result with ``lookedUp(_:_:)``, or call
         /// ``waitForSize(_:)``.

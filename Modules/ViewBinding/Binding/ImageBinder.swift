@@ -84,16 +84,17 @@ public import FoundationEssentials
     /// options disable this. If the size of the view is not known yet, the view shows the placeholder, and the load
     /// waits for ``viewSizeChanged()``.
     ///
-    /// If ``ImageRequest/showsCachedFirst`` is true, the cached image is shown as soon as it is available, and the load
-    /// ends with the current image of the source. An image that is already on screen is not set again.
+    /// If ``ImageRequest/showsCachedFirst`` is true, the cached image is shown first, and the load ends with the
+    /// current image of the source. An image that is already on screen is not set again.
     ///
     /// - Parameters:
     ///   - request: The request for the image.
     ///   - options: The images to show while the image loads and after a failure, and the closures to call. Default: no
     ///     images and no closures.
-    ///   - completion: A closure that is called once, after the view shows the result. If the image is in memory, it is
-    ///     called before this method returns. It receives the pipeline's error unchanged, or a `CancellationError` if
-    ///     another request, ``cancel()``, or the release of the binder or its view ended the load. Default: nil.
+    ///   - completion: A closure that is called once, after the view shows the result. If memory alone serves the load,
+    ///     it is called before this method returns. It receives the pipeline's error unchanged, or a
+    ///     `CancellationError` if another request, ``cancel()``, or the release of the binder or its view ended the
+    ///     load. Default: nil.
     public func load(
         _ request: ImageRequest, options: BindingOptions = BindingOptions(),
         completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil

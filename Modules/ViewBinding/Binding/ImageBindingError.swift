@@ -8,7 +8,7 @@ public struct ImageBindingError: CodedError {
         case noRequest
     }
 
-    /// The kind of the error, for use in code.
+    /// The kind of the error, on which code can branch.
     public var code: Code
     /// The description of the error, in one sentence.
     package var message: String

@@ -75,7 +75,7 @@ public enum DisplayContent: Sendable {
     case placeholder(DecodedImage)
     /// The failure image, shown when the image could not be loaded.
     case failure(DecodedImage)
-    /// A partial or low-resolution version of the requested image, shown while the image loads.
+    /// An incomplete or low-resolution version of the requested image, shown while the image loads.
     case preview(DecodedImage)
     /// The requested image, and the layer that it was loaded from.
     case image(DecodedImage, from: ImageResponse.Layer)
