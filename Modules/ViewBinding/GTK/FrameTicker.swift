@@ -10,8 +10,8 @@
         /// Creates a ticker that is stopped.
         ///
         /// - Parameters:
-        ///   - widget: A `GtkWidget`. The ticker does not retain it. The widget must not be destroyed before the ticker
-        ///     is stopped or released.
+        ///   - widget: A `GtkWidget`. The ticker does not retain it. The widget must exist until the ticker is stopped,
+        ///     or until both are released.
         ///   - onFrame: A closure that receives the frame clock's time before the frame is laid out and drawn. It
         ///     returns whether another frame is needed.
         package init(widget: OpaquePointer, onFrame: @escaping @MainActor (_ time: Duration) -> Bool) {

@@ -81,7 +81,7 @@ struct SixelImage {
     /// finely.
     private static let levels = SIMD3<Int>(6, 7, 6)
 
-    /// The thresholds of an ordered dither, in 64ths. Error diffusion would flicker in animations.
+    /// The thresholds of an ordered dither, in 64ths. Error diffusion is not used, because it flickers in animations.
     ///
     /// Source: B. E. Bayer, "An optimum method for two-level rendition of continuous-tone pictures", 1973.
     private static let thresholds: [Int] = (0..<64).map { index in

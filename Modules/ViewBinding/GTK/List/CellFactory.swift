@@ -70,8 +70,9 @@
     @MainActor public protocol RecycledCell: AnyObject, Sendable {
         /// The `GtkWidget` of the cell. It must be the same during the lifetime of the cell.
         var widget: OpaquePointer { get }
-        /// Shows the item at a position of the list's model. Runs while GTK lays out the list, so it must take well
-        /// under a millisecond.
+        /// Shows the item at a position of the list's model.
+        ///
+        /// Runs while GTK lays out the list, so it must take well under a millisecond.
         func bind(to position: Int)
         /// Stops showing the item. Another item, or none, follows.
         ///
