@@ -7,7 +7,7 @@ import Foundation
     import CMalloc
 #endif
 
-/// A window with thousands of pictures. Needs the package trait `GTK`.
+/// A window that shows thousands of images. Requires the package trait `GTK`.
 @main
 enum Gallery {
     @MainActor static func main() {
@@ -32,7 +32,7 @@ enum Gallery {
 }
 
 #if GTK
-    /// Puts the parts together and runs GTK's main loop.
+    /// The application: assembles the parts and runs GTK's main loop.
     @MainActor private enum GalleryApp {
         private struct NoDisplay: Error, CustomStringConvertible {
             let description = "there is no display to open a window on"
@@ -41,8 +41,8 @@ enum Gallery {
         static func run(_ options: GalleryOptions) throws {
             guard gtk_init_check() != 0 else { throw NoDisplay() }
             MainActorBridge.install()
-            // Pictures are then given back to the system one by one. By default glibc comes to keep most of them in the
-            // heaps of its threads, half as much again as there are pictures.
+            // With this threshold, each image is returned to the system individually. By default, glibc keeps most
+            // freed images in the heaps of its threads, which adds about half of the images' own memory.
             #if canImport(Glibc)
                 mallopt(M_MMAP_THRESHOLD, 64 << 10)
             #endif
@@ -61,19 +61,20 @@ enum Gallery {
             selfTest?.listen()
             g_main_loop_run(loop)
             withExtendedLifetime((window, selfTest, source)) {}
-            // At once, without the exit handlers of libraries: libcurl's thread may be using what those of TLS take down.
+            // Skips the exit handlers of libraries: libcurl's thread may still use state that the TLS library's
+            // handlers release.
             _exit(0)
         }
     }
 
-    /// What everything looks like.
+    /// The style sheet of the window.
     @MainActor private enum Style {
         static func apply() {
             let provider = gtk_css_provider_new()
             gtk_css_provider_load_from_data(provider, sheet, -1)
             gtk_style_context_add_provider_for_display(
                 gdk_display_get_default(), OpaquePointer(provider), guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION))
-            // Menus and sliders of the theme are dark, too.
+            // Menus and sliders of the theme become dark as well.
             Property.set(
                 "gtk-application-prefer-dark-theme", of: UnsafeMutableRawPointer(gtk_settings_get_default()), to: true)
         }

@@ -1,18 +1,19 @@
 #if GTK
     import Alcedo
 
-    /// A number as dark and bright blocks in a corner of a picture, with a check sum: so that a test can tell from the
-    /// pixels on screen which picture they are. Scripts/gtk-window-test reads it too.
+    /// A number encoded as dark and bright blocks in a corner of an image, with a checksum. A test can identify an
+    /// image on screen by its pixels; Scripts/gtk-window-test also reads the code.
     ///
-    /// Three rows of eight blocks, row by row: sixteen bits of the number, the highest first, and eight of the check sum.
+    /// The code has three rows of eight blocks, in row order: sixteen bits of the number, most significant bit first,
+    /// then eight bits of the checksum.
     struct NumberCode: Equatable {
         private static let columns = 8
         private static let rows = 3
-        /// Where the blocks are, in parts of the picture's sides.
+        /// The area of the blocks, as fractions of the image's sides.
         private static let area = (left: 0.70, top: 0.84, width: 0.26, height: 0.12)
         private static let levels: (dark: UInt8, bright: UInt8) = (16, 240)
 
-        /// Up to 65,535.
+        /// The number, from 0 to 65,535.
         let number: Int
 
         init(number: Int) { self.number = number & 0xFFFF }
@@ -21,7 +22,7 @@
 
         private static func checkSum(_ number: Int) -> Int { (number &* 167 &+ number >> 8 &* 59 &+ 91) & 0xFF }
 
-        /// Calls `set` for each pixel of the code and of the edge around it.
+        /// Calls `set` for each pixel of the code and of the border around it.
         func draw(in size: PixelSize, set: (_ x: Int, _ y: Int, _ level: UInt8) -> Void) {
             let (width, height) = (Double(size.width), Double(size.height))
             let edge = Self.area.width / Double(Self.columns) / 2
@@ -39,9 +40,11 @@
             return bits >> (Self.columns * Self.rows - 1 - row * Self.columns - column) & 1 == 1
         }
 
-        /// Reads the code from a picture; nil when there is none, or it is not clear.
+        /// Reads the code from an image; nil if there is no code or it is not readable.
         ///
-        /// - Parameter level: The brightness of a pixel.
+        /// - Parameters:
+        ///   - size: The size of the image.
+        ///   - level: A closure that returns the brightness of a pixel.
         init?(in size: PixelSize, level: (_ x: Int, _ y: Int) -> UInt8) {
             var bits = 0
             for index in 0..<Self.columns * Self.rows {

@@ -2,7 +2,7 @@
     import Alcedo
     import FoundationEssentials
 
-    /// A landscape as a file: its name, its format, its bytes.
+    /// A landscape as an image file, with its name, format and bytes.
     struct SceneFile {
         private static let places = [
             "valley", "ridge", "shore", "pass", "fjord", "plateau", "foothills", "bay", "summit", "moor", "gorge",
@@ -30,7 +30,7 @@
             return "\(palette) \(Self.places[number % Self.places.count]) \(zeros)\(digits)"
         }
 
-        /// Draws and encodes it. Takes some milliseconds, an animation some hundred.
+        /// Draws and encodes the landscape. Takes some milliseconds; an animation takes some hundred milliseconds.
         func encoded() throws -> Data {
             let painter = ScenePainter(number: number)
             guard var image = painter.paint(number: number) else {
@@ -47,7 +47,7 @@
         }
     }
 
-    /// A landscape whose sun goes up and down.
+    /// An animated landscape whose sun moves up and down.
     private struct MovingScene: ImageFrameSource {
         let painter: ScenePainter
         let number: Int

@@ -2,7 +2,8 @@
     import Alcedo
     import Foundation
 
-    /// Draws a landscape that no other number has: sky, sun or moon, hills one behind the other, sometimes a lake.
+    /// A painter of a landscape that is unique to a number: a sky, the sun or the moon, rows of hills, and sometimes a
+    /// lake.
     struct ScenePainter {
         static let size = PixelSize(width: 400, height: 300)
         private static let ridgeCount = 5
@@ -33,14 +34,16 @@
             seed = random.next()
         }
 
-        /// The picture with its number on it. nil when there is no memory for it.
+        /// Draws the landscape with its number. Returns nil if there is no memory for it.
         ///
-        /// - Parameter phase: Of an animation, from 0 to 1: the light goes up and down.
+        /// - Parameters:
+        ///   - number: The number to draw.
+        ///   - phase: The phase of an animation, from 0 to 1, in which the light moves up and down.
         func paint(number: Int, phase: Double = 0) -> DecodedImage? {
             let rise = Float(sin(phase * 2 * .pi)) * 14
             let pixels = PixelBuffer(size: Self.size, format: .rgbx8, alphaMode: .opaque) { memory, bytesPerRow in
                 for y in 0..<Self.size.height {
-                    // A lake shows what is above it, upside down.
+                    // A lake mirrors the scene above it.
                     let isWater = y >= shore
                     let seen = isWater ? 2 * shore - y + Int(sin(Float(y) * 0.9) * 1.5) : y
                     for x in 0..<Self.size.width {
@@ -65,7 +68,7 @@
             for (index, ridge) in ridges.enumerated().reversed() where Float(y) >= ridge.tops[x] {
                 let depth = Float(index) / Float(Self.ridgeCount - 1)
                 let hill = palette.farHill + (palette.nearHill - palette.farHill) * depth
-                // Mist lies in the valleys, most of it far away.
+                // Mist covers the valleys, most of all the distant ones.
                 let mist = min(1, (Float(y) - ridge.tops[x]) / 90) * 0.45 * (1 - depth)
                 return hill + (palette.horizon - hill) * mist
             }
@@ -96,10 +99,14 @@
         /// The first row that belongs to the hills, for each column.
         let tops: [Float]
 
+        /// Creates an outline.
+        ///
         /// - Parameters:
-        ///   - base: Where the outline lies on average, in rows from above.
-        ///   - roughness: How far it goes up and down, in rows.
-        ///   - trees: How high the trees on it are, in rows; nought for none.
+        ///   - width: The number of columns.
+        ///   - base: The average row of the outline, counted from the top.
+        ///   - roughness: The amplitude of the outline, in rows.
+        ///   - trees: The height of the trees, in rows; zero for no trees.
+        ///   - random: The source of random numbers.
         init(width: Int, base: Double, roughness: Double, trees: Double, _ random: inout SceneRandom) {
             let waves = (1...4).map { octave in
                 (
@@ -129,7 +136,7 @@
         }
     }
 
-    /// The colours of a time of day: red, green and blue from 0 to 1.
+    /// The colors of a time of day, with components from 0 to 1.
     struct ScenePalette {
         typealias Color = SIMD3<Float>
 
@@ -173,9 +180,8 @@
         }
     }
 
-    /// Numbers that look random and are the same for a seed: a landscape is always drawn the same way.
-    ///
-    /// Source: SplitMix64, by Sebastiano Vigna.
+    /// A pseudorandom generator that returns the same numbers for the same seed, so that a landscape is always drawn
+    /// the same way.
     struct SceneRandom {
         private var state: UInt64
 

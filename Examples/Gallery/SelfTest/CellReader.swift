@@ -3,12 +3,12 @@
     import AlcedoGTK
     import CGTK
 
-    /// Reads what the cells of a grid show.
+    /// A reader of the contents of a grid's cells.
     @MainActor struct CellReader {
         let window: Widget
         let grid: ImageGrid
 
-        /// The cells whose pictures are in sight as a whole.
+        /// Reads the cells whose images are completely visible.
         func read() -> [CellReading] {
             var view = graphene_rect_t()
             guard gtk_widget_compute_bounds(grid.widget, window, &view) != 0 else { return [] }
@@ -39,30 +39,30 @@
         }
     }
 
-    /// What one cell in sight shows, by the pixels that GTK has of it.
+    /// The contents of a visible cell, according to the pixels that GTK holds.
     struct CellReading: Codable {
         var position: Int
-        /// The number of the picture that the cell is to show.
+        /// The number of the image that the cell should show.
         var expected: Int
-        /// The number that the pixels say; nil for no picture, or one whose number cannot be read.
+        /// The number encoded in the pixels; nil if there is no image or the number is not readable.
         var found: Int?
         var isFailed: Bool
         var hasImage: Bool
-        /// Where the picture is in the window's surface, in points.
+        /// The position and size of the image in the window's surface, in points.
         var x: Double
         var y: Double
         var width: Double
         var height: Double
     }
 
-    /// Looks at all cells in sight in many frames, for pictures that are not their own.
+    /// A checker that looks at the visible cells in many frames and reports images of other cells.
     @MainActor final class CellWatch {
         struct Report: Codable {
-            /// Frames that were looked at.
+            /// The number of checked frames.
             var frames = 0
-            /// Cells with a picture, in all of these.
+            /// The number of cells with an image in these frames.
             var images = 0
-            /// Those with another one than theirs.
+            /// The cells that showed a wrong image.
             var wrong: [CellReading] = []
         }
 
@@ -76,7 +76,7 @@
 
         func start() { report = Report() }
 
-        /// Called for each frame, before it is laid out and drawn.
+        /// Checks the cells in every second frame. Called for each frame before it is laid out and drawn.
         func frameBegins() {
             frame += 1
             guard frame.isMultiple(of: Self.period) else { return }

@@ -3,15 +3,15 @@
     import AlcedoGTK
     import CGTK
 
-    /// Times the frames of a window while it is on, and how much of each is this program's own work.
+    /// A meter for the durations of a window's frames, and for the share of this program's own work.
     @MainActor final class FrameMeter {
         struct Frame {
-            /// From the frame clock's call for one frame to that for the next, as it really came: the clock's own times are
-            /// rounded to the screen's.
+            /// The actual time between the frame clock's calls for this frame and the next. The clock's own times are
+            /// rounded to the screen's refresh.
             var length: Duration
-            /// What the main thread has computed in it, GTK's part included.
+            /// The processor time of the main thread during the frame, including GTK's work.
             var mainThread: Duration
-            /// What binding cells, loading ahead and the main actor's tasks have taken of it.
+            /// The part of it that was used for binding cells, prefetching and the main actor's tasks.
             var own: Duration
         }
 
@@ -26,7 +26,7 @@
             last = nil
         }
 
-        /// Called for each frame, before it is laid out and drawn.
+        /// Records a frame. Called for each frame before it is laid out and drawn.
         func frameBegins() {
             let time = g_get_monotonic_time()
             let now = (time: time, mainThread: ThreadTime.now, own: ownTime())
@@ -40,24 +40,26 @@
         }
     }
 
-    /// What a frame meter has measured, in milliseconds.
+    /// The results of a frame meter, in milliseconds.
     struct FrameReport: Codable {
         private static let limit = Duration.milliseconds(33)
-        /// Of the limit, GTK's part and this program's.
+        /// Half of the limit: the share of GTK's work, and that of this program's work.
         private static let half = limit / 2
 
         var frames: Int
         var longest: Double
-        /// That half, and 99 of 100, do not exceed.
+        /// The median and the 99th percentile of the frame durations.
         var median: Double
         var percentile99: Double
-        /// Frames over 33 ms, for whatever reason: on a busy machine another program may have the processor.
+        /// The number of frames over 33 ms for any reason, which includes another program using the processor on a busy
+        /// machine.
         var late: Int
-        /// Frames that GTK has computed in its half of 33 ms, so that the other half was left.
+        /// The number of frames for which GTK needed at most half of 33 ms, so that the other half was left for this
+        /// program.
         var inTimeByGTK: Int
-        /// Of these, those over 33 ms.
+        /// The number of these frames that took over 33 ms.
         var lateBesideGTK: Int
-        /// Frames of which this program's own work has taken more than its half of 33 ms, and more than GTK.
+        /// The number of frames in which this program's own work took more than half of 33 ms and more than GTK's work.
         var ownOverHalf: Int
         var longestOwnWork: Double
         var longestMainThread: Double

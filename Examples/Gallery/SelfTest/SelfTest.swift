@@ -4,14 +4,15 @@
     import CGTK
     import Foundation
 
-    /// Answers the questions of Scripts/test-gtk: a word a line on standard input, a line of JSON on standard output.
+    /// The test interface for Scripts/test-gtk. Reads one command per line from standard input and writes one line of
+    /// JSON per command to standard output.
     @MainActor final class SelfTest {
         private let window: GalleryWindow
         private let stack: GalleryStack
         private let reader: CellReader
         private let meter: FrameMeter
         private let watch: CellWatch
-        /// What is called for each frame.
+        /// The closures that are called for each frame, by observer.
         private var observers: [ObjectIdentifier: @MainActor () -> Void] = [:]
 
         init(window: GalleryWindow, stack: GalleryStack) {
@@ -23,7 +24,7 @@
             watch = CellWatch(reader: reader)
         }
 
-        /// Takes commands until standard input ends.
+        /// Runs commands until standard input ends.
         func listen() {
             if let clock {
                 Signal.connect(UnsafeMutableRawPointer(clock), "update") { [weak self] in
@@ -37,10 +38,10 @@
             }
         }
 
-        /// The window's, which has one since it was shown.
+        /// The frame clock of the window, which exists because the window has been shown.
         private var clock: OpaquePointer? { gtk_widget_get_frame_clock(window.window) }
 
-        /// From now on there is a frame whenever the screen is ready for one, and `observer` is called for it.
+        /// Calls `observer` for each frame, and requests a frame whenever the screen is ready for one.
         private func observeFrames(for object: AnyObject, _ observer: @escaping @MainActor () -> Void) {
             if observers.updateValue(observer, forKey: ObjectIdentifier(object)) == nil {
                 gdk_frame_clock_begin_updating(clock)

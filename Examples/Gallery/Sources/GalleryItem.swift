@@ -3,24 +3,24 @@
     import Foundation
     import Synchronization
 
-    /// One picture of the gallery.
+    /// One image of the gallery.
     struct GalleryItem: Sendable {
-        /// What a person calls it, and searches for.
+        /// The name, which is displayed and searched.
         var name: String
-        /// Where it is from, as shown with its details.
+        /// The origin, as shown in the details.
         var origin: String
         var request: ImageRequest
-        /// The number that the picture itself shows; nil for pictures that are not drawn here.
+        /// The number that is drawn into the image; nil for images that are not drawn by the gallery.
         var number: Int?
     }
 
     extension GalleryItem {
-        /// A URL or a path, as a person writes it.
+        /// Creates an item from a URL or a path, as a user enters it.
         init(named text: String) {
             let scheme = text.prefix { $0 != ":" }.lowercased()
             let url = text.contains("://") || scheme == "data" ? URL(string: text) : nil
             let request = url.map { ImageRequest(url: $0) } ?? ImageRequest(source: .file(text))
-            // Shown on screen: without a password, and not megabytes long.
+            // The origin is shown on screen, so it has no password and is not megabytes long.
             var origin = scheme == "data" ? "\(text.prefix(40))..." : text
             if let password = url?.password(percentEncoded: true), !password.isEmpty {
                 origin = origin.replacing(":\(password)@", with: ":...@")
@@ -30,9 +30,9 @@
         }
     }
 
-    /// The pictures that lines of standard input name, told as the lines come.
+    /// A reader of image names from standard input, one per line, which delivers them as they arrive.
     final class InputNames: Sendable {
-        /// How many are read at most.
+        /// The maximum number of names that are read.
         static let limit = 50_000
 
         private struct Pending {
@@ -43,9 +43,10 @@
 
         private let pending = Mutex(Pending())
 
-        /// Reads until the end or the limit, on a thread of its own.
+        /// Reads names on a separate thread until the end of the input or the limit.
         ///
-        /// - Parameter deliver: Gets what has come since the last call, and whether nothing more will.
+        /// - Parameter deliver: A closure that receives the items read since the last call, and whether the input has
+        ///   ended.
         func read(_ deliver: @escaping @MainActor ([GalleryItem], _ isOver: Bool) -> Void) {
             Thread.detachNewThread { [self] in
                 var count = 0
@@ -59,7 +60,7 @@
             }
         }
 
-        /// All that comes until the main actor looks is one call.
+        /// Changes the pending items. All changes before the main actor runs are delivered in one call.
         private func post(
             _ deliver: @escaping @MainActor ([GalleryItem], _ isOver: Bool) -> Void, _ change: (inout Pending) -> Void
         ) {

@@ -1,5 +1,5 @@
 #if GTK
-    /// A command line that makes no sense.
+    /// An error of the command line.
     struct UsageError: Error, CustomStringConvertible {
         let description: String
 
@@ -37,7 +37,10 @@
         var usesDisk = true
         var isSelfTest = false
 
-        /// - Returns: nil when only help is wanted.
+        /// Parses the words of a command line.
+        ///
+        /// - Returns: nil if the user only requests help.
+        /// - Throws: A ``UsageError``.
         init?(_ words: some Sequence<String>) throws {
             var words = Array(words)[...]
             while let word = words.popFirst() {

@@ -3,13 +3,13 @@
     import AlcedoTesting
     import FoundationEssentials
 
-    /// Where the pictures are from.
+    /// The source of the gallery's images.
     struct GallerySource {
         var title: String
         var items: [GalleryItem]
-        /// Where more are named, when there is such a place.
+        /// The reader of further image names; nil if the source is complete.
         var names: InputNames?
-        /// The server that draws landscapes, when they are from there.
+        /// The server that draws landscapes; nil for other sources.
         var server: SceneServer?
 
         init(_ options: GalleryOptions, conditions: NetworkConditions) throws {
@@ -43,11 +43,11 @@
         }
     }
 
-    /// The images below a directory, found by their names' ends.
+    /// The images in a directory and its subdirectories, recognized by their file extensions.
     struct DirectorySource {
         private static let endings: Set = ["png", "apng", "jpg", "jpeg", "gif", "webp"]
 
-        /// Paths, in order.
+        /// The paths of the images, sorted.
         let files: [String]
 
         init(path: String) throws {
@@ -56,10 +56,16 @@
             self.files = files.sorted()
         }
 
-        /// The same for all paths that lead to a directory.
+        /// Returns a path that is the same for all paths and links to a directory.
         private static func identity(of path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().path }
 
-        /// - Parameter visited: Directories that were read. Each is read once, however many links lead to it.
+        /// Adds the images in a directory to `files`, recursively.
+        ///
+        /// - Parameters:
+        ///   - directory: The path of the directory.
+        ///   - visited: The directories that have been read. Each is read once, regardless of the number of links to
+        ///     it.
+        ///   - files: The paths found so far.
         private static func walk(
             _ directory: String, _ visited: inout Set<String>, into files: inout [String]
         ) throws {
@@ -72,24 +78,24 @@
                     let end = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() }
                     if let end, endings.contains(end) { files.append(path) }
                 } else if visited.insert(identity(of: path)).inserted {
-                    // A directory that may not be read has no images for us.
+                    // Directories without read permission are skipped.
                     try? walk(path, &visited, into: &files)
                 }
             }
         }
     }
 
-    /// A server on 127.0.0.1 that draws a landscape for each number, in all formats.
+    /// A server on 127.0.0.1 that draws a landscape for each number, in various formats.
     struct SceneServer {
         let items: [GalleryItem]
-        // Serves as long as somebody holds it.
+        // The server runs until this object is released.
         private let origin: LoopbackOrigin
 
         init(count: Int, conditions: NetworkConditions) throws {
             let origin = try LoopbackOrigin { request in
                 guard let number = Int(request.path.dropFirst().prefix { $0 != "." }), (0..<count).contains(number)
                 else { return .status(404) }
-                // A picture that is not to be had may be the next time.
+                // Each attempt fails independently, so a retry may succeed.
                 var dice = SceneRandom(seed: UInt64(number) << 20 | UInt64(request.attempt))
                 if dice.next(in: 0..<1) < conditions.failureRate { return .status(404) }
                 guard let file = try? SceneFile(number: number).encoded() else { return .status(500) }
@@ -101,7 +107,7 @@
                 let file = SceneFile(number: number)
                 let url = origin.url(for: "/\(number).\(file.format)")
                 var request = ImageRequest(url: url)
-                // The port changes from run to run; the picture does not.
+                // The port differs in each run, but the image does not.
                 request.resource = ResourceKey("landscape:\(number)")
                 return GalleryItem(
                     name: file.name, origin: url.absoluteString, request: request, number: number)

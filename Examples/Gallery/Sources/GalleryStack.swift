@@ -4,24 +4,30 @@
     import FoundationEssentials
     import Synchronization
 
-    /// The pipeline that the gallery loads with: the default stack, but for a network that may be slow, and counters.
+    /// The gallery's pipeline: the standard configuration with an adjustable network delay and a record of response
+    /// sources.
     final class GalleryStack: Sendable {
-        /// Most bytes of HTTP answers in memory.
+        /// The maximum number of bytes of HTTP responses in memory.
         static let responseLimit = 16 << 20
 
-        /// Most bytes of frames.
+        /// The maximum number of bytes of animation frames.
         static let frameLimit = 16 << 20
 
         let pipeline: ImagePipeline
         let prefetcher: ImagePrefetcher
-        /// The frames of animations, of all views.
+        /// The pool of animation frames for all views.
         let frames = FramePool(byteLimit: frameLimit, pressureSource: SystemMemoryPressureSource())
         let sources = ResponseSources()
         let conditions: NetworkConditions
         private let configuration: ImagePipeline.Configuration
         private let responses: URLResponseCache
 
-        /// - Parameter memoryLimit: Most bytes of decoded pictures.
+        /// Creates the pipeline.
+        ///
+        /// - Parameters:
+        ///   - memoryLimit: The maximum number of bytes of decoded images in memory.
+        ///   - usesDisk: Whether images are cached on disk.
+        ///   - conditions: The conditions of the simulated network.
         init(memoryLimit: Int, usesDisk: Bool, conditions: NetworkConditions) {
             self.conditions = conditions
             let responses = URLResponseCache(memoryCapacity: Self.responseLimit)
@@ -39,32 +45,34 @@
             prefetcher = ImagePrefetcher(pipeline: pipeline)
         }
 
-        /// Removes all that is stored, in memory and on disk.
+        /// Removes all entries from the memory, disk and response caches.
         func emptyCaches() async {
             configuration.memoryCache?.removeAll()
             await configuration.diskCache?.removeAll()
             await responses.removeAll()
         }
 
-        /// What the file of a picture says that has been loaded: from the caches or the disk, never from the network.
+        /// Returns the image information from the header of a loaded file. Reads the caches or the local file, never
+        /// the network.
         func header(of request: ImageRequest) async throws -> ImageInfo {
             var request = request
             request.cachePolicy = .cacheOnly
             return try configuration.codecs.inspect(try await pipeline.data(for: request))
         }
 
-        /// The request for a picture that covers a cell of this size, in device pixels, and is no larger.
+        /// Returns the request for an image that fills a cell of `size` device pixels and is not larger.
         static func thumbnail(_ request: ImageRequest, covering size: PixelSize) -> ImageRequest {
             var request = request
             request.decoding.target = TargetSize(size, mode: .fill)
-            // What GTK draws without converting it first.
+            // GTK draws premultiplied pixels without a conversion.
             request.decoding.alphaMode = .premultiplied
             request.processors = [.resize(filling: size)]
             return request
         }
     }
 
-    /// Where a picture came from. The pipeline knows of no response cache: what that has, came from the network for it.
+    /// The layer that an image was loaded from. The pipeline does not know about the response cache and reports its
+    /// responses as network.
     enum ImageLayer: String, CaseIterable {
         case memory
         case disk
@@ -72,11 +80,12 @@
         case network
         case local
 
-        /// As a person is told it.
+        /// The name shown to the user.
         var name: String { self == .response ? "HTTP cache" : rawValue }
     }
 
-    /// Remembers of each picture whether its last download was answered by the response cache, the network asked or not.
+    /// An observer that records for each image whether the response cache served its last download, with or without
+    /// revalidation.
     final class ResponseSources: PipelineObserving {
         private let servedFromCache = Mutex<Set<ResourceKey>>([])
 
@@ -91,7 +100,7 @@
             }
         }
 
-        /// Where the answer to a request came from.
+        /// Returns the layer that a response was loaded from.
         func layer(of response: ImageResponse, to request: ImageRequest) -> ImageLayer {
             switch response.layer {
             case .memory: .memory

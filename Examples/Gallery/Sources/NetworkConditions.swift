@@ -3,7 +3,7 @@
     import AlcedoHTTP
     import Synchronization
 
-    /// The delay and the failures of the network: set by the sliders, read by the transport and the server.
+    /// The delay and the failure rate of the network, which the sliders set and the transport and the server read.
     final class NetworkConditions: Sendable {
         private struct State {
             var delay: Duration
@@ -16,20 +16,20 @@
             state = Mutex(State(delay: delay, failureRate: failureRate))
         }
 
-        /// How much longer each answer takes.
+        /// The additional time that each response takes.
         var delay: Duration {
             get { state.withLock { $0.delay } }
             set { state.withLock { $0.delay = newValue } }
         }
 
-        /// From 0, nothing fails, to 1.
+        /// The share of requests that fail, from 0 to 1.
         var failureRate: Double {
             get { state.withLock { $0.failureRate } }
             set { state.withLock { $0.failureRate = newValue } }
         }
     }
 
-    /// A transport that takes as much longer as the conditions say.
+    /// A transport that delays each request by the configured time.
     struct SlowTransport: HTTPTransport {
         let transport: any HTTPTransport
         let conditions: NetworkConditions

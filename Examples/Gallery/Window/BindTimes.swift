@@ -3,12 +3,12 @@
     import AlcedoGTK
     import Foundation
 
-    /// How long the main thread computes for binding a cell, and for all together.
+    /// The processor time of the main thread for each bind of a cell, and for all binds and unbinds.
     @MainActor final class BindTimes {
         private(set) var binds = DurationHistogram()
-        /// Of binds and unbinds.
+        /// The total time of binds and unbinds.
         private(set) var total = Duration.zero
-        /// How many cells there are.
+        /// The number of cells.
         fileprivate(set) var cellCount = 0
 
         func reset() { binds = DurationHistogram() }
@@ -28,7 +28,7 @@
         }
     }
 
-    /// A cell whose binds are timed.
+    /// A cell whose binds and unbinds are timed.
     @MainActor final class MeteredCell: RecycledCell {
         let cell: GridCell
         private let times: BindTimes
@@ -48,8 +48,8 @@
         func unbind() { times.measureUnbind { cell.unbind() } }
     }
 
-    /// How long the calling thread has computed: unlike the time of a clock, it stands still while another program has the
-    /// processor.
+    /// The processor time of the calling thread. Unlike the time of a clock, it does not advance while another program
+    /// uses the processor.
     enum ThreadTime {
         static var now: Duration {
             var time = timespec()

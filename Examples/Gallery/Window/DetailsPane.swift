@@ -3,7 +3,7 @@
     import AlcedoGTK
     import CGTK
 
-    /// One picture, whole, and what is known of it, beside the grid.
+    /// A pane beside the grid that shows one whole image and its properties.
     @MainActor final class DetailsPane {
         let widget: Widget
         private(set) var item: GalleryItem?
@@ -15,10 +15,15 @@
         private let binder: ImageBinder
         private let stack: GalleryStack
         private let thumbnail: (ImageRequest) -> ImageRequest
-        /// The number of the last load: a response to another one is not shown.
+        /// The number of the last load. Results of other loads are not shown.
         private var loadNumber = 0
 
-        /// - Parameter thumbnail: Makes the request of the grid's cells, which is shown while the picture loads.
+        /// Creates a closed pane.
+        ///
+        /// - Parameters:
+        ///   - stack: The stack that loads the image.
+        ///   - thumbnail: A closure that returns the request of a grid cell, whose image is shown while the whole image
+        ///     loads.
         init(stack: GalleryStack, thumbnail: @escaping (ImageRequest) -> ImageRequest) {
             self.stack = stack
             self.thumbnail = thumbnail
@@ -41,7 +46,7 @@
                 GTK_ORIENTATION_HORIZONTAL, spacing: 4, [name.expanding(along: false), again, close])
             let content = Widget.box(
                 GTK_ORIENTATION_VERTICAL, spacing: 14, [top, imageWidget, facts.widget], classes: "details")
-            // Whatever is to be said, the window stays as high as it is.
+            // The pane scrolls, so that its content does not change the height of the window.
             let scroller: Widget = gtk_scrolled_window_new()
             gtk_scrolled_window_set_policy(scroller.opaque, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
             gtk_scrolled_window_set_child(scroller.opaque, content)
@@ -74,7 +79,7 @@
             load(request, item)
         }
 
-        /// At the size of the pane; what the file holds is told from its header.
+        /// Loads the image at the size of the pane. The properties of the file are read from its header.
         private func load(_ request: ImageRequest, _ item: GalleryItem) {
             loadNumber += 1
             facts.show([("Loading", "…"), ("From", item.origin)])
@@ -138,7 +143,7 @@
         }
     }
 
-    /// Names and values in two columns.
+    /// A table of names and values in two columns.
     @MainActor private final class FactTable {
         private static let rowCount = 9
 
@@ -163,7 +168,7 @@
             widget = grid
         }
 
-        /// Shows these, as many as there is room for.
+        /// Shows facts, up to the number of rows.
         func show(_ facts: [(String, String)]) {
             for (index, row) in rows.enumerated() {
                 let fact = index < facts.count ? facts[index] : nil

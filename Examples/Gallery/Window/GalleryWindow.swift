@@ -3,7 +3,7 @@
     import AlcedoGTK
     import CGTK
 
-    /// The window: puts the parts together and passes on what happens.
+    /// The window, which assembles the parts and forwards events between them.
     @MainActor final class GalleryWindow {
         private static let widths = [80, 112, 144, 176, 224, 288, 368, 480]
         private static let updateInterval = Duration.milliseconds(250)
@@ -11,9 +11,9 @@
         let window: Widget
         let grid: ImageGrid
         private let source: GallerySource
-        /// All that there is, found or not.
+        /// All items, including those that the search does not match.
         private var items: [GalleryItem]
-        /// Whether more will be named.
+        /// Whether more names are being read.
         private var isReading: Bool
         private var searchWords: [Substring] = []
         private let stack: GalleryStack
@@ -69,9 +69,9 @@
             gtk_window_set_child(window.cast(), .box(GTK_ORIENTATION_VERTICAL, [middle, status.widget]))
         }
 
-        // MARK: What a person does
+        // MARK: User actions
 
-        /// Shows the pictures whose names hold these words.
+        /// Shows the images whose names contain all words of the search text.
         func show(_ search: String) {
             searchWords = search.lowercased().split(separator: " ")
             grid.show(items.filter { isFound($0) })
@@ -123,7 +123,7 @@
 
         private func press(_ key: guint) -> Bool {
             let isTyping = header?.searchHasFocus ?? false
-            // With Caps Lock, too.
+            // Lowercased, so that the keys also work with Caps Lock.
             switch Int32(gdk_keyval_to_lower(key)) {
             case GDK_KEY_Escape:
                 if isTyping {
@@ -146,7 +146,7 @@
             return true
         }
 
-        // MARK: What is going on
+        // MARK: Status
 
         private func updateRegularly() {
             Task { [weak self] in
@@ -165,18 +165,22 @@
         }
     }
 
-    /// Keys that mean the same wherever the focus is.
+    /// A handler for keys that have the same effect regardless of the focus.
     @MainActor private final class Keyboard {
-        /// - Returns: Whether the key was taken.
+        /// A closure that handles a key, and returns whether it did.
         typealias Handler = @MainActor (_ key: guint) -> Bool
 
         private let handler: Handler
 
-        /// - Parameter window: Owns the handler; it has to outlive its key presses only.
+        /// Creates a handler.
+        ///
+        /// - Parameters:
+        ///   - window: The window, which owns the handler.
+        ///   - handler: The closure that handles keys.
         init(on window: Widget, _ handler: @escaping Handler) {
             self.handler = handler
             guard let keys = gtk_event_controller_key_new() else { return }
-            // Before the widget that has the focus, which would take `/` for text otherwise.
+            // The capture phase precedes the focused widget, which would treat `/` as text.
             gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
             let callback: @MainActor @convention(c) (OpaquePointer?, guint, guint, guint, gpointer?) -> gboolean = {
                 guard let keyboard = $4 else { return 0 }

@@ -3,7 +3,7 @@
     import AlcedoGTK
     import CGTK
 
-    /// One cell of the grid: a picture, its name below, and a word over it when it could not be had.
+    /// A cell of the grid: an image, its name below it, and an error text over it after a failure.
     @MainActor final class GridCell: RecycledCell {
         enum State {
             case idle
@@ -15,7 +15,7 @@
         let widget: OpaquePointer
         let imageView: ImageView
         private(set) var state = State.idle
-        /// What the cell shows, or is to show.
+        /// The item that the cell shows or loads.
         private(set) var item: GalleryItem?
 
         private let name: Widget
@@ -61,7 +61,7 @@
 
         isolated deinit { g_object_unref(UnsafeMutableRawPointer(widget)) }
 
-        /// Of a picture as wide as this, in points.
+        /// Returns the size of a cell's image with the given width, in points.
         static func size(ofWidth width: Int) -> PixelSize { PixelSize(width: width, height: width * 3 / 4) }
 
         func bind(to position: Int) {
@@ -79,10 +79,10 @@
             set(.idle)
         }
 
-        /// Whether a person is waiting for the picture.
+        /// Sets the priority of the load: high for a visible cell, low otherwise.
         func setVisible(_ isVisible: Bool) { binder.setPriority(isVisible ? .high : .low) }
 
-        /// Loads again what could not be had.
+        /// Loads the image again if the last load failed.
         func retry() {
             guard state == .failed, let item else { return }
             load(item)
@@ -116,18 +116,16 @@
         }
     }
 
-    /// What a cell asks of the grid that it is in, and tells it.
+    /// The owner of a cell, which provides items and receives events.
     @MainActor protocol GridCellOwner: AnyObject {
-        /// The frames of animations, of all cells.
+        /// The pool of animation frames for all cells.
         var frames: FramePool { get }
         func item(at position: Int) -> GalleryItem?
-        /// The request as it is for a cell.
+        /// Returns the request at the size of a cell.
         func thumbnail(_ request: ImageRequest) -> ImageRequest
-        /// Whether the cell at a position is on screen, and not only near it.
+        /// Returns whether the cell at a position is visible, not only near the visible area.
         func isVisible(_ position: Int) -> Bool
-        /// A load has ended, but not by being cancelled.
-        ///
-        /// - Parameter request: nil when there was nothing that could be loaded.
+        /// Records the end of a load that was not cancelled.
         func cellDidLoad(_ result: Result<ImageResponse, any Error>, of request: ImageRequest)
         func cellWasClicked(at position: Int)
     }

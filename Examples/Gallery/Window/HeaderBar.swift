@@ -2,7 +2,7 @@
     import AlcedoGTK
     import CGTK
 
-    /// Title, search, size of the cells, network.
+    /// The header bar with the title, the search field, the cell size and the network settings.
     @MainActor final class HeaderBar {
         let widget: Widget
         private let subtitle = Widget.label(classes: "subtitle")
@@ -42,9 +42,9 @@
         func clearSearch() { gtk_editable_set_text(search.opaque, "") }
     }
 
-    /// Sliders for the weather on the network, and what empties the caches.
+    /// A popover with sliders for the network conditions, and a button that empties the caches.
     @MainActor final class NetworkPopover {
-        /// The button that opens it.
+        /// The button that opens the popover.
         let button: Widget
 
         init(conditions: NetworkConditions, hasServer: Bool, empty: @escaping @MainActor () -> Void) {

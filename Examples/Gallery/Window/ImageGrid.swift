@@ -3,15 +3,15 @@
     import AlcedoGTK
     import CGTK
 
-    /// The scrolling grid: a list model, its cells, and what is loaded ahead.
+    /// The scrolling grid, with its list model, cells and prefetcher.
     @MainActor final class ImageGrid: GridCellOwner {
         let widget: Widget
         let tally = LayerTally()
-        /// How long each bind has taken, for the self-test.
+        /// The time of each bind, for the self-test.
         let bindTimes = BindTimes()
         let frames: FramePool
         var onActivate: ((_ position: Int) -> Void)?
-        /// What is shown, of all that there is.
+        /// The shown items.
         private(set) var items: [GalleryItem] = []
         private(set) var cellWidth: Int
 
@@ -27,7 +27,7 @@
             self.stack = stack
             frames = stack.frames
             self.cellWidth = cellWidth
-            // The selection takes the model over, and the view the selection.
+            // The selection takes ownership of the model, and the view takes ownership of the selection.
             g_object_ref(UnsafeMutableRawPointer(model))
             selection = gtk_single_selection_new(model)
             gtk_single_selection_set_autoselect(selection, 0)
@@ -43,10 +43,10 @@
                 self.onActivate?(position)
             }
             makeCells()
-            // Across nothing scrolls, so this changes with the width only.
+            // The grid does not scroll horizontally, so this changes only with the width.
             let across = gtk_scrolled_window_get_hadjustment(scroller.opaque)
             Signal.connect(UnsafeMutableRawPointer(across).unsafelyUnwrapped, "changed") { [weak self] in
-                // Not within the layout that this is a part of.
+                // Deferred until the current layout has finished.
                 Task { self?.limitColumns() }
             }
             let adjustment = OpaquePointer(gtk_scrolled_window_get_vadjustment(scroller.opaque))
@@ -68,7 +68,8 @@
             }
         }
 
-        /// GTK makes thirty rows of cells, each as long as it may become: no longer than there is room for.
+        /// Limits the number of columns to those that fit. GTK creates thirty rows of cells, each with the maximum
+        /// number of columns.
         private func limitColumns() {
             let width = guint(max(0, gtk_widget_get_width(Widget(view))))
             let count = max(1, width / guint(cellWidth))
@@ -77,7 +78,7 @@
 
         // MARK: Items
 
-        /// Shows these and no others, from the first on.
+        /// Replaces all items, and shows the list from the start.
         func show(_ items: [GalleryItem]) {
             let before = self.items.count
             self.items = items
@@ -85,14 +86,14 @@
             prefetcher?.reset()
         }
 
-        /// Shows these, too, after the others.
+        /// Appends items.
         func add(_ items: [GalleryItem]) {
             let end = self.items.count
             self.items += items
             replace(end..<end, by: items.count)
         }
 
-        /// The model counts; what the items are is asked by position.
+        /// Replaces positions in the model. The model only counts; items are looked up by position.
         private func replace(_ positions: Range<Int>, by count: Int) {
             "".withCString { empty in
                 var names = [UnsafePointer<CChar>?](repeating: empty, count: count)
@@ -101,7 +102,7 @@
             }
         }
 
-        /// Makes cells of another width, which hold other pictures.
+        /// Replaces the cells by cells of another width, which load images of another size.
         func setCellWidth(_ width: Int) {
             guard width != cellWidth else { return }
             cellWidth = width
@@ -114,7 +115,7 @@
             for (_, cell) in factory?.boundCells ?? [] { cell.cell.retry() }
         }
 
-        /// Binds all cells anew, after the caches were emptied.
+        /// Binds all cells again, after the caches were emptied.
         func reload() { makeCells() }
 
         private func makeCells() {
@@ -126,7 +127,7 @@
             self.factory = factory
         }
 
-        // MARK: Selection and sight
+        // MARK: Selection and visibility
 
         var selectedPosition: Int? {
             get {
@@ -136,8 +137,8 @@
             set { gtk_single_selection_set_selected(selection, newValue.map { guint($0) } ?? guint.max) }
         }
 
-        /// Shows and selects the first picture, or the last. GTK's own keys leave the list where it is when the picture
-        /// that they go to has the focus already.
+        /// Shows and selects the first or the last image. GTK's own keys do not scroll the list when the target already
+        /// has the focus.
         func scroll(toEnd: Bool) {
             let adjustment = gtk_scrolled_window_get_vadjustment(widget.opaque)
             gtk_adjustment_set_value(
@@ -146,26 +147,26 @@
             if let selectedPosition { moveFocus(to: selectedPosition) }
         }
 
-        /// Gives the keyboard focus to a picture, from which the arrows then go on.
+        /// Moves the keyboard focus to an image, from which the arrow keys continue.
         private func moveFocus(to position: Int) {
-            // Makes the cell, when it has none.
+            // This also creates the cell if there is none.
             gtk_widget_activate_action_variant(
                 Widget(view), "list.scroll-to-item", g_variant_new_uint32(guint32(position)))
             guard let cell = boundCells.first(where: { $0.position == position })?.cell else { return }
-            // GTK's own widget for an item is around the cell's.
+            // GTK wraps the cell's widget in its own widget for the item.
             gtk_widget_grab_focus(gtk_widget_get_parent(Widget(cell.widget)))
         }
 
         func focus() { gtk_widget_grab_focus(Widget(view)) }
 
-        /// Cells that have an item, in sight or near.
+        /// The cells that have an item, visible or near the visible area.
         var boundCells: [(position: Int, cell: GridCell)] {
             (factory?.boundCells ?? []).map { ($0.position, $0.cell.cell) }
         }
 
         var cellCount: Int { bindTimes.cellCount }
 
-        // MARK: What cells ask and tell
+        // MARK: GridCellOwner
 
         func item(at position: Int) -> GalleryItem? { items.indices.contains(position) ? items[position] : nil }
 

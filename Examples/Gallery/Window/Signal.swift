@@ -1,8 +1,9 @@
 #if GTK
     import CGTK
 
-    /// A Swift closure as the handler of an object's signal. GTK, which has one thread, calls it on the main one, and
-    /// releases it with the object.
+    /// A signal handler that is a Swift closure.
+    ///
+    /// GTK is single-threaded and calls the closure on the main thread. The closure is released with the object.
     @MainActor enum Signal {
         private final class Box: Sendable {
             let run: @MainActor () -> Void
@@ -10,14 +11,14 @@
             init(_ run: @escaping @MainActor () -> Void) { self.run = run }
         }
 
-        /// Connects to a signal whose arguments do not matter, and that wants no answer.
+        /// Connects a closure that ignores the arguments to a signal that returns no value.
         static func connect(
             _ object: UnsafeMutableRawPointer, _ name: String, _ handler: @escaping @MainActor () -> Void
         ) {
             let callback: @MainActor @convention(c) (gpointer?) -> Void = { box in
                 if let box { Unmanaged<Box>.fromOpaque(box).takeUnretainedValue().run() }
             }
-            // Swapped, the box comes first, however many arguments the signal has after it.
+            // With `G_CONNECT_SWAPPED`, the box is the first argument, regardless of the number of signal arguments.
             g_signal_connect_data(
                 object, name, unsafeBitCast(callback, to: GCallback.self),
                 Unmanaged.passRetained(Box(handler)).toOpaque(),

@@ -2,7 +2,7 @@
     import CGTK
     import Foundation
 
-    /// What came from where so far, and what is going on.
+    /// The status bar, which shows the number of images by layer, and the loads in progress.
     @MainActor final class StatusBar {
         private static let failed = "failed"
         private static let loading = "loading"
@@ -43,7 +43,7 @@
         }
     }
 
-    /// How many pictures came from where into a cell.
+    /// The number of images that cells have loaded from each layer.
     @MainActor final class LayerTally {
         private(set) var counts: [ImageLayer: Int] = [:]
         private(set) var failures = 0

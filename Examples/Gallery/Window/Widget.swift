@@ -4,7 +4,7 @@
 
     typealias Widget = UnsafeMutablePointer<GtkWidget>
 
-    /// Short ways to make and change widgets: GTK's own functions, with the casts that C macros would do.
+    /// Helpers that create and change widgets. They call GTK's functions with the casts that C macros perform.
     extension UnsafeMutablePointer<GtkWidget> {
         var opaque: OpaquePointer { OpaquePointer(self) }
         var object: UnsafeMutableRawPointer { UnsafeMutableRawPointer(self) }
@@ -47,7 +47,7 @@
             return self
         }
 
-        /// Takes all the room there is.
+        /// Expands the widget into the available space.
         @MainActor func expanding(across: Bool = true, along: Bool = true) -> Widget {
             gtk_widget_set_hexpand(self, across ? 1 : 0)
             gtk_widget_set_vexpand(self, along ? 1 : 0)
@@ -66,7 +66,7 @@
         }
     }
 
-    /// Sets properties of objects for which there is no function; C's `g_object_set` is none that Swift can call.
+    /// A setter for object properties without a function of their own. Swift cannot call C's variadic `g_object_set`.
     @MainActor enum Property {
         private static let booleanType = GType(5 << 2)
         private static let stringType = GType(16 << 2)

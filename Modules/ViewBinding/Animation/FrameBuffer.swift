@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// The decoded frames of one animation, shared by all who show it, and the work of decoding them early.
+/// The decoded frames of one animation, shared by all of its viewers. Decodes frames ahead of time.
 final class FrameBuffer: Sendable {
     private struct State: Sendable {
         var buffer: FrameBufferState
@@ -15,9 +15,13 @@ final class FrameBuffer: Sendable {
     private let frameBytes: Int
     private let state: Locked<State>
 
+    /// Creates a buffer that contains the first frame.
+    ///
     /// - Parameters:
+    ///   - source: The source of the frames.
     ///   - first: The first frame.
-    ///   - budget: Says how many bytes there are, and whether memory is short.
+    ///   - executor: The executor that decodes the frames.
+    ///   - budget: The number of bytes that may be used, which depends on the memory pressure.
     init(_ source: any ImageFrameSource, first: PixelBuffer, executor: BlockingExecutor, budget: FrameBudget) {
         self.source = source
         self.executor = executor
@@ -30,14 +34,15 @@ final class FrameBuffer: Sendable {
 
     var failure: (any Error)? { state.withLock { $0.buffer.failure } }
 
-    /// The work that is under way; nil when there is none.
+    /// The decoding task in progress; nil if there is none.
     var decoding: Task<Void, Never>? { state.withLock { $0.buffer.isDecoding ? $0.decoding : nil } }
 
     private var capacity: Int { budget.capacity(frameBytes: frameBytes) }
 
-    /// Adds one who shows frames.
+    /// Adds a viewer, and returns its identifier.
     ///
-    /// - Parameter wake: Called from any thread when a frame has come, after one was not there.
+    /// - Parameter wake: A closure that is called on any thread when a frame that the viewer waited for has been
+    ///   decoded.
     func makeViewer(wake: @escaping @Sendable () -> Void) -> Int {
         state.withLock { state in
             let viewer = state.buffer.makeViewer()
@@ -54,10 +59,11 @@ final class FrameBuffer: Sendable {
         _ = consume waker
     }
 
-    /// A viewer sees nothing for now.
+    /// Hides a viewer, which then needs no frames.
     func hide(viewer: Int) { state.withLock { state in count(in: &state) { $0.remove(viewer: viewer) } } }
 
-    /// Changes who looks. An animation that nobody looks at has no part of the budget.
+    /// Changes the viewers, and updates the budget when the first viewer appears or the last one disappears. An
+    /// animation without viewers has no share of the budget.
     private func count<Value>(in state: inout State, _ change: (inout FrameBufferState) -> Value) -> Value {
         let before = state.buffer.isSeen
         defer {
@@ -70,8 +76,10 @@ final class FrameBuffer: Sendable {
         return change(&state.buffer)
     }
 
-    /// Returns the frame that a viewer is to show, or the last one before it that is there and comes after `limit`. Has it,
-    /// when it is not shown already, and those after it decoded.
+    /// Returns the frame that a viewer is to show; if it is not decoded yet, the last decoded frame before it and after
+    /// `limit`.
+    ///
+    /// Starts decoding the frame, unless it is shown already, and the frames after it.
     func frame(
         _ frame: Int, isShown: Bool, after limit: Int, remaining: Int, viewer: Int
     ) -> (index: Int, pixels: PixelBuffer)? {
@@ -85,7 +93,7 @@ final class FrameBuffer: Sendable {
         return found
     }
 
-    /// Drops what there is no room for any more.
+    /// Drops frames that exceed the budget; when memory pressure is critical, all frames.
     func trim() {
         let capacity = capacity
         let isCritical = budget.isCritical
@@ -102,7 +110,7 @@ final class FrameBuffer: Sendable {
         }
     }
 
-    /// Decodes one frame after another, for as long as somebody needs one.
+    /// Decodes frames in sequence while viewers need them.
     private func decode(from first: Int) async {
         var next: Int? = first
         while let frame = next {
@@ -123,19 +131,20 @@ final class FrameBuffer: Sendable {
     }
 }
 
-/// Which frames of one animation are kept, and which is decoded next. Decides only.
+/// The state of a frame buffer: the frames to keep, and the frame to decode next. A pure state machine without side
+/// effects.
 ///
-/// Viewers go round: of the frames there are too many of, the one that all viewers will need last goes first. The first
-/// frame is the image's own picture, is always there and does not count.
+/// Viewers play in a loop. When frames exceed the capacity, the frame that all viewers need last is dropped first. The
+/// first frame belongs to the image itself. It is always available and does not count.
 struct FrameBufferState: Sendable {
-    /// How many frames beyond the one that is shown are decoded early.
+    /// The number of frames that are decoded ahead of the shown frame.
     static let ahead = 4
 
     private struct Viewer: Sendable {
         var frame: Int
-        /// Frames that come after it before the animation ends.
+        /// The number of frames that follow before the animation ends.
         var remaining: Int
-        /// Whether it shows that frame already.
+        /// Whether the viewer shows that frame already.
         var isShown: Bool
         var isWaiting: Bool
     }
@@ -148,19 +157,23 @@ struct FrameBufferState: Sendable {
     private var lastViewer = 0
     private(set) var isDecoding = false
 
-    /// - Parameter frameCount: At least one.
+    /// Creates a state with the first frame.
+    ///
+    /// - Parameters:
+    ///   - frameCount: The number of frames, at least one.
+    ///   - first: The first frame.
     init(frameCount: Int, first: PixelBuffer) {
         self.frameCount = frameCount
         self.first = first
     }
 
-    /// Whether a viewer looks at it.
+    /// Whether the animation has visible viewers.
     var isSeen: Bool { !viewers.isEmpty }
 
-    /// Frames that were decoded here.
+    /// The number of stored frames, without the first frame.
     var storedCount: Int { frames.count }
 
-    /// The error of the first frame that could not be decoded.
+    /// The error of the first frame, in playing order, that could not be decoded; nil if there is none.
     var failure: (any Error)? { failures.min { $0.key < $1.key }?.value }
 
     mutating func makeViewer() -> Int {
@@ -168,7 +181,8 @@ struct FrameBufferState: Sendable {
         return lastViewer
     }
 
-    /// A viewer is to show `frame`. Returns it, when it is there; else the viewer waits, unless it shows the frame already.
+    /// Records that a viewer is to show `frame`, and returns the frame if it is available. Otherwise the viewer waits,
+    /// unless it already shows the frame or the frame cannot be decoded.
     mutating func request(_ frame: Int, isShown: Bool, remaining: Int, viewer: Int) -> PixelBuffer? {
         let found = pixels(frame)
         viewers[viewer] = Viewer(
@@ -177,7 +191,7 @@ struct FrameBufferState: Sendable {
         return found
     }
 
-    /// Of the frames after `limit` and before `wanted`, the last that is there: late, but better than none.
+    /// Returns the last available frame after `limit` and before `requested`, to show instead of a frame that is late.
     func latest(before requested: Int, after limit: Int) -> (index: Int, pixels: PixelBuffer)? {
         var index = requested
         for _ in 0..<frameCount {
@@ -188,16 +202,17 @@ struct FrameBufferState: Sendable {
         return nil
     }
 
-    /// A viewer shows nothing any more. When nobody does, no frame is kept.
+    /// Removes a viewer. When no viewers remain, all frames are dropped.
     mutating func remove(viewer: Int) {
         viewers[viewer] = nil
         if viewers.isEmpty { frames = [:] }
     }
 
-    /// Begins the decoding of the frame that is needed first; nil when none is, or one is being decoded. Drops frames, when
-    /// there is less room than there was.
+    /// Marks the most urgent missing frame as being decoded, and returns it; returns nil if no frame is needed or one
+    /// is being decoded already. Drops frames that exceed the capacity.
     ///
-    /// - Parameter capacity: Most frames to keep, unless more viewers than that wait for one each.
+    /// - Parameter capacity: The maximum number of frames to keep. It is exceeded when more viewers each wait for a
+    ///   different frame.
     mutating func beginDecoding(capacity: Int) -> Int? {
         trim(to: capacity)
         guard !isDecoding, frames.count < frameCount - 1,
@@ -207,7 +222,7 @@ struct FrameBufferState: Sendable {
         return frame
     }
 
-    /// Decoding has ended. Returns the viewers that have waited.
+    /// Stores the result of decoding a frame. Returns the viewers that waited.
     mutating func endDecoding(_ frame: Int, _ result: Result<PixelBuffer, any Error>, capacity: Int) -> [Int] {
         isDecoding = false
         guard !viewers.isEmpty else { return [] }
@@ -221,12 +236,12 @@ struct FrameBufferState: Sendable {
         return waiting
     }
 
-    /// Drops frames that there is no room for, those that are needed last first.
+    /// Drops frames that exceed the capacity, starting with those that are needed last.
     mutating func trim(to capacity: Int) {
         guard frames.count > max(1, capacity) else { return }
         let room = room(capacity)
         let needed = Set(needed(room))
-        // What is needed is never more than there is room for: dropping it would have it decoded for ever.
+        // The needed frames always fit the capacity. Dropping one of them would decode it repeatedly.
         let dispensable = frames.keys.filter { !needed.contains($0) }.sorted { distance(to: $0) > distance(to: $1) }
         for frame in dispensable.prefix(max(0, frames.count - room)) { frames[frame] = nil }
     }
@@ -239,7 +254,7 @@ struct FrameBufferState: Sendable {
         max(1, capacity, Set(viewers.values.filter { !$0.isShown && $0.frame != 0 }.map(\.frame)).count)
     }
 
-    /// Frames that are about to be shown, the nearest first, at most `room`.
+    /// Returns the frames that are about to be shown, nearest first, at most `room`.
     private func needed(_ room: Int) -> [Int] {
         let viewers = viewers.sorted { $0.key < $1.key }.map(\.value)
         var needed: [Int] = []
@@ -255,13 +270,14 @@ struct FrameBufferState: Sendable {
         return needed
     }
 
-    /// How many frames the nearest viewer has to go.
+    /// Returns the number of frames that the nearest viewer has to play to reach a frame.
     private func distance(to frame: Int) -> Int {
         viewers.values.map { (frame + frameCount - $0.frame) % frameCount }.min() ?? frameCount
     }
 }
 
-/// How many frames an animation may keep: an equal part of the bytes for all that are seen, and less when memory is short.
+/// The memory budget of animations. Each visible animation may keep an equal share of the bytes, and less under memory
+/// pressure.
 final class FrameBudget: Sendable {
     private struct State: Sendable {
         var animationCount = 0
@@ -281,8 +297,8 @@ final class FrameBudget: Sendable {
 
     func setPressure(_ pressure: MemoryPressure) { state.withLock { $0.pressure = pressure } }
 
-    /// At least two frames, the one that is shown and the next; when memory is short, those alone; when it is critical,
-    /// one.
+    /// Returns the maximum number of frames that one animation may keep: at least two, the shown frame and the next;
+    /// exactly two when memory pressure is a warning; one when it is critical.
     func capacity(frameBytes: Int) -> Int {
         state.withLock { state in
             switch state.pressure {

@@ -1,12 +1,17 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// The decoded frames of animations, shared by all views of one image, within a limit of bytes.
+/// A pool of decoded animation frames with a byte limit. All views of an image share its frames.
 ///
-/// Make one for an app, or a window, and give it to every ``ImageAnimator``. Frames are decoded off the main thread, a few
-/// ahead of what is shown; an animation whose frames fit into its part of the limit is decoded once, however often it
-/// plays. With a source of memory pressure, what is not about to be shown goes when memory becomes short, and everything
-/// when it is critical.
+/// ```swift
+/// let frames = FramePool(byteLimit: 32 << 20, pressureSource: SystemMemoryPressureSource())
+/// let animator = ImageAnimator(image, pool: frames)
+/// ```
+///
+/// Create one pool for an app or a window, and pass it to every ``ImageAnimator``. Frames are decoded off the main
+/// thread, a few ahead of the shown frame. An animation whose frames fit into its share of the limit is decoded once,
+/// however often it plays. With a memory pressure source, the pool drops the frames that are not about to be shown when
+/// memory becomes short, and all frames when it becomes critical.
 public final class FramePool: Sendable {
     private struct Entry: Sendable {
         weak let buffer: FrameBuffer?
@@ -21,12 +26,15 @@ public final class FramePool: Sendable {
     private let executor: BlockingExecutor
     private let state = Locked(State())
 
+    /// Creates an empty pool.
+    ///
     /// - Parameters:
-    ///   - byteLimit: Most bytes of decoded frames, in equal parts for the animations that are not hidden. Each may
-    ///     keep two frames, whatever the limit. What views hold of their own does not count. Default: 64 MiB.
-    ///   - maxConcurrentDecodes: The maximum number of frames that are decoded at once, of different animations. Below one
-    ///     counts as one. Default: 2.
-    ///   - pressureSource: Tells when memory is short. nil: nobody does. Default: nil.
+    ///   - byteLimit: The maximum number of bytes of decoded frames, divided equally among the visible animations. Each
+    ///     animation may keep two frames regardless of the limit. Frames that views hold themselves do not count.
+    ///     Default: 64 MiB.
+    ///   - maxConcurrentDecodes: The maximum number of frames, of different animations, that are decoded concurrently.
+    ///     Values below one are treated as one. Default: 2.
+    ///   - pressureSource: The source of memory pressure; nil to ignore memory pressure. Default: nil.
     public init(
         byteLimit: Int = 64 << 20, maxConcurrentDecodes: Int = 2, pressureSource: (any MemoryPressureSource)? = nil
     ) {
@@ -36,18 +44,21 @@ public final class FramePool: Sendable {
         state.withLock { $0.observation = observation }
     }
 
-    /// How many decoded frames there are, of all animations.
+    /// The number of decoded frames of all animations.
     package var frameCount: Int { buffers.reduce(0) { $0 + $1.storedCount } }
 
-    /// The frames of an animation: those that others have, when its source is one object for all.
+    /// Returns the frame buffer of an animation. If the source is an object, all animations of that object share one
+    /// buffer.
     ///
-    /// - Parameter first: The first frame.
+    /// - Parameters:
+    ///   - source: The source of the frames.
+    ///   - first: The first frame.
     func buffer(for source: any ImageFrameSource, first: PixelBuffer) -> FrameBuffer {
         let id = (source as? any ImageFrameSource & AnyObject).map { ObjectIdentifier($0) }
         if let id, let buffer = state.withLock({ $0.entries[id]?.buffer }) { return buffer }
         let buffer = FrameBuffer(source, first: first, executor: executor, budget: budget)
         return state.withLock { state in
-            // Somebody else may have been quicker.
+            // Another thread may have added a buffer in the meantime.
             if let id, let other = state.entries[id]?.buffer { return other }
             state.entries = state.entries.filter { $0.value.buffer != nil }
             state.entries[id ?? ObjectIdentifier(buffer)] = Entry(buffer: buffer)

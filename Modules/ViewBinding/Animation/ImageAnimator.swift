@@ -1,32 +1,40 @@
 public import AlcedoCore
 
-/// Plays an animated image, by the clock of the view that shows it.
+/// A player for an animated image, driven by the clock of the view that shows it.
 ///
-/// The view shows the image, whose pixels are the first frame, and then calls ``advance(to:)`` for each tick of its frame
-/// clock, or at ``nextDeadline``, and shows what that returns. Frames keep the file's delays exactly: a tick that comes
-/// late, or a frame that is decoded too late, costs frames and no time. Decoding happens off the main thread, ahead of
-/// time, in a ``FramePool``.
+/// ```swift
+/// let animator = ImageAnimator(image, pool: frames)
+/// // At each tick of the frame clock:
+/// if let frame = animator?.advance(to: time) { draw(frame) }
+/// ```
 ///
-/// While a frame that is due is not there, the last one before it that is, is shown. A frame that cannot be decoded is left
-/// out: the one before it stays.
+/// The view first shows the image itself, whose pixels are the first frame. It then calls ``advance(to:)`` at each tick
+/// of its frame clock, or at ``nextDeadline``, and shows the returned frame. The delays of the file are kept exactly: a
+/// late tick or a frame that is decoded too late skips frames and does not slow the animation down. Frames are decoded
+/// ahead of time in a ``FramePool``, off the main thread.
+///
+/// While a due frame is not decoded yet, the last available frame before it is shown. A frame that cannot be decoded is
+/// skipped: the frame before it stays.
 @MainActor public final class ImageAnimator {
     private let image: DecodedImage
     private let buffer: FrameBuffer
     private var viewer = 0
     private var playback: PlaybackState
     private var shown = 0
-    /// A frame that is late must come after this one.
+    /// The frame after which a replacement for a late frame must lie.
     private var limit = 0
 
-    /// As for the initializer.
+    /// A closure that is called when a late frame has been decoded.
     package var onLateFrame: (@MainActor () -> Void)?
 
+    /// Creates an animator for an image.
+    ///
     /// - Parameters:
-    ///   - image: Stays the first frame.
-    ///   - pool: Has the frames, for all views of the image.
-    ///   - onLateFrame: Called when a frame has been decoded that was not there in time: the view may call ``advance(to:)``
-    ///     then, without waiting for its next tick. nil: no call. Default: nil.
-    /// - Returns: nil when the image is not animated.
+    ///   - image: The image. Its pixels are the first frame.
+    ///   - pool: The pool of decoded frames, shared by all views of the image.
+    ///   - onLateFrame: A closure that is called when a frame that was not available in time has been decoded. The view
+    ///     can then call ``advance(to:)`` without waiting for its next tick. Default: nil.
+    /// - Returns: nil if the image is not animated.
     public init?(_ image: DecodedImage, pool: FramePool, onLateFrame: (@MainActor () -> Void)? = nil) {
         guard image.isAnimated, let source = image.frames else { return nil }
         self.image = image
@@ -43,28 +51,33 @@ public import AlcedoCore
 
     // MARK: Playing
 
-    /// How many times the animation plays; nil for ever, below one counts as one. Default: as the file says.
+    /// The number of times the animation plays; nil to repeat forever. Values below one are treated as one. Default:
+    /// the value of the file.
     public var playCount: Int? {
         get { playback.playCount }
         set { playback.playCount = newValue }
     }
 
-    /// How fast the animation plays; twice as fast is 2. It stops at what is no number above nought; below 0.001 counts as
-    /// 0.001, above 1,000 as 1,000. Default: 1.
+    /// The playback speed, where 2 is twice as fast. Values from 0.001 to 1,000 are used; other positive values are
+    /// treated as the nearest of these limits. Zero, negative and non-finite values stop the animation. Default: 1.
     public var rate: Double {
         get { playback.rate }
         set { playback.setRate(newValue) }
     }
 
-    /// Whether the animation plays, when it is not hidden. Default: true. One that was paused goes on where it was, with
-    /// the next call of ``advance(to:)``; none is needed meanwhile.
+    /// Whether the animation plays while it is not hidden. Default: true.
+    ///
+    /// A paused animation needs no calls of ``advance(to:)``. It resumes at its position with the first call after the
+    /// pause.
     public var isPlaying: Bool {
         get { playback.isPlaying }
         set { playback.setPlaying(newValue) }
     }
 
-    /// Whether nobody sees the view. Time then stands still, as in a pause, and frames are given back, with the part of the
-    /// pool's limit. Default: false.
+    /// Whether the view is hidden. Default: false.
+    ///
+    /// While the view is hidden, the animation is paused, and its frames and its share of the pool's limit are
+    /// released, unless another view shows the same animation.
     public var isHidden: Bool {
         get { playback.isHidden }
         set {
@@ -73,11 +86,13 @@ public import AlcedoCore
         }
     }
 
-    /// Whether the animation has been played as often as it is to be.
+    /// Whether the animation has played ``playCount`` times.
     public var isFinished: Bool { playback.isFinished }
 
-    /// The frame that is due, counted from zero; ``advance(to:)`` shows it. Set it to go to another frame of the same play.
-    /// An index out of range counts as the nearest one.
+    /// The zero-based index of the due frame, which ``advance(to:)`` shows.
+    ///
+    /// Set it to jump to another frame of the current play. An index out of range is treated as the nearest valid
+    /// index.
     public var frameIndex: Int {
         get { playback.playhead.frame }
         set {
@@ -86,7 +101,7 @@ public import AlcedoCore
         }
     }
 
-    /// Plays from the beginning, all plays.
+    /// Restarts the animation at the first frame of the first play.
     public func restart() {
         playback.restart()
         limitLateFrames()
@@ -94,26 +109,28 @@ public import AlcedoCore
 
     // MARK: Frames
 
-    /// When ``advance(to:)`` should be called next; nil when nothing is to change: paused, hidden, at the end, or before
-    /// the first call, also of those after a pause.
+    /// The time at which ``advance(to:)`` should be called next; nil if no change is due.
+    ///
+    /// It is nil while the animation is paused or hidden, during the last frame of the last play, and before the first
+    /// call of ``advance(to:)``, which includes the first call after a pause.
     public var nextDeadline: Duration? { playback.deadline }
 
-    /// When the last frame of the last play has been shown for its time; nil before that frame, and when the animation does
-    /// not run.
+    /// The time at which the last frame of the last play ends; nil before that frame, after its end, and while the
+    /// animation does not run.
     package var endDeadline: Duration? { playback.endDeadline }
 
-    /// Why a frame could not be decoded; nil when all could so far.
+    /// The error of a frame that could not be decoded; nil if there is none.
     package var failure: (any Error)? { buffer.failure }
 
-    /// The decoding that is under way.
+    /// The decoding task in progress; nil if there is none.
     package var decoding: Task<Void, Never>? { buffer.decoding }
 
-    /// Goes on to `time`, and returns the picture that is to be shown then; nil when it is the one that this returned last.
+    /// Advances the animation to a time, and returns the image to show; nil if the shown image does not change.
     ///
-    /// O(1) in most cases, never blocks for a decoder.
+    /// Never waits for a decoder. O(1) in most cases.
     ///
-    /// - Parameter time: Of a clock that never goes back, such as the frame clock of a window. The first call is the
-    ///   beginning.
+    /// - Parameter time: The time of a monotonic clock, such as the frame clock of a window. The first call starts the
+    ///   animation.
     public func advance(to time: Duration) -> DecodedImage? {
         playback.advance(to: time)
         guard !playback.isHidden else { return nil }
@@ -129,13 +146,13 @@ public import AlcedoCore
         return shownImage
     }
 
-    /// After a jump, what lies before it is no stand-in for what is due.
+    /// Excludes the frames before the new position as replacements for a late frame.
     private func limitLateFrames() {
         let count = playback.timeline.frameCount
         limit = (playback.playhead.frame + count - 1) % count
     }
 
-    /// How many frames are still to come; one turn is as many as anybody asks for.
+    /// Returns the number of frames that remain, at most those of one play.
     private func remaining(from playhead: AnimationTimeline.Playhead) -> Int {
         let left = playback.timeline.frameCount - 1 - playhead.frame
         guard let playCount, playhead.play + 1 >= playCount else { return playback.timeline.frameCount }

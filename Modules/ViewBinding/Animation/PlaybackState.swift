@@ -1,7 +1,7 @@
-/// Where an animation is, by a clock from outside. Decides only.
+/// The position of an animation on an external clock. A pure state machine without side effects.
 ///
-/// The position follows from the clock and from when something last changed, never from the tick before: ticks that are
-/// late or left out cost frames, and no time.
+/// The position is calculated from the clock and from the time of the last change, never from the previous tick. Late
+/// or skipped ticks therefore skip frames and do not slow the animation down.
 struct PlaybackState: Sendable {
     /// A position, and the time at which it was taken.
     private struct Anchor: Sendable {
@@ -9,19 +9,20 @@ struct PlaybackState: Sendable {
         var position: Duration
     }
 
-    /// Slower, or faster, is nothing that anybody sees, and numbers without an end overflow.
+    /// Rates outside of this range make no visible difference, and unbounded numbers overflow.
     private static let rates = 0.001...1_000.0
-    /// The latest time of a clock, 35,000 years on: as far as the fastest animation can be counted.
+    /// The latest clock time, 35,000 years from the start. At this time, the position of the fastest animation can
+    /// still be represented.
     private static let lastTime = Duration.seconds(1 << 40)
 
     let timeline: AnimationTimeline
-    /// How many times the animation plays; nil for ever. Below one counts as one.
+    /// The number of times the animation plays; nil to repeat forever. Values below one are treated as one.
     var playCount: Int?
-    /// nil before the first tick, and before the first after a rest.
+    /// The position at the last change; nil before the first tick, and before the first tick after a pause.
     private var anchor: Anchor?
-    /// Where the animation is while no clock has ticked.
+    /// The position of the animation while it does not run.
     private var position = Duration.zero
-    /// The last tick; time does not go back.
+    /// The time of the latest tick. It never decreases.
     private var now = Duration.zero
     private(set) var rate = 1.0
     private(set) var isPlaying = true
@@ -36,23 +37,24 @@ struct PlaybackState: Sendable {
 
     var playhead: AnimationTimeline.Playhead { timeline.playhead(at: currentPosition, playCount: playCount) }
 
-    /// Whether the last frame of the last play has been shown for its time.
+    /// Whether the last frame of the last play has been shown for its full delay.
     var isFinished: Bool {
         guard let playCount else { return false }
         return currentPosition >= timeline.end(ofPlays: playCount)
     }
 
-    /// When another frame is to be shown, if nothing changes; nil when none is.
+    /// The time at which the next frame is due; nil if no other frame follows or the animation does not run.
     var deadline: Duration? { playhead.next.flatMap { time(of: $0) } }
 
-    /// When the last frame has been shown for its time; nil before that frame, and after that time.
+    /// The time at which the last frame of the last play ends; nil before that frame, after its end, and while the
+    /// animation does not run.
     var endDeadline: Duration? {
         guard let playCount, !isFinished, playhead.next == nil else { return nil }
         return time(of: timeline.end(ofPlays: playCount))
     }
 
-    /// The clock has ticked. The first tick is the beginning, and the first after a rest is where that ends: until then
-    /// nobody has to tick.
+    /// Handles a tick of the clock. The first tick starts the animation, and the first tick after a pause resumes it.
+    /// No ticks are needed during a pause.
     mutating func advance(to time: Duration) {
         now = max(now, min(time, Self.lastTime))
         if anchor == nil { anchor = Anchor(time: now, position: position) }
@@ -60,17 +62,19 @@ struct PlaybackState: Sendable {
 
     mutating func setPlaying(_ isPlaying: Bool) { change { $0.isPlaying = isPlaying } }
 
-    /// Time stands still for an animation that nobody sees.
+    /// Pauses the animation while it is hidden.
     mutating func setHidden(_ isHidden: Bool) { change { $0.isHidden = isHidden } }
 
-    /// - Parameter rate: Twice as fast is 2. What is no number above nought stops the animation; below 0.001, and above
-    ///   1,000, counts as that.
+    /// Changes the playback speed.
+    ///
+    /// - Parameter rate: The speed, where 2 is twice as fast. Values are clamped to 0.001...1,000. Zero, negative and
+    ///   non-finite values stop the animation.
     mutating func setRate(_ rate: Double) {
         let isMoving = rate.isFinite && rate > 0
         change { $0.rate = isMoving ? min(max(rate, Self.rates.lowerBound), Self.rates.upperBound) : 0 }
     }
 
-    /// Goes to the beginning of a frame of the play that the animation is in. Out of range counts as the nearest frame.
+    /// Jumps to the start of a frame of the current play. An index out of range is treated as the nearest valid index.
     mutating func seek(to frame: Int) {
         let play = playhead.play
         change { _ in }
@@ -78,7 +82,7 @@ struct PlaybackState: Sendable {
         anchor?.position = position
     }
 
-    /// Goes back to the beginning of the first play.
+    /// Jumps to the start of the first play.
     mutating func restart() {
         change { _ in }
         position = .zero
@@ -91,15 +95,15 @@ struct PlaybackState: Sendable {
         return min(anchor.position + (rate == 1 ? elapsed : elapsed * rate), AnimationTimeline.lastMoment)
     }
 
-    /// When the animation is at a position that it has not reached; nil when it does not run.
+    /// Returns the clock time at which the animation reaches a position ahead; nil if the animation does not run.
     private func time(of position: Duration) -> Duration? {
         guard isRunning, let anchor else { return nil }
         let distance = position - anchor.position
-        // A nanosecond more than the quotient, which is rounded: at that time the frame must have begun.
+        // The quotient is rounded, so a nanosecond is added: at the returned time, the frame must have begun.
         return anchor.time + (rate == 1 ? distance : distance / rate + .nanoseconds(1))
     }
 
-    /// Changes how time passes from now on.
+    /// Changes a value that affects the passing of time, and keeps the current position.
     private mutating func change(_ body: (inout Self) -> Void) {
         let wasRunning = isRunning
         position = currentPosition
@@ -109,30 +113,33 @@ struct PlaybackState: Sendable {
     }
 }
 
-/// When each frame of an animation is shown, counted from its beginning. Exact: whole attoseconds, no rounding.
+/// The exact times of the frames of an animation, from its start, in whole attoseconds.
 struct AnimationTimeline: Sendable {
-    /// The frame of a moment.
+    /// The frame at a position.
     struct Playhead: Equatable, Sendable {
-        /// How many plays are over.
+        /// The number of completed plays.
         var play: Int
         var frame: Int
-        /// When the next frame begins; nil at the end of the last play.
+        /// The start of the next frame; nil for the last frame of the last play.
         var next: Duration?
     }
 
-    /// Files that say less have been corrected by their codecs; a source of somebody's own must not stand still or run back.
+    /// The shortest delay. Codecs correct shorter delays of files; a custom source must not stop or reverse time.
     private static let shortestDelay = Duration.milliseconds(1)
-    /// Longer than a file can say; from a source of somebody's own.
+    /// The longest delay. It exceeds all delays that files can express; a custom source may report longer ones.
     private static let longestDelay = Duration.seconds(7 * 86_400)
-    /// The last moment that there is, 140 million years on: far enough from where attoseconds overflow to be counted with.
+    /// The last position, 140 million years from the start. It leaves enough distance to the overflow of attoseconds
+    /// for calculations.
     static let lastMoment = Duration.seconds(1 << 52)
 
-    /// When each frame of the first play ends; at least one.
+    /// The end of each frame in the first play. Contains at least one element.
     private let ends: [Duration]
-    /// How long one play takes.
+    /// The duration of one play.
     let length: Duration
 
-    /// - Parameter delays: How long each frame is shown; none counts as one frame.
+    /// Creates a timeline.
+    ///
+    /// - Parameter delays: The delay of each frame. An empty array is treated as one frame.
     init(delays: [Duration]) {
         var ends: [Duration] = []
         var end = Duration.zero
@@ -145,21 +152,24 @@ struct AnimationTimeline: Sendable {
 
     var frameCount: Int { ends.count }
 
-    /// When `frame` begins in the play after `play` others. Frames and plays out of range count as the nearest one.
+    /// Returns the start of `frame` after `play` completed plays. Values out of range are treated as the nearest valid
+    /// value.
     func start(of frame: Int, play: Int = 0) -> Duration {
         let frame = min(max(0, frame), frameCount - 1)
         return length * max(0, play) + (frame == 0 ? .zero : ends[frame - 1])
     }
 
-    /// When as many plays are over, at least one; never after ``lastMoment``.
+    /// Returns the end of the given number of plays, at least one; at most ``lastMoment``.
     func end(ofPlays count: Int) -> Duration {
         let end = length.attoseconds.multipliedReportingOverflow(by: Int128(max(1, count)))
         return end.overflow ? Self.lastMoment : min(Duration(attoseconds: end.partialValue), Self.lastMoment)
     }
 
-    /// Which frame is shown at `position`; the last one when all is over. O(log *frames*).
+    /// Returns the frame that is shown at `position`; after the end, the last frame. O(log *frames*).
     ///
-    /// - Parameter playCount: How many times the animation plays, at least once; nil for ever.
+    /// - Parameters:
+    ///   - position: The position from the start of the animation.
+    ///   - playCount: The number of times the animation plays, at least one; nil to repeat forever.
     func playhead(at position: Duration, playCount: Int?) -> Playhead {
         let position = min(max(.zero, position), Self.lastMoment)
         let play = Int(clamping: position.attoseconds / length.attoseconds)
@@ -169,7 +179,7 @@ struct AnimationTimeline: Sendable {
         let start = length * play
         let frame = firstEnding(after: position - start)
         let isLast = frame == frameCount - 1 && playCount.map { play + 1 >= $0 } == true
-        // The last frame of all has an end, too, at which the animation is over: that changes nothing to be seen.
+        // The end of the very last frame causes no visible change, so it is not reported.
         return Playhead(play: play, frame: frame, next: isLast ? nil : start + ends[frame])
     }
 

@@ -1,9 +1,14 @@
 public import AlcedoCore
 
-/// What a view shows until its picture is there, and when it will not come.
+/// The images that a view shows while a request loads and after a failure, and the closures that the binder calls.
 ///
-/// A binder keeps the options while their load runs, and after a failure, for ``ImageBinder/retry(completion:)``: let the
-/// closures hold the view weakly.
+/// ```swift
+/// let options = BindingOptions(placeholder: placeholder, onProgress: { print($0.received) })
+/// binder.load(request, options: options)
+/// ```
+///
+/// A binder keeps the options while their load runs, and after a failure for ``ImageBinder/retry(completion:)``.
+/// Closures should therefore capture the view weakly.
 public struct BindingOptions: Sendable {
     package var placeholder: DecodedImage?
     package var failureImage: DecodedImage?
@@ -14,26 +19,28 @@ public struct BindingOptions: Sendable {
     package var onProgress: (@MainActor (DownloadProgress) -> Void)?
     package var onImage: (@MainActor (ImageResponse) -> Void)?
 
-    /// Creates options that by default show nothing beside the image.
+    /// Creates options. By default, the view shows nothing but the image.
     ///
     /// - Parameters:
-    ///   - placeholder: Shown while the image loads, and for a nil URL. Never shown when the image is in memory. nil, the
-    ///     default: nothing is shown.
-    ///   - failureImage: Shown when the load fails and no older response of the caches is on screen. nil, the default: the
-    ///     placeholder or the low-resolution image stays, or nothing is shown when there is neither.
-    ///   - keepsCurrentImage: Whether a view without a placeholder keeps its old image until the new one is there. The old
-    ///     image does not outlast a failure, and a nil URL clears it. Default: false, so that no view shows the image of
-    ///     another request.
-    ///   - lowResolution: A request that is loaded beside the other and shown until that is there, as
-    ///     ``DisplayContent/preview(_:)``; in place of the placeholder when it is in memory. Loaded as it is: the view's size
-    ///     is not used. Its failure changes nothing, and it ends with the load of the request. Default: nil.
-    ///   - usesViewSize: Whether a request without a target size gets that of the view. Default: true.
-    ///   - usesTransition: Whether the view may show an image that was not in memory in a transition of its own.
-    ///     Default: true.
-    ///   - onProgress: Gets the progress of the download, as the view does. Default: nil.
-    ///   - onImage: Gets the image in place of the view, and has to show it: from memory, from the caches when the request
-    ///     shows them first, and the one that ends the load. Placeholders, previews and failure images still go to the
-    ///     view. nil, the default: the view shows the image.
+    ///   - placeholder: The image to show while the image loads, and for a nil URL. It is never shown when the image is
+    ///     in memory. Default: nil, to show nothing.
+    ///   - failureImage: The image to show when the load fails and the view does not show a cached image of the
+    ///     request. Default: nil, to keep the placeholder or the low-resolution image, or to show nothing if there is
+    ///     neither.
+    ///   - keepsCurrentImage: Whether a view without a placeholder keeps its current image until the new image is
+    ///     available. The current image is removed after a failure and for a nil URL. Default: false, so that no view
+    ///     shows the image of another request.
+    ///   - lowResolution: A second request, loaded in parallel, whose image is shown as ``DisplayContent/preview(_:)``
+    ///     until the requested image is available. If it is in memory, it replaces the placeholder. It is loaded
+    ///     unchanged: the view's size is not applied. Its failure has no effect. It is cancelled when the load of the
+    ///     main request ends. Default: nil.
+    ///   - usesViewSize: Whether a request without a target size is loaded at the size of the view. Default: true.
+    ///   - usesTransition: Whether the view may show an image that was not in memory with a transition. Default: true.
+    ///   - onProgress: A closure that receives the progress of the download, in addition to the view. Default: nil.
+    ///   - onImage: A closure that receives the image instead of the view and is responsible for showing it. This
+    ///     applies to an image from memory, to a cached image that is shown before the source is checked, and to the
+    ///     final image. The view still receives placeholders, previews and failure images. Default: nil, so that the
+    ///     view shows the image.
     public init(
         placeholder: DecodedImage? = nil, failureImage: DecodedImage? = nil, keepsCurrentImage: Bool = false,
         lowResolution: ImageRequest? = nil, usesViewSize: Bool = true, usesTransition: Bool = true,

@@ -1,9 +1,11 @@
 import AlcedoCore
 
-/// Which load a view waits for, and what it shows. Decides only: never calls out, so that every order of events is a
-/// plain test. The binder carries out what each event returns, in the order given.
+/// The state of a binder: its active load, and the content that its view shows.
+///
+/// A pure state machine without side effects, so that every order of events can be tested. The binder performs the
+/// returned actions in order.
 struct BindingState: Sendable {
-    /// Which of the pictures at hand the view shows.
+    /// The content that the view shows.
     enum Slot: Equatable, Sendable {
         case nothing
         case placeholder
@@ -14,9 +16,9 @@ struct BindingState: Sendable {
     }
 
     enum Start: Equatable, Sendable {
-        /// The same load is under way: wait for it.
+        /// Join the load in flight, which has the same identity.
         case join(Receipt)
-        /// Cancel `abandoned`. Then ask the memory cache and report with ``lookedUp(_:_:)``, or call
+        /// Cancel `abandoned`. Then look up the memory cache and report the result with ``lookedUp(_:_:)``, or call
         /// ``waitForSize(_:)``.
         case begin(Receipt, abandoned: Receipt?)
     }
@@ -24,49 +26,49 @@ struct BindingState: Sendable {
     enum Action: Equatable, Sendable {
         case show(Slot)
         case startLoad(Receipt)
-        /// Load the low-resolution picture, too.
+        /// Load the low-resolution image as well.
         case startLowResolution(Receipt)
-        /// Tell those who wait for this load how it ended.
+        /// Call the completions of this load with its result.
         case report(Receipt)
     }
 
-    /// What the memory cache has.
+    /// The result of looking up the memory cache.
     enum Memory: Equatable, Sendable {
-        /// The image; whether the source is to be asked for a newer one all the same.
+        /// The requested image. `isRefreshed` tells whether the source is checked for a newer image anyway.
         case image(isRefreshed: Bool)
         case lowResolution
         case nothing
     }
 
-    /// What comes before a load's end.
+    /// An image that arrives before the load ends.
     enum Update: Equatable, Sendable {
         case preview
         case lowResolution
-        /// The image as the caches have it.
+        /// The cached image of the request.
         case cached
     }
 
     enum Outcome: Equatable, Sendable {
-        /// Whether it is another image than the one that the view shows.
+        /// The image. `isNew` tells whether it differs from the image that the view shows.
         case image(isNew: Bool)
         case failure
         case cancelled
     }
 
-    /// What the options hold.
+    /// The images that the options contain, and the option that keeps the current image.
     struct Placeholders: Equatable, Sendable {
         var hasPlaceholder = false
         var hasFailureImage = false
         var keepsCurrentImage = false
         var hasLowResolution = false
 
-        /// What is shown of a request of which there is nothing.
+        /// The content to show while no image of the request is available.
         var standIn: Slot { hasPlaceholder ? .placeholder : .nothing }
     }
 
-    /// How much the view shows of the request; it never goes back.
+    /// The best content of the request that the view has shown. It never decreases.
     private enum Shown: Int, Comparable, Sendable {
-        /// What the request before left.
+        /// The content of the previous request.
         case another
         case standIn
         case preview
@@ -87,10 +89,10 @@ struct BindingState: Sendable {
     private var load: Load?
     private var lastNumber = 0
 
-    /// The load whose result the view still wants.
+    /// The receipt of the active load; nil if no load is active.
     var activeReceipt: Receipt? { load?.receipt }
 
-    /// A request was set.
+    /// Begins a load, or joins the active load if the identity is the same.
     mutating func bind(_ identity: LoadIdentity, placeholders: Placeholders) -> Start {
         if let load, load.identity == identity { return .join(load.receipt) }
         let abandoned = cancel()
@@ -100,15 +102,15 @@ struct BindingState: Sendable {
         return .begin(receipt, abandoned: abandoned)
     }
 
-    /// The view does not know yet how large it is.
+    /// Marks the load as waiting for the view's size.
     mutating func waitForSize(_ receipt: Receipt) -> [Action] {
         guard load?.receipt == receipt else { return [] }
         load?.waitsForSize = true
         return showStandIn()
     }
 
-    /// The view has a size, of which the request is `identity`. Returns the load that waited for it, to ask the memory
-    /// cache for.
+    /// Handles the size of the view, at which the request has the given identity. Returns the receipt of the load that
+    /// waited for the size, to look up in the memory cache; nil if no load waited.
     mutating func sizeIsKnown(_ identity: LoadIdentity) -> Receipt? {
         guard let load, load.waitsForSize else { return nil }
         self.load?.waitsForSize = false
@@ -116,7 +118,7 @@ struct BindingState: Sendable {
         return load.receipt
     }
 
-    /// The memory cache has answered.
+    /// Handles the result of looking up the memory cache.
     mutating func lookedUp(_ receipt: Receipt, _ memory: Memory) -> [Action] {
         guard let load, load.receipt == receipt else { return [] }
         switch memory {
@@ -135,7 +137,7 @@ struct BindingState: Sendable {
         }
     }
 
-    /// A picture has come before the load's end.
+    /// Handles an image that arrives before the load ends.
     mutating func received(_ receipt: Receipt, _ update: Update) -> [Action] {
         guard let load, load.receipt == receipt else { return [] }
         switch update {
@@ -148,12 +150,13 @@ struct BindingState: Sendable {
         case .cached:
             self.load?.shown = .image
             return [.show(.image)]
-        // What there is, is better.
+        // The view already shows a better image.
         case .preview, .lowResolution: return []
         }
     }
 
-    /// A load has ended. The result of any but the active one is dropped: its view shows something else by now.
+    /// Handles the end of a load. The result is dropped unless the load is active, because the view shows another
+    /// request by then.
     mutating func finish(_ receipt: Receipt, _ outcome: Outcome) -> [Action] {
         guard let load, load.receipt == receipt else { return [] }
         self.load = nil
@@ -164,7 +167,7 @@ struct BindingState: Sendable {
         }
     }
 
-    /// The load is no longer wanted; what the view shows stays. Returns the load to cancel.
+    /// Ends the active load and keeps the content of the view. Returns the receipt of the load to cancel.
     mutating func cancel() -> Receipt? {
         defer { load = nil }
         return load?.receipt
@@ -178,30 +181,30 @@ struct BindingState: Sendable {
         return [.show(placeholders.standIn)]
     }
 
-    /// What a view is to show whose load has failed; nil for what it shows.
+    /// Returns the content to show after the load has failed; nil to keep the current content.
     private static func afterFailure(_ load: Load) -> Slot? {
         switch load.shown {
         case .image: nil
         case .standIn, .lowResolution: load.placeholders.hasFailureImage ? .failureImage : nil
-        // A picture of another request, or a part that will never be whole, must not stay for good.
+        // An image of another request, or a preview that will never be complete, must not stay on screen.
         case .another, .preview: load.placeholders.hasFailureImage ? .failureImage : load.placeholders.standIn
         }
     }
 }
 
-/// Names one load of one binder. Two loads of the same URL have two receipts.
+/// The identifier of one load of one binder. Two loads of the same URL have different receipts.
 struct Receipt: Hashable, Sendable {
     let number: Int
 }
 
-/// Tells whether two requests ask for the same load, so that the second need not start one.
+/// The part of a request that decides whether two requests can share one load.
 ///
-/// Only for that question. Which load a result belongs to is told by its ``Receipt``.
+/// The load that a result belongs to is identified by its ``Receipt`` instead.
 struct LoadIdentity: Equatable, Sendable {
     private let key: ImageKey
-    // A request may carry a resource name of its own, so equal keys do not mean equal sources.
+    // A request may have its own resource name, so equal keys do not imply equal sources.
     private let source: ImageSource.Identity
-    // A reload is not satisfied by a load in flight that may read the caches.
+    // A load in flight that may read the caches does not satisfy a reload.
     private let cachePolicy: CachePolicy
 
     init(_ request: ImageRequest) {

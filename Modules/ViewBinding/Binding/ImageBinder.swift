@@ -2,11 +2,13 @@ public import AlcedoCore
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// Loads images into one view: at most one load at a time, and never shows a result that came too late.
+/// An object that loads images into one view. It runs at most one main load at a time and never shows a late result of
+/// an earlier request.
 ///
-/// Make one for each view and let the view, or its cell, own it; the binder holds the view weakly. Load a URL or a request
-/// whenever the view is to show another image, and call ``cancel()`` when it leaves the screen. The load is also cancelled
-/// when the binder is released, and when it finds that the view has been released.
+/// Create one binder for each view. The view, or its cell, owns the binder; the binder holds the view weakly. Load a
+/// URL or a request whenever the view has to show another image, and call ``cancel()`` when the view leaves the screen.
+/// The load is also cancelled when the binder is released. If the view is released before the binder, the load is
+/// cancelled at its next update.
 ///
 /// ```swift
 /// let binder = ImageBinder(view: view, pipeline: pipeline)
@@ -15,7 +17,7 @@ public import FoundationEssentials
 @MainActor public final class ImageBinder {
     fileprivate typealias Completion = @MainActor (Result<ImageResponse, any Error>) -> Void
 
-    /// The images of a load, and its end.
+    /// An image of a load, or its failure.
     private enum LoadEvent {
         /// A preview, or the low-resolution image.
         case preview(DecodedImage)
@@ -26,14 +28,16 @@ public import FoundationEssentials
     private let pipeline: any ImageLoading
     private weak var view: (any ImageDisplaying)?
     private var state = BindingState()
-    /// The load of the state's active receipt; nil when there is none.
+    /// The load of the state's active receipt; nil if no load is active.
     private var activeLoad: BindingLoad?
     private var failed: BindingLoad.Attempt?
     private var isActive = false
 
+    /// Creates a binder for a view.
+    ///
     /// - Parameters:
-    ///   - view: Held weakly.
-    ///   - pipeline: Loads the images.
+    ///   - view: The view that shows the images. Held weakly.
+    ///   - pipeline: The loader of the images.
     public init(view: any ImageDisplaying, pipeline: any ImageLoading) {
         self.view = view
         self.pipeline = pipeline
@@ -41,24 +45,26 @@ public import FoundationEssentials
 
     isolated deinit { cancel() }
 
-    /// Whether an image is on its way, or waits for the view's size.
+    /// Whether an image is loading or waits for the view's size.
     public var isLoading: Bool { activeLoad != nil }
 
-    /// The task of the running load. It ends after its outcome is shown, or dropped.
+    /// The task of the running load. It ends after its result is shown or dropped.
     package var task: Task<Void, Never>? { activeLoad?.task }
 
-    /// The task of the low-resolution picture, of which the same is true.
+    /// The task of the low-resolution load. It ends after its result is shown or dropped.
     package var lowResolutionTask: Task<Void, Never>? { activeLoad?.lowResolutionTask }
 
-    // MARK: What the view is to show
+    // MARK: Loading
 
-    /// Makes the view show the image of a URL, as the request for it would.
+    /// Loads the image at a URL into the view.
     ///
     /// - Parameters:
-    ///   - url: The URL of the image. nil cancels the load and shows the placeholder, or nothing. A URL whose scheme
-    ///     nothing fetches is a load that fails.
-    ///   - options: The images to show meanwhile and after a failure, and the closures to call. Default: none.
-    ///   - completion: Called as for a request; with ``ImageBindingError`` when the URL is nil.
+    ///   - url: The URL of the image. If it is nil, the current load is cancelled, and the view shows the placeholder
+    ///     or nothing. A URL with an unsupported scheme fails the load.
+    ///   - options: The images to show while the image loads and after a failure, and the closures to call. Default: no
+    ///     images and no closures.
+    ///   - completion: A closure that is called as described for ``load(_:options:completion:)-(ImageRequest,_,_)``. If
+    ///     the URL is nil, it receives an ``ImageBindingError``. Default: nil.
     public func load(
         _ url: URL?, options: BindingOptions = BindingOptions(),
         completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil
@@ -67,25 +73,28 @@ public import FoundationEssentials
         load(ImageRequest(url: url), options: options, completion: completion)
     }
 
-    /// Makes the view show the image of `request`.
+    /// Loads the image of a request into the view.
     ///
-    /// An image in memory is shown before the call returns, without a placeholder. Otherwise the view shows the
-    /// low-resolution picture if that is in memory, the placeholder, or nothing, until the image has come. The load of
-    /// another request is cancelled. A request for what is being loaded already (the same key, source and cache policy)
-    /// joins that load and changes nothing else: the first call's options stay.
+    /// An image in memory is shown before this method returns, without a placeholder. Otherwise the view shows the
+    /// low-resolution image if that is in memory, the placeholder, or nothing, until the image is available. A load of
+    /// another request is cancelled. If the binder is already loading an equal request (the same key, source and cache
+    /// policy), the call joins that load and changes nothing else: the options of the first call apply.
     ///
-    /// A request without a target size gets that of the view (``ImageDisplaying/displaySize``), unless the options say
-    /// otherwise. A view that has none yet shows the placeholder, and the load waits for ``viewSizeChanged()``.
+    /// A request without a target size is loaded at the size of the view (``ImageDisplaying/displaySize``), unless the
+    /// options disable this. If the size of the view is not known yet, the view shows the placeholder, and the load
+    /// waits for ``viewSizeChanged()``.
     ///
-    /// Where the request shows what is cached first, the image of the caches is shown when it is there, and the load ends
-    /// with what the source has; what is on screen already is not set again.
+    /// If ``ImageRequest/showsCachedFirst`` is true, the cached image is shown first, and the load ends with the
+    /// current image of the source. An image that is already on screen is not set again.
     ///
     /// - Parameters:
-    ///   - request: The request of the image.
-    ///   - options: The images to show meanwhile and after a failure, and the closures to call. Default: none.
-    ///   - completion: Called once, after the view shows the outcome; before this call returns when the image is in
-    ///     memory. Gets the pipeline's error as it is; `CancellationError` when another request, ``cancel()`` or the end
-    ///     of the binder or its view came first.
+    ///   - request: The request for the image.
+    ///   - options: The images to show while the image loads and after a failure, and the closures to call. Default: no
+    ///     images and no closures.
+    ///   - completion: A closure that is called once, after the view shows the result. If memory alone serves the load,
+    ///     it is called before this method returns. It receives the pipeline's error unchanged, or a
+    ///     `CancellationError` if another request, ``cancel()``, or the release of the binder or its view ended the
+    ///     load. Default: nil.
     public func load(
         _ request: ImageRequest, options: BindingOptions = BindingOptions(),
         completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil
@@ -106,14 +115,16 @@ public import FoundationEssentials
             let attempt = BindingLoad.Attempt(request: request, options: options)
             activeLoad = BindingLoad(receipt, attempt, request: sized, completion: completion)
             if sized != nil { lookUp(receipt) } else { perform(state.waitForSize(receipt)) }
-            // Last, because a completion may bind again.
+            // The completion may start another load, so it is called last.
             abandoned?.report(.failure(CancellationError()))
         }
     }
 
-    /// Sets the request again whose load was the last, if that failed, with its options.
+    /// Loads the last request again with its options, if its load failed.
     ///
-    /// - Returns: Whether there was one.
+    /// - Parameter completion: A closure that is called as described for
+    ///   ``load(_:options:completion:)-(ImageRequest,_,_)``. Default: nil.
+    /// - Returns: Whether a failed request was loaded again.
     @discardableResult
     public func retry(completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil) -> Bool {
         guard let failed else { return false }
@@ -121,17 +132,18 @@ public import FoundationEssentials
         return true
     }
 
-    /// Cancels the load in flight, if any. What the view shows stays.
+    /// Cancels the load in flight, if any. The view keeps its content.
     public func cancel() {
         let abandoned = takeAbandoned()
         updateActivity()
         abandoned?.report(.failure(CancellationError()))
     }
 
-    /// Begins the load that waits for the view's size, if that is known by now. For the view, or its owner, to call.
+    /// Starts the load that waits for the view's size, if the size is now known. The view or its owner calls this
+    /// method.
     ///
-    /// A load that is under way, or has ended, keeps the size that it was begun with: set the request again for a larger
-    /// picture.
+    /// A load that is in flight or has ended keeps the size that it was started with. To load a larger image, load the
+    /// request again.
     public func viewSizeChanged() {
         guard let view, let activeLoad, activeLoad.request == nil,
             let sized = view.sized(activeLoad.attempt.request, activeLoad.options),
@@ -141,12 +153,12 @@ public import FoundationEssentials
         lookUp(receipt)
     }
 
-    /// Changes how urgent the load in flight is, if there is one: less while its cell is off the screen, say.
+    /// Changes the priority of the load in flight, if any, for example while its cell is off the screen.
     public func setPriority(_ priority: LoadPriority) { activeLoad?.priority.value = priority }
 
-    // MARK: One load
+    // MARK: Load steps
 
-    /// Cancels the load and shows the placeholder, or nothing.
+    /// Cancels the load and shows the placeholder or nothing.
     private func clear(_ options: BindingOptions, _ completion: Completion?) {
         guard let view else {
             cancel()
@@ -186,7 +198,7 @@ public import FoundationEssentials
         self.activeLoad?.task = Task { [weak self, pipeline, priority = activeLoad.priority] in
             let result: Result<ImageResponse, any Error>
             do {
-                // A cell that is bound again within one turn of the main actor never reaches the pipeline.
+                // A cell that is bound again before this task runs never reaches the pipeline.
                 try Task.checkCancellation()
                 result = .success(try await pipeline.load(request, priority: priority) { mailbox.post($0) })
             } catch {
@@ -201,7 +213,7 @@ public import FoundationEssentials
             return
         }
         self.activeLoad?.lowResolutionTask = Task { [weak self, pipeline, priority = activeLoad.priority] in
-            // Without it the view is as it would be had nobody asked for it.
+            // A failure has no effect on the view.
             guard !Task.isCancelled,
                 let response = try? await pipeline.load(request, priority: priority, onUpdate: { _ in })
             else { return }
@@ -229,7 +241,7 @@ public import FoundationEssentials
     }
 
     private func finish(_ receipt: Receipt, _ result: Result<ImageResponse, any Error>) {
-        // A view that has gone wants no outcome, and no failure is reported on its behalf.
+        // A released view shows no result, and no failure is reported for it.
         guard view != nil else { return viewWasReleased(receipt) }
         switch result {
         case .success(let response):
@@ -248,11 +260,11 @@ public import FoundationEssentials
         activeLoad?.shown?.pixels.sharesMemory(with: response.image.pixels) == true
     }
 
-    // MARK: What the state decides
+    // MARK: State actions
 
     private func perform(_ actions: [BindingState.Action], _ event: LoadEvent? = nil) {
         guard let current = activeLoad, !actions.isEmpty else { return }
-        // Taken out before anything is called that may bind again.
+        // Reset before any closure runs, because closures may start another load.
         if state.activeReceipt == nil {
             activeLoad = nil
             current.lowResolutionTask?.cancel()
@@ -304,9 +316,9 @@ public import FoundationEssentials
     }
 }
 
-/// One load of a binder, with all that its end needs.
+/// One load of a binder, with everything that is needed when it ends.
 private struct BindingLoad {
-    /// A request as it was set, which can be set again.
+    /// The original request and its options, which can be loaded again.
     struct Attempt {
         var request: ImageRequest
         var options: BindingOptions
@@ -314,11 +326,11 @@ private struct BindingLoad {
 
     let receipt: Receipt
     let attempt: Attempt
-    /// The request at the view's size; nil while that is not known.
+    /// The request at the view's size; nil while the size is not known.
     var request: ImageRequest?
     let priority: PriorityHandle
     var completions: [ImageBinder.Completion]
-    /// The image of the request that the view shows, or that was shown in its place.
+    /// The image of the request that the view or `onImage` last received.
     var shown: DecodedImage?
     var task: Task<Void, Never>?
     var lowResolutionTask: Task<Void, Never>?
@@ -341,8 +353,9 @@ private struct BindingLoad {
     @MainActor func report(_ result: Result<ImageResponse, any Error>) { completions.forEach { $0(result) } }
 }
 
-/// Takes what any thread tells of a load to the main actor: of each kind only the last, so that a fast transfer does not
-/// keep it busy.
+/// A mailbox that carries updates of a load from any thread to the main actor.
+///
+/// Only the latest update of each kind is delivered, so that a fast transfer does not keep the main actor busy.
 private final class UpdateMailbox: Sendable {
     struct Updates: Sendable {
         enum Image: Sendable {
@@ -365,7 +378,7 @@ private final class UpdateMailbox: Sendable {
             switch update {
             case .progress(let progress): updates.progress = progress
             case .preview(let preview):
-                // Less than what the caches have.
+                // A preview does not replace a cached image.
                 if case .cached = updates.image { break }
                 updates.image = .preview(preview.image)
             case .cached(let response): updates.image = .cached(response)

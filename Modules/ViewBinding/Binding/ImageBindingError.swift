@@ -1,16 +1,16 @@
 public import AlcedoRuntime
 
-/// The reason why an ``ImageBinder`` loads no image. Errors of a load are passed on as they are.
+/// An error of an ``ImageBinder`` that has no request to load. Errors of a load are passed on unchanged.
 public struct ImageBindingError: CodedError {
-    /// The kinds of errors.
+    /// The kind of an error.
     public enum Code: String, Sendable {
-        /// There was no request to load.
+        /// The load was called without a request.
         case noRequest
     }
 
-    /// The reason, to branch on.
+    /// The kind of the error, on which code can branch.
     public var code: Code
-    /// The reason in one sentence.
+    /// The description of the error, in one sentence.
     package var message: String
 
     package init(_ code: Code, _ message: String) {

@@ -1,43 +1,59 @@
 public import AlcedoCore
 
-/// A view that can show one picture.
+/// A view that shows one image.
 ///
-/// A reference type, because an ``ImageBinder`` holds its view weakly: the view, or whatever owns it, owns the binder.
-/// One function is enough; the rest has defaults.
+/// ```swift
+/// @MainActor final class Thumbnail: ImageDisplaying {
+///     private(set) var image: DecodedImage?
+///
+///     func display(_ content: DisplayContent) { image = content.image }
+/// }
+/// ```
+///
+/// Conforming types are classes, because an ``ImageBinder`` holds its view weakly. The view, or its owner, owns the
+/// binder. Only ``display(_:)`` is required; the other members have defaults.
 @MainActor public protocol ImageDisplaying: AnyObject, Sendable {
-    /// Shows `content` in place of what was shown before, at once. Must not block.
+    /// Replaces the current content with `content` immediately. Must not block.
     func display(_ content: DisplayContent)
 
-    /// Shows `content` in place of what was shown before, in a transition of the view's choice, such as a fade. Only
-    /// pictures that come later than the request and not from memory are shown this way, and only if
-    /// `usesTransition` of the ``BindingOptions`` is true. Default: ``display(_:)``.
+    /// Replaces the current content with `content`, with a transition of the view's choice, such as a fade.
+    ///
+    /// Called only for images that were not in memory, and only if `usesTransition` of the ``BindingOptions`` is true.
+    /// Default: calls ``display(_:)``.
     func transition(to content: DisplayContent)
 
-    /// How large the view shows its picture, so that no more is decoded. Default: ``DisplaySize/any``.
+    /// The size at which the view shows its image, so that images are not decoded larger than needed. Default:
+    /// ``DisplaySize/any``.
     var displaySize: DisplaySize { get }
 
-    /// An image begins to be on its way, or no longer is: for a spinner. Called only when that changes, never for an
-    /// image in memory. Default: does nothing.
+    /// Shows or hides an activity indicator, such as a spinner.
+    ///
+    /// Called with true when a load begins or waits for the view's size, and with false when it ends. Called only when
+    /// the value changes, and never for a load that memory alone serves. Default: does nothing.
     func showActivity(_ isActive: Bool)
 
-    /// How far the image is. Not for each step, when they come faster than the main actor takes them. Default: does
-    /// nothing.
+    /// Shows the progress of the download. Steps are skipped when they arrive faster than the main actor handles them.
+    /// Default: does nothing.
     func showProgress(_ progress: DownloadProgress)
 }
 
 extension ImageDisplaying {
+    /// Calls ``display(_:)``, without a transition.
     public func transition(to content: DisplayContent) { display(content) }
 
+    /// ``DisplaySize/any``: requests are loaded unchanged.
     public var displaySize: DisplaySize { .any }
 
+    /// Does nothing.
     public func showActivity(_ isActive: Bool) {}
 
+    /// Does nothing.
     public func showProgress(_ progress: DownloadProgress) {}
 }
 
 extension ImageDisplaying {
-    /// The request at the view's size, where the options and the request leave that to the view; nil when the size is not
-    /// known yet.
+    /// Returns the request at the view's size, if the options and the request leave the size to the view, and otherwise
+    /// the request itself. Returns nil if the size is not known yet.
     func sized(_ request: ImageRequest, _ options: BindingOptions) -> ImageRequest? {
         guard options.usesViewSize, request.decoding.target == nil else { return request }
         switch displaySize {
@@ -51,17 +67,17 @@ extension ImageDisplaying {
     }
 }
 
-/// What a view is to show.
+/// The content of a view.
 public enum DisplayContent: Sendable {
-    /// No picture at all.
+    /// No image.
     case nothing
-    /// A stand-in while the picture is on its way.
+    /// A placeholder, shown while the image loads.
     case placeholder(DecodedImage)
-    /// A stand-in for a picture that could not be loaded.
+    /// The failure image, shown when the image could not be loaded.
     case failure(DecodedImage)
-    /// The picture that was asked for, in part or coarser, while the rest is on its way.
+    /// An incomplete or low-resolution version of the requested image, shown while the image loads.
     case preview(DecodedImage)
-    /// The picture that was asked for, and the layer that had it.
+    /// The requested image, and the layer that it was loaded from.
     case image(DecodedImage, from: ImageResponse.Layer)
 
     /// The image to draw; nil for ``nothing``.
@@ -73,12 +89,13 @@ public enum DisplayContent: Sendable {
     }
 }
 
-/// How large a view shows its picture.
+/// The size at which a view shows its image.
 public enum DisplaySize: Sendable, Hashable {
-    /// As large as the picture is: requests are loaded as they are.
+    /// The size of the image: requests are loaded unchanged.
     case any
-    /// Not known yet: loads wait until ``ImageBinder/viewSizeChanged()`` finds a size.
+    /// A size that is not known yet. Loads wait until ``ImageBinder/viewSizeChanged()`` finds a size.
     case pending
-    /// In device pixels. A side below one pixel counts as ``pending``: nobody would see the picture.
+    /// A size in device pixels. A size with a side below one pixel is treated as ``pending``, because no image would be
+    /// visible.
     case target(TargetSize)
 }

@@ -2,17 +2,17 @@
 #error "GTK 4 is missing: install Debian's package libgtk-4-dev, or build without the package trait GTK"
 #else
 
-// What GTK 4.10 deprecates is all that GTK 4.6 has.
+// GTK 4.10 deprecates functions that have no replacement in GTK 4.6.
 #define GDK_DISABLE_DEPRECATION_WARNINGS
 #include <gtk/gtk.h>
 #include <glib-unix.h>
 
-// What an event loop of its own needs of libdispatch's main queue. The symbols are exported for CoreFoundation, which
-// does the same, but stand in no public header.
+// These functions connect libdispatch's main queue to another event loop. The symbols are exported for CoreFoundation,
+// which uses them in the same way, but no public header declares them.
 
-/// A descriptor that is readable while the main queue has work.
+/// Returns a file descriptor that is readable while the main queue has work.
 int _dispatch_get_main_queue_port_4CF(void);
-/// Runs what is in the main queue. On the main thread only.
+/// Runs the work in the main queue. Call it on the main thread only.
 void _dispatch_main_queue_callback_4CF(void *_Nullable message);
 
 #endif

@@ -1,22 +1,25 @@
 #if GTK
     import CGTK
 
-    /// Calls a closure for each frame of a widget, while that is in a window.
+    /// A ticker that calls a closure for each frame of a widget while the widget is in a window.
     @MainActor package final class FrameTicker {
         private let widget: UnsafeMutablePointer<GtkWidget>
         private let onFrame: @MainActor (_ time: Duration) -> Bool
         private var tick: guint?
 
+        /// Creates a ticker that is stopped.
+        ///
         /// - Parameters:
-        ///   - widget: A `GtkWidget`. Not kept alive; must not end before this object is stopped, or ends with it.
-        ///   - onFrame: Gets the frame clock's time before the frame is laid out and drawn. Returns whether there is to be
-        ///     another one.
+        ///   - widget: A `GtkWidget`. The ticker does not retain it. The widget must exist until the ticker is stopped,
+        ///     or until both are released.
+        ///   - onFrame: A closure that receives the frame clock's time before the frame is laid out and drawn. It
+        ///     returns whether another frame is needed.
         package init(widget: OpaquePointer, onFrame: @escaping @MainActor (_ time: Duration) -> Bool) {
             self.widget = UnsafeMutablePointer(widget)
             self.onFrame = onFrame
         }
 
-        /// Begins, unless it has begun already.
+        /// Starts the ticker, unless it is running.
         package func start() {
             guard tick == nil else { return }
             tick = gtk_widget_add_tick_callback(
@@ -31,6 +34,7 @@
                 { ticker in ticker.map { Unmanaged<FrameTicker>.fromOpaque($0).release() } })
         }
 
+        /// Stops the ticker.
         package func stop() {
             guard let tick else { return }
             self.tick = nil

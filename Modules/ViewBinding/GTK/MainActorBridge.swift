@@ -3,17 +3,23 @@
     import CGTK
     import Dispatch
 
-    /// Runs the main actor while GTK's main loop has the main thread.
+    /// A bridge that runs the main actor on GTK's main loop.
     ///
-    /// Without it, `@MainActor` tasks and blocks on `DispatchQueue.main` wait for as long as `g_application_run` runs.
+    /// ```swift
+    /// MainActorBridge.install()
+    /// g_main_loop_run(loop)
+    /// ```
+    ///
+    /// Without the bridge, `@MainActor` tasks and blocks on `DispatchQueue.main` do not run while `g_application_run`
+    /// runs.
     @MainActor public enum MainActorBridge {
         private static var isInstalled = false
 
-        /// How long the main actor's work and ``ScrollPrefetcher`` have computed on the main thread so far. What GTK computes
-        /// itself is not included. To be compared with the time of a frame.
+        /// The processor time that the main actor's work and ``ScrollPrefetcher`` have used on the main thread so far.
+        /// The work of GTK itself is not included. Compare the increase per frame with the duration of a frame.
         public package(set) static var busyTime = Duration.zero
 
-        /// Adds the main queue to the default main context, for good. Call it before the loop runs; further calls do
+        /// Adds the main queue to the default main context permanently. Call it before the loop runs. Further calls do
         /// nothing.
         public static func install() {
             guard !isInstalled else { return }
@@ -22,8 +28,8 @@
         }
 
         private static let runMainQueue: GUnixFDSourceFunc = { descriptor, _, _ in
-            // Read first: the descriptor counts wake-ups and stays readable until it is, and a source that is always
-            // ready keeps GTK, whose redraws are less urgent, from ever drawing.
+            // The descriptor counts wake-ups and stays readable until it is read. A source that is always ready would
+            // keep GTK from drawing, because redraws have a lower priority.
             var wakeUps: UInt64 = 0
             _ = read(descriptor, &wakeUps, MemoryLayout<UInt64>.size)
             let start = ThreadTime.now
@@ -33,9 +39,10 @@
         }
     }
 
-    /// How long the calling thread has computed: unlike the time of a clock, it stands still while another program has the
-    /// processor.
+    /// The processor time of the calling thread. Unlike the time of a clock, it does not advance while another program
+    /// uses the processor.
     package enum ThreadTime {
+        /// The processor time that the thread has used so far.
         package static var now: Duration {
             var time = timespec()
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

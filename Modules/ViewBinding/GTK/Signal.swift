@@ -1,10 +1,12 @@
 #if GTK
     import CGTK
 
-    /// Swift closures as handlers of an object's signals. GTK, which has one thread, calls them on the main one, and lets
-    /// go of them with the object or with ``disconnect()``.
+    /// A signal handler that is a Swift closure.
+    ///
+    /// GTK is single-threaded and calls the closure on the main thread. The closure is released with the object or by
+    /// ``disconnect()``.
     @MainActor package struct Signal {
-        /// Gets the signal's first argument, for signals whose first argument is a pointer.
+        /// A closure that receives the signal's first argument, for signals whose first argument is a pointer.
         package typealias Handler = @MainActor (_ argument: UnsafeMutableRawPointer?) -> Void
 
         private final class Box: Sendable {
@@ -16,14 +18,14 @@
         private let object: UnsafeMutableRawPointer
         private let identifier: gulong
 
-        /// Connects to a signal whose arguments do not matter, and that wants no answer.
+        /// Connects a closure that ignores the arguments to a signal that returns no value.
         @discardableResult
         package init(_ object: UnsafeMutableRawPointer, _ name: String, _ handler: @escaping @MainActor () -> Void) {
             let callback: @MainActor @convention(c) (gpointer?) -> Void = { Self.run($0, nil) }
             self.init(object, name, unsafeBitCast(callback, to: GCallback.self)) { _ in handler() }
         }
 
-        /// Connects to a signal whose first argument is a pointer.
+        /// Connects a closure to a signal whose first argument is a pointer.
         @discardableResult
         package init(_ object: UnsafeMutableRawPointer, _ name: String, withArgument handler: @escaping Handler) {
             let callback: @MainActor @convention(c) (gpointer?, gpointer?) -> Void = { Self.run($0, $1) }
@@ -35,12 +37,13 @@
             _ handler: @escaping Handler
         ) {
             self.object = object
-            // Swapped, the box comes first, however many arguments the signal has after it.
+            // With `G_CONNECT_SWAPPED`, the box is the first argument, regardless of the number of signal arguments.
             identifier = g_signal_connect_data(
                 object, name, callback, Unmanaged.passRetained(Box(handler)).toOpaque(),
                 { box, _ in box.map { Unmanaged<Box>.fromOpaque($0).release() } }, G_CONNECT_SWAPPED)
         }
 
+        /// Disconnects the handler and releases its closure.
         package func disconnect() { g_signal_handler_disconnect(object, identifier) }
 
         private static func run(_ box: gpointer?, _ argument: gpointer?) {

@@ -1,13 +1,15 @@
 import AlcedoCore
 
 extension PixelBuffer {
-    /// The picture in `target` pixels, each the plain average of the source pixels it covers, over `background`.
+    /// Reduces the image to `target` pixels, each the mean of the source pixels that it covers, over `background`.
     ///
-    /// The average is taken of the samples as they are, not of light: quick, and near enough for cells of a terminal.
-    /// O(*w* × *h*).
+    /// The mean is calculated from the encoded samples, not from linear light. This is fast, and accurate enough for
+    /// the cells of a terminal. O(*w* × *h*).
     ///
-    /// - Parameter target: Sides from one pixel to the source's own; others are brought into that range.
-    /// - Returns: An `rgbx8` buffer; nil when there is no memory layout for the size.
+    /// - Parameters:
+    ///   - target: The size of the result. Each side is clamped to the range from one pixel to the source's side.
+    ///   - background: The color behind transparent pixels.
+    /// - Returns: An `rgbx8` buffer; nil if there is no memory layout for the size.
     func reduced(to target: PixelSize, over background: OpaqueColor) -> PixelBuffer? {
         let target = PixelSize(
             width: min(max(1, target.width), width), height: min(max(1, target.height), height))
@@ -30,9 +32,10 @@ extension PixelBuffer {
         }
     }
 
-    /// Where each of `parts` nearly equal parts of `length` begins, and where the last one ends.
+    /// Returns the start of each of `parts` nearly equal parts of `length`, followed by the end of the last part.
     private static func boundaries(of length: Int, parts: Int) -> [Int] {
-        // Quotient and remainder apart, so that the product stays small whatever the length.
+        // The quotient and the remainder are multiplied separately, so that the products do not overflow for any
+        // length.
         let (quotient, remainder) = length.quotientAndRemainder(dividingBy: parts)
         return (0...parts).map { $0 * quotient + $0 * remainder / parts }
     }
@@ -46,7 +49,7 @@ extension PixelBuffer {
                     sums[x].add(SIMD4(gray, gray, gray, 255), .opaque)
                 case .rgbx8: sums[x].add(Self.load(row, sourceX, as: SIMD4<UInt8>.self), .opaque)
                 case .rgba8: sums[x].add(Self.load(row, sourceX, as: SIMD4<UInt8>.self), alphaMode)
-                // 65,535 is 257 times 255.
+                // 65,535 is 257 × 255.
                 case .rgba16: sums[x].add(Self.load(row, sourceX, as: SIMD4<UInt16>.self) / 257, alphaMode)
                 }
             }
@@ -61,13 +64,17 @@ extension PixelBuffer {
     }
 }
 
-/// Adds up pixels of 8-bit samples, each weighted with its alpha. 64 bits hold the sum of 2⁴⁸ pixels.
+/// A sum of 8-bit pixels, weighted by their alpha. 64 bits hold the sum of 2⁴⁸ pixels.
 private struct PixelSum: Sendable {
-    /// Red, green and blue times alpha, and alpha times 255, so that all four have one scale.
+    /// The sums of red, green and blue times alpha, and of alpha times 255, so that all four have the same scale.
     private var sum = SIMD4<UInt64>()
     private var count: UInt64 = 0
 
-    /// - Parameter pixel: Red, green, blue, alpha, each at most 255.
+    /// Adds a pixel.
+    ///
+    /// - Parameters:
+    ///   - pixel: Red, green, blue and alpha, each at most 255.
+    ///   - mode: The alpha mode of the pixel.
     mutating func add(_ pixel: SIMD4<UInt64>, _ mode: AlphaMode) {
         count += 1
         switch mode {
@@ -77,12 +84,12 @@ private struct PixelSum: Sendable {
             let alpha = pixel.w
             sum &+= SIMD4(pixel.x, pixel.y, pixel.z, 255) &* alpha
         case .premultiplied:
-            // A sample above alpha, which no premultiplied pixel has, counts as alpha.
+            // A sample above alpha is invalid in premultiplied pixels, and is treated as alpha.
             sum &+= pointwiseMin(pixel, SIMD4(repeating: pixel.w)) &* 255
         }
     }
 
-    /// The mean of the pixels laid over `background`; the background itself when there are none.
+    /// Returns the mean of the pixels over `background`; the background itself if no pixels were added.
     func average(over background: OpaqueColor) -> OpaqueColor {
         let total = count * 255
         guard total > 0 else { return background }

@@ -1,17 +1,17 @@
 import AlcedoCore
 
-/// Pixels as a Sixel sequence.
-///
-/// Source: "VT330/VT340 Programmer Reference Manual", volume 2, chapter 14.
+/// An encoder for Sixel sequences.
 enum SixelText {
-    /// Rows of a band, one for each bit of a character.
+    /// The number of rows in a band, one for each bit of a character.
     private static let bandHeight = 6
-    /// Runs of fewer characters are as short written out.
+    /// The length from which a run is encoded with a repeat count. Shorter runs are written out, which takes no more
+    /// characters.
     private static let shortestRun = 4
 
-    /// Draws an image at the cursor. Where that is afterwards, terminals do not agree.
+    /// Returns the sequence that draws an image at the cursor. The final position of the cursor differs between
+    /// terminals.
     static func show(_ image: SixelImage) -> String {
-        // Pixels of no colour stay as they are; one by one; the size.
+        // The parameters: pixels without a color stay unchanged, the aspect ratio is 1:1, and the size.
         var bytes = Array("\u{1B}P0;1;0q\"1;1;\(image.size.width);\(image.size.height)".utf8)
         for (index, color) in image.palette.enumerated() {
             let percents = [color.x, color.y, color.z].map { (Int($0) * 100 + 127) / 255 }
@@ -25,7 +25,7 @@ enum SixelText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Draws up to six rows, one colour after another over the same place.
+    /// Appends up to six rows, one color after another over the same band.
     private static func appendBand(of image: SixelImage, from top: Int, to bytes: inout [UInt8]) {
         let width = image.size.width
         var masks = [[UInt8]?](repeating: nil, count: image.palette.count)
@@ -63,7 +63,7 @@ enum SixelText {
 }
 
 extension [[UInt8]?] {
-    /// The row of a colour; empty ones of `width` zeros begin where there was none.
+    /// The row of a color. On first access, a row of `width` zeros is created.
     fileprivate subscript(index: Int, default width: Int) -> [UInt8] {
         get { self[index] ?? [UInt8](repeating: 0, count: width) }
         _modify {
@@ -75,13 +75,15 @@ extension [[UInt8]?] {
     }
 }
 
-/// An image in at most 256 colours.
+/// An image with at most 256 colors.
 struct SixelImage {
-    /// A fixed palette with finer steps where the eye sees finer: 6 levels of red, 7 of green, 6 of blue.
+    /// The levels of the fixed palette: 6 levels of red, 7 of green and 6 of blue. The eye distinguishes green more
+    /// finely.
     private static let levels = SIMD3<Int>(6, 7, 6)
 
-    /// Where a step of rounding begins, in 64ths: an ordered dither, because one that spreads errors flickers when the
-    /// pictures move. Source: B. E. Bayer, "An optimum method for two-level rendition of continuous-tone pictures", 1973.
+    /// The thresholds of an ordered dither, in 64ths. Error diffusion is not used, because it flickers in animations.
+    ///
+    /// Source: B. E. Bayer, "An optimum method for two-level rendition of continuous-tone pictures", 1973.
     private static let thresholds: [Int] = (0..<64).map { index in
         let (x, y) = (index % 8, index / 8)
         return (0..<3).reduce(0) { sum, bit in
@@ -91,14 +93,15 @@ struct SixelImage {
     }
 
     let size: PixelSize
-    /// Red, green, blue.
+    /// The colors of the palette, as red, green and blue.
     let palette: [SIMD3<UInt8>]
-    /// One for each pixel, row after row.
+    /// The palette index of each pixel, row by row.
     let indices: [UInt8]
 
-    /// The exact colours, when there are few; else the nearest mixtures of fixed ones. O(*w* × *h*).
+    /// Creates an image with the exact colors if there are at most 256, and otherwise with a dithered fixed palette.
+    /// O(*w* × *h*).
     ///
-    /// - Parameter pixels: Four bytes a pixel, opaque.
+    /// - Parameter pixels: The pixels, opaque and with four bytes per pixel.
     init(_ pixels: PixelBuffer) {
         size = pixels.size
         var indices: [UInt8] = []

@@ -1,8 +1,8 @@
 package import AlcedoCore
 import AlcedoLibc
 
-/// The cells of a terminal that a picture may fill. A cell shows two pixels, one above the other, because it is about
-/// twice as high as it is wide.
+/// The terminal cells that an image may fill. A cell shows two pixels, one above the other, because it is about twice
+/// as high as wide.
 public struct TerminalCanvas: Sendable, Hashable {
     /// The maximum number of columns and of rows.
     package static let maximumSide = 32_767
@@ -12,18 +12,18 @@ public struct TerminalCanvas: Sendable, Hashable {
     /// The number of rows, from 0 to 32,767.
     public let rows: Int
 
-    /// Creates a canvas. Numbers below 0 count as 0, a canvas that shows nothing, and larger numbers as 32,767.
+    /// Creates a canvas. Each value is clamped to the range from 0 to 32,767. A canvas with a zero side shows nothing.
     public init(columns: Int, rows: Int) {
         self.columns = min(max(0, columns), Self.maximumSide)
         self.rows = min(max(0, rows), Self.maximumSide)
     }
 
-    /// The size in pixels that a picture of `size` has on the canvas: as large as fits with its proportions kept, and
-    /// never larger than it is, because enlarging shows nothing more and blurs icons.
+    /// Returns the largest size in pixels at which an image of `size` fits the canvas, with its aspect ratio preserved.
+    /// An image is never enlarged, because enlarging adds no detail and blurs icons.
     ///
-    /// Use it as the target when decoding. It is the same for every colour depth.
+    /// Use the result as the target size for decoding. It is the same for every color depth.
     ///
-    /// - Returns: Nought by nought when the canvas or the picture has no pixels.
+    /// - Returns: A size of zero by zero if the canvas or the image has no pixels.
     package func targetSize(for size: PixelSize) -> PixelSize {
         let pixels = PixelSize(width: columns, height: rows * 2)
         guard size.isPositive, pixels.isPositive else { return PixelSize(width: 0, height: 0) }
@@ -32,9 +32,9 @@ public struct TerminalCanvas: Sendable, Hashable {
 }
 
 extension TerminalCanvas {
-    /// The whole of the terminal that `fileDescriptor` is open on.
+    /// Creates a canvas that covers the terminal of a file descriptor.
     ///
-    /// - Returns: nil when it is not a terminal, or one that does not know its size.
+    /// - Returns: nil if the file descriptor does not refer to a terminal, or the terminal does not report its size.
     public init?(fileDescriptor: Int32) {
         var size = winsize()
         guard ioctl(fileDescriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }

@@ -1,25 +1,25 @@
-/// How many colours a terminal shows.
+/// The number of colors that a terminal shows.
 public enum TerminalColorDepth: Sendable, Hashable, CaseIterable {
-    /// No colour and no escape codes at all.
+    /// No colors and no escape codes.
     case none
-    /// The palette of 256 that xterm introduced.
+    /// The 256-color palette introduced by xterm.
     case ansi256
-    /// 24 bits a pixel.
+    /// 24 bits per pixel.
     case trueColor
 
-    /// Guesses from the environment, as terminals and users have agreed to say it:
+    /// Detects the color depth from the environment, by common conventions:
     ///
-    /// 1. A `NO_COLOR` that is not empty means none (no-color.org).
-    /// 2. Output that is not a terminal, and `TERM=dumb`, mean none, unless `FORCE_COLOR` or `CLICOLOR_FORCE` is set
-    ///    to anything but the empty text or `0`.
-    /// 3. `COLORTERM` of `truecolor` or `24bit`, or a `TERM` that ends in `-direct`, means true colour.
-    /// 4. A `TERM` that contains `256color`, or that begins with `xterm`, `screen` or `tmux`, means 256 colours: Debian
-    ///    builds all three with them.
-    /// 5. Anything else means none; 256 colours when forced.
+    /// 1. If `NO_COLOR` is not empty, the depth is `none` (no-color.org).
+    /// 2. If the output is not a terminal, or if `TERM` is `dumb`, the depth is `none`, unless `FORCE_COLOR` or
+    ///    `CLICOLOR_FORCE` is set to anything but an empty string or `0`.
+    /// 3. If `COLORTERM` is `truecolor` or `24bit`, or if `TERM` ends in `-direct`, the depth is `trueColor`.
+    /// 4. If `TERM` contains `256color` or begins with `xterm`, `screen` or `tmux`, the depth is `ansi256`. Debian
+    ///    builds all three with 256 colors.
+    /// 5. Otherwise, the depth is `none`, or `ansi256` if color is forced.
     ///
     /// - Parameters:
-    ///   - environment: Of the process.
-    ///   - isTerminal: Whether the output goes to a terminal.
+    ///   - environment: The environment variables of the process.
+    ///   - isTerminal: Whether the output is a terminal.
     public init(environment: [String: String], isTerminal: Bool) {
         let isSet = { (name: String) in !["", "0"].contains(environment[name] ?? "") }
         let isForced = isSet("FORCE_COLOR") || isSet("CLICOLOR_FORCE")

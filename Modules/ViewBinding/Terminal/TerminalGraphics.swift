@@ -1,16 +1,22 @@
 public import AlcedoCore
 
-/// How a terminal shows pictures.
+/// The protocol with which a terminal shows images.
+///
+/// ```swift
+/// let graphics = TerminalGraphics(fileDescriptor: 0)
+/// let renderer = TerminalRenderer(canvas: canvas, depth: .trueColor, graphics: graphics)
+/// ```
 public enum TerminalGraphics: Sendable, Hashable {
-    /// In character cells, two pixels each: every terminal.
+    /// Character cells with two pixels each, which every terminal supports.
     case blocks
-    /// In pixels, by the Kitty graphics protocol: kitty, Ghostty, WezTerm, Konsole.
+    /// Pixels in the Kitty graphics protocol, supported by kitty, Ghostty, WezTerm and Konsole. `cell` is the size of a
+    /// character cell in pixels.
     case kitty(cell: PixelSize)
-    /// In pixels of at most 256 colours, by DEC's Sixel: xterm, foot, mlterm, Windows Terminal, tmux where it was built
-    /// with it.
+    /// Pixels of at most 256 colors in DEC's Sixel format, supported by xterm, foot, mlterm, Windows Terminal, and tmux
+    /// if built with it. `cell` is the size of a character cell in pixels.
     case sixel(cell: PixelSize)
 
-    /// Pixels of a cell, where pictures are made of pixels; a side out of 1 to 1,000 counts as the nearest of them.
+    /// The size of a cell in pixels, with each side clamped to 1...1,000; nil for blocks.
     var cell: PixelSize? {
         switch self {
         case .blocks: nil
@@ -21,16 +27,17 @@ public enum TerminalGraphics: Sendable, Hashable {
 }
 
 extension TerminalGraphics {
-    /// Pixels of a cell where the terminal does not say: those of common fonts.
+    /// The assumed size of a cell in pixels for terminals that do not report it, which is that of common fonts.
     package static let usualCell = PixelSize(width: 10, height: 20)
 
-    /// Asks the terminal for the best protocol that it has: Kitty, else Sixel, else blocks.
+    /// Queries the terminal for the best protocol that it supports: Kitty, otherwise Sixel, otherwise blocks.
     ///
-    /// Blocks the thread. What is typed while the terminal replies is lost, for the time limit at most.
+    /// Blocks the thread until the terminal responds, at most for the time limit. Input typed during this time is lost.
     ///
     /// - Parameters:
-    ///   - fileDescriptor: A terminal, open for reading and writing; it stays the caller's. Anything else gives blocks.
-    ///   - limit: The time for the whole reply; a reply across a slow line may need more. Default: 300 ms.
+    ///   - fileDescriptor: The file descriptor of a terminal, open for reading and writing. The caller keeps ownership.
+    ///     For anything else, the result is ``blocks``.
+    ///   - limit: The time limit for the whole response. A slow connection may need more. Default: 300 ms.
     public init(fileDescriptor: Int32, limit: Duration = .milliseconds(300)) {
         self.init(asking: TerminalFile(fileDescriptor: fileDescriptor), limit: limit)
     }
@@ -41,12 +48,14 @@ extension TerminalGraphics {
         self = Self.replies(of: terminal, limit, clock).map { Self($0) } ?? .blocks
     }
 
-    /// The pixels of a cell, as the terminal says; a usual size when it does not. Blocks as ``init(asking:limit:clock:)``.
+    /// Returns the size of a cell in pixels as reported by the terminal, or ``usualCell`` if it is not reported. Blocks
+    /// like ``init(asking:limit:clock:)``.
     package static func cell(
         asking terminal: some TerminalPort, limit: Duration = .milliseconds(300), clock: any TimeSource = SystemClock()
     ) -> PixelSize { replies(of: terminal, limit, clock)?.cell ?? usualCell }
 
-    /// Whether the environment leaves it worth asking: a terminal that has colours, none of which were refused.
+    /// Returns whether the terminal is worth querying: whether the output is a terminal with colors that are not
+    /// disabled by the environment.
     package static func shouldQueryTerminal(environment: [String: String], isTerminal: Bool) -> Bool {
         isTerminal && TerminalColorDepth(environment: environment, isTerminal: true) != .none
     }
@@ -56,7 +65,7 @@ extension TerminalGraphics {
         self = replies.supportsKitty ? .kitty(cell: cell) : replies.supportsSixel ? .sixel(cell: cell) : .blocks
     }
 
-    /// nil when the terminal cannot be asked.
+    /// Returns the responses of the terminal; nil if it cannot be queried.
     private static func replies(
         of terminal: some TerminalPort, _ limit: Duration, _ clock: any TimeSource
     ) -> TerminalReplies? {
@@ -74,34 +83,35 @@ extension TerminalGraphics {
     }
 }
 
-/// Reads what a terminal answers, byte by byte, and ignores what else is typed.
+/// An incremental parser for the responses of a terminal. Ignores all other input.
 struct TerminalReplies: Sendable {
-    /// An answer is shorter; what is longer is something else.
+    /// The maximum length of a response. Longer input is ignored.
     private static let longest = 256
 
     private enum State: Sendable {
         case text, escape, control, string, stringEscape
     }
 
-    /// Whether the Kitty graphics protocol is spoken.
+    /// Whether the terminal supports the Kitty graphics protocol.
     private(set) var supportsKitty = false
-    /// Whether the terminal names Sixel among its extensions (DA1, number 4).
+    /// Whether the terminal lists Sixel among its extensions (DA1, number 4).
     private(set) var supportsSixel = false
-    /// Pixels of a character cell.
+    /// The size of a character cell in pixels; nil if the terminal has not reported it.
     private(set) var cell: PixelSize?
-    /// Whether the answer has come that every terminal gives, and gives last.
+    /// Whether the DA1 response has been received, which every terminal sends, and sends last.
     private(set) var isComplete = false
 
     private var state = State.text
     private var content: [UInt8] = []
 
-    /// Asks for the Kitty protocol by a picture of one pixel that is not shown, for the size of a cell, and last for what
-    /// every terminal answers.
+    /// The query: a Kitty request with one invisible pixel, the size of a cell, and finally DA1, to which every
+    /// terminal responds.
     ///
     /// Source: the Kitty protocol's "Querying support and available transmission mediums"; xterm's ctlseqs, XTWINOPS 16
     /// and DA1.
     static let query = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[16t\u{1B}[c"
 
+    /// Parses bytes.
     mutating func read(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { read(byte) }
     }

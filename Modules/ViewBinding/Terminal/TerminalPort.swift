@@ -2,28 +2,30 @@ import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
 
-/// A terminal that can be asked. Calls block, and come one at a time.
+/// A terminal that can be queried. Methods block, and are called one at a time.
 package protocol TerminalPort: Sendable {
-    /// Prepares the terminal for an answer, which is not to be shown. False when it cannot be asked.
+    /// Prepares the terminal for a response that is not echoed. Returns false if the terminal cannot be queried.
     func begin() -> Bool
-    /// False when the terminal does not take the text.
+    /// Writes text. Returns false if the terminal does not accept it.
     func write(_ text: String) -> Bool
-    /// What has been typed or answered since the last call, some of it at least; nothing when none came within the time.
+    /// Returns at least some of the bytes received since the last call; an empty array if none arrive within the time.
     func read(within time: Duration) -> [UInt8]
-    /// Makes the terminal what it was before ``begin()``, which has returned true.
+    /// Restores the terminal to its state before ``begin()``. Called only after ``begin()`` has returned true.
     func end()
 }
 
-/// A terminal that a file descriptor is open on.
+/// A terminal of a file descriptor.
 package final class TerminalFile: TerminalPort {
     private let descriptor: Int32
     private let before = Locked<termios?>(nil)
 
-    /// - Parameter fileDescriptor: Open for reading and writing; stays the caller's.
+    /// Creates a terminal.
+    ///
+    /// - Parameter fileDescriptor: A file descriptor that is open for reading and writing. The caller keeps ownership.
     package init(fileDescriptor: Int32) { descriptor = fileDescriptor }
 
-    /// Switches off the echo and the wait for a line's end; Ctrl-C stays what it is. Refused to a process in the
-    /// background, which the system would stop.
+    /// Disables echo and line buffering; Ctrl-C keeps its effect. Returns false in a background process, which the
+    /// system would stop.
     package func begin() -> Bool {
         var settings = termios()
         let foreground = tcgetpgrp(descriptor)
@@ -53,9 +55,11 @@ package final class TerminalFile: TerminalPort {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// Whether there is something to read within the time. A signal that interrupts the wait does not shorten it.
+    /// Returns whether there are bytes to read within the time. A signal that interrupts the wait does not shorten it.
     ///
-    /// - Parameter poll: Waits for so many milliseconds, as the system's function does.
+    /// - Parameters:
+    ///   - time: The maximum time to wait.
+    ///   - poll: A closure that waits for a number of milliseconds, with the results of `poll(2)`.
     static func isReadable(within time: Duration, poll: (_ milliseconds: Int32) -> Int32) -> Bool {
         let longest = Duration.milliseconds(Int32.max)
         let end = ContinuousClock.now + min(max(.zero, time), longest)
@@ -66,7 +70,7 @@ package final class TerminalFile: TerminalPort {
         }
     }
 
-    /// Restores the settings. What has been typed meanwhile is dropped, with answers that came too late.
+    /// Restores the settings. Discards input received in the meantime, including late responses.
     package func end() {
         guard var settings = before.withLock({ $0.take() }) else { return }
         tcsetattr(descriptor, TCSAFLUSH, &settings)

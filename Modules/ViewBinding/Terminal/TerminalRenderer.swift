@@ -1,26 +1,31 @@
 public import AlcedoCore
 
-/// Turns pictures into text for a terminal. Pure: writes nothing and asks the terminal nothing.
+/// A renderer that converts images to terminal text. It performs no output and does not query the terminal.
+///
+/// ```swift
+/// let renderer = TerminalRenderer(canvas: TerminalCanvas(columns: 80, rows: 24), depth: .trueColor)
+/// if let text = renderer.text(for: image) { print(text, terminator: "") }
+/// ```
 public struct TerminalRenderer: Sendable {
-    /// Characters of growing ink for terminals without colour; light on a dark screen.
+    /// Characters of increasing brightness for terminals without color, for a dark background.
     private static let ramp = Array(" .:-=+*#%@")
 
-    /// The room for a picture, in character cells.
+    /// The canvas, in character cells.
     package var canvas: TerminalCanvas
-    /// Colours of character cells.
+    /// The color depth of character cells.
     package var depth: TerminalColorDepth
-    /// How pixels reach the screen.
+    /// The graphics protocol.
     package var graphics: TerminalGraphics
-    /// What shows through transparent pixels. Default: black, the screen of most terminals.
+    /// The color behind transparent pixels. Default: black, the background of most terminals.
     package var background: OpaqueColor
 
-    /// A renderer for a canvas.
+    /// Creates a renderer for a canvas.
     ///
     /// - Parameters:
-    ///   - canvas: The room for a picture.
-    ///   - depth: Colours of character cells; pixels have all that their protocol can.
-    ///   - graphics: Default: character cells.
-    ///   - background: What shows through. Default: black.
+    ///   - canvas: The cells that an image may fill.
+    ///   - depth: The color depth of character cells. Graphics protocols always use all of their colors.
+    ///   - graphics: The graphics protocol. Default: character cells.
+    ///   - background: The color behind transparent pixels. Default: black.
     public init(
         canvas: TerminalCanvas, depth: TerminalColorDepth, graphics: TerminalGraphics = .blocks,
         background: OpaqueColor = .black
@@ -31,29 +36,31 @@ public struct TerminalRenderer: Sendable {
         self.background = background
     }
 
-    /// The pixels that the canvas has. Use them as the target when decoding.
+    /// The size of the canvas in pixels. Use it as the target size for decoding.
     public var pixelSize: PixelSize {
         let cell = graphics.cell ?? PixelSize(width: 1, height: 2)
         return PixelSize(width: canvas.columns * cell.width, height: canvas.rows * cell.height)
     }
 
-    /// Returns the text that draws an image, upright, as large as fits on the canvas with its proportions kept, and never
-    /// larger than it is.
+    /// Returns the text that draws an image upright, at the largest size that fits the canvas with the aspect ratio
+    /// preserved. An image is never enlarged.
     ///
-    /// The text draws from the cursor on, which must be at the beginning of a line, and leaves the cursor at the beginning of
-    /// the line below the image.
+    /// The text starts at the cursor, which must be at the beginning of a line. It leaves the cursor at the beginning
+    /// of the line below the image.
     ///
-    /// - Parameter image: Any size; an image decoded at ``pixelSize`` saves the reducing here. Samples are taken as sRGB.
-    /// - Returns: nil when the canvas shows nothing.
+    /// - Parameter image: An image of any size. An image decoded at ``pixelSize`` does not have to be reduced here.
+    ///   Samples are interpreted as sRGB.
+    /// - Returns: nil if the canvas shows nothing.
     /// - Complexity: O(*w* × *h*) of the image.
     public func text(for image: DecodedImage) -> String? { drawing(of: image)?.text }
 
     /// Returns the text that draws an image, and its size in cells.
     ///
     /// - Parameters:
-    ///   - image: As for ``text(for:)``.
-    ///   - id: A number of which the terminal keeps one image, where the protocol has such numbers (Kitty); nil: none.
-    /// - Returns: nil when the canvas shows nothing.
+    ///   - image: The image, as for ``text(for:)``.
+    ///   - id: The number under which the terminal stores the image, if the protocol supports numbers (Kitty). Default:
+    ///     nil, for no number.
+    /// - Returns: nil if the canvas shows nothing.
     package func drawing(of image: DecodedImage, id: UInt32? = nil) -> TerminalDrawing? {
         guard let cell = graphics.cell else {
             let lines = lines(for: image)
@@ -64,8 +71,9 @@ public struct TerminalRenderer: Sendable {
         guard let pixels = fitted(image, in: pixelSize) else { return nil }
         let rows = (pixels.height + cell.height - 1) / cell.height
         let columns = (pixels.width + cell.width - 1) / cell.width
-        // Space first, so that nothing scrolls while the cursor is where the picture goes (CUU), and the cursor itself is
-        // kept (DECSC, DECRC), because protocols and terminals differ in where they leave it.
+        // The text first scrolls to make space and moves back up (CUU), so that nothing scrolls while the image is
+        // drawn. It saves and restores the cursor (DECSC, DECRC), because protocols and terminals leave it at different
+        // positions.
         let space = String(repeating: "\n", count: rows) + "\u{1B}[\(rows)A"
         let content: String
         switch graphics {
@@ -77,15 +85,17 @@ public struct TerminalRenderer: Sendable {
             rows: rows, columns: columns, text: "\(space)\u{1B}7\(content)\u{1B}8\u{1B}[\(rows)B")
     }
 
-    /// The picture, upright, in at most the canvas's rows and columns of character cells, without line ends.
+    /// Returns the upright image in character cells, one string without a line end for each row of the canvas that the
+    /// image fills.
     ///
-    /// In colour a cell is an upper half block: its foreground is the upper pixel, its background the lower one. A code
-    /// comes only where a colour changes, and each line ends with a reset. Below the last row of an odd height the
-    /// terminal's own background shows. Without colour a cell is a character of a brightness scale for the mean of its
-    /// two pixels. Samples are taken as sRGB, whatever the profile.
+    /// In color, each cell is an upper half block: the foreground is the upper pixel, and the background is the lower
+    /// pixel. An escape code is written only where a color changes, and each line ends with a reset. If the height is
+    /// odd, the terminal's own background shows below the last row. Without color, each cell is a character of a
+    /// brightness scale for the mean of its two pixels. Samples are interpreted as sRGB, regardless of the profile.
     ///
-    /// - Parameter image: Any size; a picture decoded at the canvas's target size saves the reducing here.
-    /// - Returns: No lines when the canvas shows nothing.
+    /// - Parameter image: An image of any size. An image decoded at the canvas's target size does not have to be
+    ///   reduced here.
+    /// - Returns: No lines if the canvas shows nothing.
     /// - Complexity: O(*w* × *h*) of the image.
     package func lines(for image: DecodedImage) -> [String] {
         guard let pixels = fitted(image, in: cellPixels) else { return [] }
@@ -98,7 +108,7 @@ public struct TerminalRenderer: Sendable {
 
     private var cellPixels: PixelSize { PixelSize(width: canvas.columns, height: canvas.rows * 2) }
 
-    /// The size that a picture has upright on a canvas of `pixels`; nil when there is nothing to see.
+    /// Returns the upright size of an image on a canvas of `pixels`; nil if either has no pixels.
     private func fittedSize(of image: DecodedImage, in pixels: PixelSize) -> PixelSize? {
         let size = image.orientation.swapsSides ? image.size.transposed : image.size
         return size.isPositive && pixels.isPositive ? size.scaled(to: pixels, mode: .fit) : nil
@@ -137,13 +147,13 @@ public struct TerminalRenderer: Sendable {
 package struct TerminalDrawing: Sendable, Equatable {
     /// The number of lines that the image covers.
     package var rows: Int
-    /// The number of columns that it covers.
+    /// The number of columns that the image covers.
     package var columns: Int
-    /// The text, as ``TerminalRenderer/text(for:)`` returns it.
+    /// The text, as returned by ``TerminalRenderer/text(for:)``.
     package var text: String
 }
 
-/// One line of half-block cells, with a code only where a colour changes.
+/// A line of half-block cells, with escape codes only where a color changes.
 private struct TerminalLine {
     private var text = ""
     private var foreground: TerminalPaint?
@@ -151,7 +161,9 @@ private struct TerminalLine {
 
     /// Adds a cell.
     ///
-    /// - Parameter lower: nil leaves the lower half in the terminal's own background.
+    /// - Parameters:
+    ///   - upper: The color of the upper half.
+    ///   - lower: The color of the lower half; nil for the terminal's own background.
     mutating func append(upper: TerminalPaint, lower: TerminalPaint?) {
         var parameters: [String] = []
         if foreground != upper { parameters.append(upper.parameters(isForeground: true)) }
@@ -162,18 +174,20 @@ private struct TerminalLine {
         text += "▀"
     }
 
-    /// The line, ending with a reset so that no colour runs on.
+    /// Returns the line, followed by a reset so that colors do not extend beyond it.
     func finished() -> String { text + "\u{1B}[0m" }
 }
 
-/// A colour as a terminal is told it. Two paints are equal when no code is needed between them.
+/// A color in a terminal's encoding. If two paints are equal, no escape code is needed between them.
 enum TerminalPaint: Equatable, Sendable {
     case rgb(OpaqueColor)
-    /// A place in the palette of 256.
+    /// An index into the 256-color palette.
     case indexed(UInt8)
 
-    /// The nearest palette colour: of the 6 × 6 × 6 cube from 16 on, or of the 24 grays from 232 on. The first 16 are
-    /// left out, because users set them as they like. Source: xterm's `256colres.pl`.
+    /// Creates the nearest palette color from the 6 × 6 × 6 cube (from index 16) or the 24 grays (from index 232). The
+    /// first 16 colors are not used, because users can configure them.
+    ///
+    /// Source: xterm's `256colres.pl`.
     init(nearest color: OpaqueColor) {
         let samples = [Int(color.red), Int(color.green), Int(color.blue)]
         let steps = samples.map { $0 < 48 ? 0 : $0 < 115 ? 1 : ($0 - 35) / 40 }
@@ -184,7 +198,9 @@ enum TerminalPaint: Equatable, Sendable {
             UInt8(grayError < cubeError ? 232 + gray : 16 + steps[0] * 36 + steps[1] * 6 + steps[2]))
     }
 
-    /// Parameters of an SGR sequence. Source: ISO/IEC 8613-6, section 13.1.8, with the semicolons that xterm takes.
+    /// Returns the parameters of an SGR sequence.
+    ///
+    /// Source: ISO/IEC 8613-6, section 13.1.8, with the semicolons that xterm accepts.
     func parameters(isForeground: Bool) -> String {
         let layer = isForeground ? 38 : 48
         return switch self {
@@ -197,6 +213,8 @@ enum TerminalPaint: Equatable, Sendable {
 }
 
 extension OpaqueColor {
-    /// From 0 to 255, weighted as the eye sees. Source: ITU-R BT.709-6, item 3.2.
+    /// The luma from 0 to 255, weighted by human perception.
+    ///
+    /// Source: ITU-R BT.709-6, item 3.2.
     fileprivate var luminance: Int { (Int(red) * 2126 + Int(green) * 7152 + Int(blue) * 722 + 5000) / 10_000 }
 }

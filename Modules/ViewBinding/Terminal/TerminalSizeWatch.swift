@@ -2,11 +2,15 @@ import AlcedoCore
 import AlcedoLibc
 import Dispatch
 
-/// Tells when the size of a terminal changes, for as long as it lives.
+/// An observer of a terminal's size, active until it is released.
 ///
-/// Takes over the process's SIGWINCH.
+/// ```swift
+/// let watch = TerminalSizeWatch(fileDescriptor: 1) { view.resize(to: $0) }
+/// ```
+///
+/// Replaces the process's SIGWINCH handler.
 @MainActor public final class TerminalSizeWatch {
-    /// Leads from the handler, which may do next to nothing, to the main queue.
+    /// A pipe from the signal handler, in which few functions are allowed, to the main queue.
     nonisolated private static let signalPipe: (outside: Int32, inside: Int32)? = {
         var files: [Int32] = [-1, -1]
         guard pipe(&files) == 0 else { return nil }
@@ -22,9 +26,11 @@ import Dispatch
 
     private let id: Int
 
+    /// Creates an observer.
+    ///
     /// - Parameters:
-    ///   - fileDescriptor: Of the terminal.
-    ///   - onChange: Gets the size that the terminal has now.
+    ///   - fileDescriptor: The file descriptor of the terminal.
+    ///   - onChange: A closure that receives the new size of the terminal.
     public init(fileDescriptor: Int32, onChange: @escaping @MainActor (TerminalCanvas) -> Void) {
         Self.lastID += 1
         id = Self.lastID

@@ -1,7 +1,7 @@
 public import AlcedoCore
 public import AlcedoViewBinding
 
-/// A view that shows images in a terminal, and plays those that are animated.
+/// A view that shows images, including animated ones, in a terminal.
 ///
 /// ```swift
 /// import Alcedo
@@ -16,16 +16,17 @@ public import AlcedoViewBinding
     private struct Visible {
         var rows: Int
         var columns: Int
-        /// Whether the terminal keeps the image under the view's number, over the text.
+        /// Whether the terminal stores the image under the view's number and draws it on top of the text.
         var isStored: Bool
     }
 
-    /// Draws the next image.
+    /// The renderer of the next image.
     package var renderer: TerminalRenderer
-    /// How many times animations play; nil: as their files say. Counts from the next animation on.
+    /// The number of times animations play; nil for the number in their files. Changes apply from the next animation
+    /// on.
     package var playCount: Int?
     private let redrawsInPlace: Bool
-    /// The number of the image in the terminal, where that keeps images.
+    /// The number of the image in a terminal that stores images; nil if the view does not redraw in place.
     private let id: UInt32?
     private let frames: FramePool?
     private let clock: any TimeSource
@@ -37,16 +38,19 @@ public import AlcedoViewBinding
     /// Creates a view that shows nothing.
     ///
     /// - Parameters:
-    ///   - renderer: Turns images into text.
-    ///   - redrawsInPlace: Whether an image replaces the one before, by moving the cursor up over it. Only for a terminal,
-    ///     only if nothing else was written in between, and with a canvas of fewer rows than the terminal has, as the cursor
-    ///     rests on the line below. Otherwise images follow one another. Default: false.
-    ///   - frames: The frames of animations, best one pool for all views. nil: the first frame is shown. Default: nil.
-    ///   - playCount: How many times animations play; below one counts as one. nil: as their files say. Default: nil.
-    ///   - clock: Its uptime is the time of animations. Default: the clock of the system.
-    ///   - id: The number of the view's image in a terminal with the Kitty protocol, when the view redraws in place. It is
-    ///     above zero, and that of no other image there, also of other processes. Default: a random number.
-    ///   - write: Gets text with line feeds, and puts it out in order.
+    ///   - renderer: The renderer that converts images to text.
+    ///   - redrawsInPlace: Whether an image replaces the previous one, by moving the cursor up. This requires a
+    ///     terminal, no other output in between, and a canvas with fewer rows than the terminal, because the cursor
+    ///     stays on the line below the image. If false, images follow one another. Default: false.
+    ///   - frames: The pool of animation frames, preferably one for all views; nil to show only the first frame of
+    ///     animations. Default: nil.
+    ///   - playCount: The number of times animations play. Values below one are treated as one. Default: nil, for the
+    ///     number in their files.
+    ///   - clock: The clock whose uptime drives animations. Default: the system clock.
+    ///   - id: The number of the view's image in a terminal with the Kitty protocol, used if the view redraws in place.
+    ///     It must be greater than zero and different from all other images in the terminal, including those of other
+    ///     processes. Default: a random number.
+    ///   - write: A closure that writes text, which contains line feeds, in order.
     public init(
         renderer: TerminalRenderer, redrawsInPlace: Bool = false, frames: FramePool? = nil, playCount: Int? = nil,
         clock: any TimeSource = SystemClock(), id: UInt32 = .random(in: 1...UInt32.max),
@@ -63,24 +67,26 @@ public import AlcedoViewBinding
 
     isolated deinit { stop() }
 
+    /// The size of the renderer's canvas in pixels.
     public var displaySize: DisplaySize { .target(TargetSize(renderer.pixelSize)) }
 
+    /// Draws the content, and plays it if it is an animated image.
     public func display(_ content: DisplayContent) {
         stop()
         show(content.image)
         if case .image(let image, from: _) = content { play(image) }
     }
 
-    /// Takes over a new size of the terminal.
+    /// Applies a new size of the terminal.
     ///
-    /// A view that redraws in place clears the screen and draws its image again, because the terminal may have broken lines
-    /// elsewhere. Otherwise the size counts from the next image on. An image that was decoded for a smaller terminal stays as
-    /// small: load its request again.
+    /// If the view redraws in place, it clears the screen and draws its image again, because the terminal may have
+    /// wrapped lines differently. Otherwise, the size applies from the next image on. An image that was decoded for a
+    /// smaller terminal keeps its size: load its request again to enlarge it.
     public func resize(to canvas: TerminalCanvas) {
         guard canvas != renderer.canvas else { return }
         renderer.canvas = canvas
         guard redrawsInPlace, image != nil else { return }
-        // ED and CUP of ECMA-48.
+        // ED and CUP (ECMA-48).
         write("\(removal)\u{1B}[2J\u{1B}[H")
         visible = nil
         draw()
@@ -88,16 +94,16 @@ public import AlcedoViewBinding
 
     // MARK: Animations
 
-    /// Ends the animation. The frame that is shown stays.
+    /// Stops the animation. The current frame stays.
     package func stop() {
         playback?.cancel()
         playback = nil
     }
 
-    /// Returns when the animation has played as often as it should; at once for a still image. If another animation replaces
-    /// it, waits for that one, too.
+    /// Waits until the animation has played as often as it should. Returns immediately for a still image. If another
+    /// animation replaces the current one, waits for that one as well.
     ///
-    /// Cancelling the task that waits ends the animation. The frame that is shown stays.
+    /// Cancelling the waiting task stops the animation. The current frame stays.
     public func finish() async {
         while let playback {
             await withTaskCancellationHandler {
@@ -122,11 +128,11 @@ public import AlcedoViewBinding
         animator.onLateFrame = { pause?.cancel() }
         while !Task.isCancelled {
             if let frame = animator.advance(to: clock.uptime) { show(frame) }
-            // The last frame has no successor, and stays until its time is over, too.
+            // The last frame has no successor, but stays visible for its full delay.
             guard let deadline = animator.nextDeadline ?? animator.endDeadline else { return }
             let sleep = Task { try await clock.sleep(for: deadline - clock.uptime) }
             pause = sleep
-            // Ends early with a late frame, or with this task. Both are handled above.
+            // The sleep ends early when a late frame arrives or this task is cancelled. The loop handles both.
             await withTaskCancellationHandler {
                 _ = await sleep.result
             } onCancel: {
@@ -151,18 +157,19 @@ public import AlcedoViewBinding
         if !text.isEmpty { write(text) }
     }
 
-    /// The text before the next image. An image of the same size covers the one before, without a moment of nothing.
+    /// Returns the text to write before the next image. An image of the same size is drawn over the previous one, to
+    /// avoid flicker.
     private func erasing(for next: Visible?) -> String {
         guard redrawsInPlace, let visible else { return "" }
-        // CUU and ED: up over the old image, then clear from there on.
+        // CUU and ED: moves up over the previous image, and clears from there on.
         let up = "\u{1B}[\(visible.rows)A"
-        // An image of the same number replaces the one that is stored; text, or nothing, does not.
+        // An image with the same number replaces the stored one. Text or an empty view does not.
         let removal = next?.isStored == true ? "" : self.removal
         let isCovered = next?.rows == visible.rows && next?.columns == visible.columns && removal.isEmpty
         return isCovered ? up : "\(up)\(removal)\u{1B}[J"
     }
 
-    /// Removes the visible image from the terminal that stores it.
+    /// The text that removes the visible image from a terminal that stores it.
     private var removal: String {
         if let id, visible?.isStored == true { KittyText.remove(id) } else { "" }
     }

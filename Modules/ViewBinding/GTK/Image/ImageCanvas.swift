@@ -2,9 +2,9 @@
     package import AlcedoCore
     import CGTK
 
-    /// The content of an image widget: a texture, and for a moment the one before it.
+    /// The content of an image widget: a texture, and during a fade also the previous texture.
     ///
-    /// The widget owns it, so that a widget that outlives its ``ImageView`` still draws.
+    /// The widget owns the canvas, so that a widget that outlives its ``ImageView`` still draws.
     @MainActor final class ImageCanvas {
         private struct Drawn {
             var texture: Texture
@@ -17,34 +17,35 @@
             }
         }
 
-        /// Holds a `GdkTexture`.
+        /// A retained `GdkTexture`.
         private final class Texture {
             let pointer: OpaquePointer
 
-            /// Takes over the caller's reference.
+            /// Takes ownership of the caller's reference.
             init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
             deinit { g_object_unref(UnsafeMutableRawPointer(pointer)) }
         }
 
-        /// Unowned in effect: the widget lets go of the canvas when it ends.
+        /// Effectively unowned: the widget releases the canvas when it is destroyed.
         private let widget: UnsafeMutablePointer<GtkWidget>
         private var shown: Drawn?
         private var covered: Drawn?
         private var fade = ImageFade()
         private var schedule: FrameSchedule?
-        /// Whether anybody sees the widget.
+        /// The visibility of the widget.
         let visibility: WidgetVisibility
 
+        /// The content mode.
         var mode = TargetSize.ContentMode.fit { didSet { gtk_widget_queue_draw(widget) } }
-        /// How much has come of the picture that is on its way, from 0 to 1; nil: none is, or nobody knows.
+        /// The progress of the image that is loading, from 0 to 1; nil if no image is loading or its size is not known.
         var progress: Double? { didSet { if progress != oldValue { gtk_widget_queue_draw(widget) } } }
-        /// Called when the widget has been given a size.
+        /// A closure that is called when the widget is allocated a size.
         var onResize: (@MainActor () -> Void)?
-        /// Called when the widget is mapped or unmapped.
+        /// A closure that is called when the widget is mapped or unmapped.
         var onMap: (@MainActor () -> Void)?
-        /// Called with the time of a frame, once ``startTicking()`` has asked for it. Says when the next one is due; nil:
-        /// none is.
+        /// A closure that receives the time of a frame, after ``startTicking()`` was called. It returns the time at
+        /// which the next frame is due; nil if none is.
         var onTick: (@MainActor (_ time: Duration) -> Duration?)?
 
         init(widget: UnsafeMutablePointer<GtkWidget>) {
@@ -53,10 +54,10 @@
             schedule = FrameSchedule(widget: OpaquePointer(widget)) { [weak self] in self?.advance(to: $0) }
         }
 
-        /// What is shown now; nil for nothing. Borrowed.
+        /// The current texture, borrowed; nil if nothing is shown.
         var texture: OpaquePointer? { shown?.texture.pointer }
 
-        /// The widget's size in device pixels; nil while it has none.
+        /// The widget's size in device pixels; nil before it has a size.
         var size: PixelSize? {
             let scale = Int(gtk_widget_get_scale_factor(widget))
             let size = PixelSize(
@@ -64,13 +65,15 @@
             return size.isPositive ? size : nil
         }
 
-        /// Shows `texture`, whose reference is taken over, or nothing.
+        /// Shows a texture, or nothing.
         ///
-        /// - Parameter fading: How long it takes to cover what was there before; nought: at once.
+        /// - Parameters:
+        ///   - texture: The texture, whose reference is consumed; nil to show nothing.
+        ///   - fading: The duration of the fade from the previous texture; zero to show the texture immediately.
         func show(_ texture: OpaquePointer?, fading: Duration) {
             covered = shown
             shown = texture.map { Drawn(taking: $0) }
-            // What nobody sees need not fade.
+            // An invisible widget does not need a fade.
             if fading > .zero, shown != nil, visibility.isVisible {
                 fade.start(lasting: fading)
                 startTicking()
@@ -81,21 +84,23 @@
             gtk_widget_queue_draw(widget)
         }
 
-        /// Shows `texture`, whose reference is taken over, in place of the frame before it of one animation.
+        /// Replaces the texture with the next frame of the same animation. Consumes the reference.
         func showNext(_ texture: OpaquePointer) {
             shown = Drawn(taking: texture)
             gtk_widget_queue_draw(widget)
         }
 
-        /// Asks for the next frame.
+        /// Requests the next frame.
         func startTicking() { schedule?.start() }
 
-        /// Asks for no frames any more, but for those of a fade.
+        /// Stops requesting frames, unless a fade is running.
         func stopTicking() {
             if !fade.isRunning { schedule?.stop() }
         }
 
-        /// - Returns: When there is more to do.
+        /// Advances the fade and the animation to a time.
+        ///
+        /// - Returns: The time at which the next frame is due; nil if none is.
         private func advance(to time: Duration) -> Duration? {
             if fade.isRunning {
                 fade.advance(to: time)
@@ -111,7 +116,7 @@
             covered = nil
         }
 
-        /// Nobody listens any more; what is shown stays.
+        /// Removes the closures and the progress. The current texture stays.
         func end() {
             onResize = nil
             onTick = nil
@@ -132,7 +137,7 @@
             if let progress { drawLine(progress, into: snapshot) }
         }
 
-        /// Along the lower edge.
+        /// Draws a progress line along the lower edge.
         private func drawLine(_ part: Double, into snapshot: OpaquePointer) {
             var color = GdkRGBA()
             gtk_style_context_get_color(gtk_widget_get_style_context(widget), &color)
@@ -145,7 +150,7 @@
 
         private func draw(_ shown: Drawn, in size: PixelSize, into snapshot: OpaquePointer) {
             guard let placement = ImagePlacement(of: shown.size, in: size, mode: mode) else { return }
-            // GTK draws in points of the layout.
+            // GTK draws in layout points.
             let scale = Float(gtk_widget_get_scale_factor(widget))
             var bounds = graphene_rect_t(
                 origin: graphene_point_t(x: Float(placement.x) / scale, y: Float(placement.y) / scale),
@@ -155,10 +160,11 @@
         }
     }
 
-    /// Asks the frame clock of a widget for the frames in which something changes, and for no others: between them the
-    /// program sleeps.
+    /// A schedule that requests a widget's frames only when something changes. Between these frames, the process
+    /// sleeps.
     @MainActor private final class FrameSchedule {
-        /// Sooner than this, the next frame is asked for at once: as long as a frame of most screens.
+        /// The shortest pause for which a timer is used, the frame duration of most screens. For shorter pauses, the
+        /// next frame is requested immediately.
         private static let shortestPause = Duration.microseconds(16_667)
 
         private let widget: OpaquePointer
@@ -166,16 +172,18 @@
         private lazy var ticker = FrameTicker(widget: widget) { [weak self] in self?.run($0) ?? false }
         private lazy var alarm = FrameAlarm { [weak self] in self?.ticker.start() }
 
+        /// Creates a schedule.
+        ///
         /// - Parameters:
-        ///   - widget: As for a ``FrameTicker``.
-        ///   - onFrame: Gets the time of a frame before it is laid out and drawn. Returns the time at which the next one
-        ///     is due; nil: none is.
+        ///   - widget: The `GtkWidget`, with the requirements of ``FrameTicker``.
+        ///   - onFrame: A closure that receives the time of a frame before it is laid out and drawn. It returns the
+        ///     time at which the next frame is due; nil if none is.
         init(widget: OpaquePointer, onFrame: @escaping @MainActor (_ time: Duration) -> Duration?) {
             self.widget = widget
             self.onFrame = onFrame
         }
 
-        /// There is something to do in the next frame.
+        /// Requests the next frame.
         func start() {
             alarm.cancel()
             ticker.start()
@@ -194,17 +202,19 @@
         }
     }
 
-    /// Runs a closure at a time of the frame clock, without a frame until then.
+    /// A timer that runs a closure at a time of the frame clock, without frames in between.
     @MainActor private final class FrameAlarm {
         private let onTime: @MainActor () -> Void
         private var source: guint?
 
         init(onTime: @escaping @MainActor () -> Void) { self.onTime = onTime }
 
-        /// - Parameter time: In place of the one before. One that has passed counts as now.
+        /// Sets the time, and replaces an earlier one.
+        ///
+        /// - Parameter time: The time on the frame clock. A time in the past is treated as now.
         func set(to time: Duration) {
             cancel()
-            // Frame clocks tell GLib's monotonic time. Rounded up, so that what is due then has begun.
+            // Frame clocks use GLib's monotonic time. The delay is rounded up, so that the due frame has begun.
             let milliseconds = (time - .microseconds(g_get_monotonic_time())) / .milliseconds(1)
             source = g_timeout_add_full(
                 G_PRIORITY_DEFAULT, guint(min(max(milliseconds.rounded(.up), 0), Double(guint.max))),
@@ -228,29 +238,31 @@
         }
     }
 
-    /// How far one picture has covered another.
+    /// The progress of a fade from one image to another.
     package struct ImageFade {
         package private(set) var isRunning = false
-        /// Of the picture that comes, from 0 to 1.
+        /// The opacity of the new image, from 0 to 1.
         package private(set) var opacity = 1.0
         private var length = Duration.zero
         private var start: Duration?
 
         package init() {}
 
-        /// Begins with the next frame, whenever that is drawn.
+        /// Starts the fade with the next drawn frame.
         package mutating func start(lasting length: Duration) {
             self.length = length
             (isRunning, opacity, start) = (true, 0, nil)
         }
 
-        /// - Parameter time: Of the frame that will be drawn.
+        /// Advances the fade.
+        ///
+        /// - Parameter time: The time of the frame that will be drawn.
         package mutating func advance(to time: Duration) {
             guard isRunning else { return }
             let first = start ?? time
             start = first
             let part = length > .zero ? (time - first) / length : 1
-            // Slow at the end, where an even course looks as if it stopped short.
+            // The fade slows down toward the end. A linear fade appears to stop abruptly.
             opacity = 1 - (1 - min(max(part, 0), 1)) * (1 - min(max(part, 0), 1))
             if part >= 1 { end() }
         }
@@ -258,16 +270,16 @@
         package mutating func end() { (isRunning, opacity) = (false, 1) }
     }
 
-    /// Where a picture is drawn in a view, in device pixels.
+    /// The position and size of an image in a view, in device pixels.
     package struct ImagePlacement: Equatable {
         package var x: Int
         package var y: Int
         package var size: PixelSize
 
-        /// The picture in the middle of the view; nil when one of them has no size.
+        /// Centers an image in a view; nil if either has no size.
         ///
-        /// At whole pixels, so that a picture that was decoded for this view is drawn as it is, without being sampled
-        /// anew. A picture that is smaller than the view is enlarged.
+        /// The position is in whole pixels, so that an image that was decoded for this view is drawn without
+        /// resampling. An image smaller than the view is enlarged.
         package init?(of image: PixelSize, in view: PixelSize, mode: TargetSize.ContentMode) {
             guard image.isPositive, view.isPositive else { return nil }
             size = image.scaled(to: view, mode: mode, enlarging: true)
@@ -277,7 +289,7 @@
     }
 
     extension Int {
-        /// The quotient rounded down, where `/` rounds to nought.
+        /// Returns the quotient rounded down, whereas `/` rounds toward zero.
         fileprivate func floored(by divisor: Int) -> Int { (self - (self % divisor + divisor) % divisor) / divisor }
     }
 #endif

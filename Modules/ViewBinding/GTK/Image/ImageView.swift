@@ -3,19 +3,28 @@
     public import AlcedoViewBinding
     import CGTK
 
-    /// Shows pictures in a widget of its own.
+    /// A view that shows images in a GTK widget.
     ///
-    /// The pixels go to GTK without being copied; samples are taken as sRGB. A picture that a view had to wait for fades
-    /// in. The widget has no size of its own: give it one, or let it expand; loads without a target size wait until it
-    /// has one, if ``onSizeChange`` calls `viewSizeChanged()` of the binder. GTK must be initialised, and
-    /// ``MainActorBridge`` installed for images that arrive later.
+    /// ```swift
+    /// let view = ImageView(contentMode: .fill, frames: FramePool())
+    /// let binder = ImageBinder(view: view, pipeline: pipeline)
+    /// view.onSizeChange = { [weak binder] in binder?.viewSizeChanged() }
+    /// binder.load(url)
+    /// ```
     ///
-    /// For style sheets the widget is an `alcedo-image` of the class `empty`, `placeholder`, `failure` or `image`,
-    /// and of the class `loading` while an image is on its way; the progress of that is a line of its `color`. It clips to
-    /// its `border-radius`.
+    /// GTK must be initialized. ``MainActorBridge`` must be installed for images that arrive later.
+    ///
+    /// The widget has no natural size: set a size request, or let it expand. Loads without a target size wait until the
+    /// widget has a size, which requires that ``onSizeChange`` calls `viewSizeChanged()` of the binder. Pixels are
+    /// passed to GTK without a copy, except for gray and rotated images. Samples are interpreted as sRGB. An image that
+    /// was not in memory fades in.
+    ///
+    /// In style sheets, the widget is an `alcedo-image` with the class `empty`, `placeholder`, `failure` or `image`.
+    /// While an image is loading, it also has the class `loading`, and draws the progress as a line in its `color`. It
+    /// clips its content to its `border-radius`.
     @MainActor public final class ImageView: ImageDisplaying {
-        /// The `GtkWidget`, to put in a window or a cell. Valid for as long as the view; as long as it is in a window it
-        /// goes on to show what it shows.
+        /// The `GtkWidget` to add to a window or a cell. Valid during the lifetime of the view. While it is in a
+        /// window, it keeps showing its content even after the view is released.
         public let widget: OpaquePointer
         private let canvas: ImageCanvas
         private let frames: FramePool?
@@ -24,10 +33,15 @@
 
         private let fadeDuration: Duration
 
+        /// Creates a view that shows nothing.
+        ///
         /// - Parameters:
-        ///   - contentMode: How a picture of other proportions than the view is shown. Default: `fit`.
-        ///   - frames: Has the frames of animations, best one for all views. nil: the first frame is shown. Default: nil.
-        ///   - fadeDuration: How long an image fades in that the view waited for. Zero: it does not fade. Default: 150 ms.
+        ///   - contentMode: The way in which an image is shown whose aspect ratio differs from that of the view.
+        ///     Default: `fit`.
+        ///   - frames: The pool of animation frames, preferably one for all views; nil to show only the first frame of
+        ///     animations. Default: nil.
+        ///   - fadeDuration: The duration of the fade of an image that was not in memory; zero to disable it. Default:
+        ///     150 ms.
         public init(
             contentMode: TargetSize.ContentMode = .fit, frames: FramePool? = nil,
             fadeDuration: Duration = .milliseconds(150)
@@ -47,8 +61,10 @@
             g_object_unref(UnsafeMutableRawPointer(widget))
         }
 
-        /// Whether animations play. They rest while the widget is not in sight: unmapped, or scrolled out of a
-        /// `GtkScrolledWindow`. Default: true.
+        /// Whether animations play. Default: true.
+        ///
+        /// Animations pause while the widget is not visible, which means that it is unmapped or scrolled out of a
+        /// `GtkScrolledWindow`.
         public var isPlaying = true {
             didSet {
                 animator?.isPlaying = isPlaying
@@ -56,30 +72,34 @@
             }
         }
 
-        /// Called when the view has another size, from within GTK's layout.
+        /// A closure that is called during GTK's layout when the widget is allocated a size. Default: nil.
         public var onSizeChange: (@MainActor () -> Void)? {
             get { canvas.onResize }
             set { canvas.onResize = newValue }
         }
 
-        /// The `GdkTexture` that is shown, borrowed; nil for nothing.
+        /// The current `GdkTexture`, borrowed; nil if nothing is shown.
         public var texture: OpaquePointer? { canvas.texture }
 
-        /// Shows `content`, upright; nothing when it is too large for GTK.
+        /// Shows the content upright, without a fade. Shows nothing if the image is too large for GTK.
         public func display(_ content: DisplayContent) { show(content, fading: .zero) }
 
+        /// Shows the content upright, with a fade. Shows nothing if the image is too large for GTK.
         public func transition(to content: DisplayContent) { show(content, fading: fadeDuration) }
 
-        /// The view's size in device pixels, which a window on a dense screen has more of.
+        /// The view's size in device pixels, which takes the scale factor of the window into account;
+        /// ``DisplaySize/pending`` before the first layout.
         public var displaySize: DisplaySize {
             canvas.size.map { .target(TargetSize($0, mode: canvas.mode)) } ?? .pending
         }
 
+        /// Sets or removes the style class `loading`.
         public func showActivity(_ isActive: Bool) {
             canvas.progress = nil
             setClass("loading", isActive)
         }
 
+        /// Shows the progress as a line along the lower edge, if the number of expected bytes is known.
         public func showProgress(_ progress: DownloadProgress) {
             guard let expected = progress.expected, expected > 0 else { return }
             canvas.progress = min(1, Double(progress.received) / Double(expected))
@@ -126,7 +146,9 @@
             if plays { canvas.startTicking() } else { canvas.stopTicking() }
         }
 
-        /// - Returns: When the next frame is due.
+        /// Shows the animation's frame at a time.
+        ///
+        /// - Returns: The time at which the next frame is due; nil if none is.
         private func play(to time: Duration) -> Duration? {
             guard let animator, plays else { return nil }
             guard canvas.visibility.isVisible else {
@@ -158,10 +180,10 @@
         }
     }
 
-    /// The widget under a ``ImageView``: draws what its ``ImageCanvas`` says.
+    /// The GTK widget class of an ``ImageView``, which draws its ``ImageCanvas``.
     ///
-    /// Not a `GtkPicture`, because that one asks for a new layout of the whole window with every picture, and tells
-    /// nobody its size. This one wants no size of its own: whoever puts it somewhere gives it one.
+    /// `GtkPicture` is not used, because it requests a new layout of the whole window for every image and does not
+    /// report its size. This widget has no natural size; its container determines the size.
     @MainActor private enum ImageWidget {
         private static let canvasKey = "alcedo-canvas"
 
@@ -173,13 +195,13 @@
                     let widgetClass = type.assumingMemoryBound(to: GtkWidgetClass.self)
                     widgetClass.pointee.snapshot = { widget, snapshot in
                         guard let widget, let snapshot else { return }
-                        // GTK calls on the main thread alone, and has no way to say so.
+                        // GTK calls this only on the main thread, which the C declaration cannot express.
                         nonisolated(unsafe) let (drawn, target) = (widget, snapshot)
                         MainActor.assumeIsolated { ImageWidget.canvas(of: drawn)?.draw(into: target) }
                     }
                     widgetClass.pointee.size_allocate = { widget, _, _, _ in
                         guard let widget else { return }
-                        // As above.
+                        // As above, GTK calls this only on the main thread.
                         nonisolated(unsafe) let resized = widget
                         MainActor.assumeIsolated { ImageWidget.canvas(of: resized)?.sizeHasChanged() }
                     }
@@ -189,10 +211,10 @@
                 guint(MemoryLayout<GtkWidget>.size), nil, GTypeFlags(0))
         }()
 
-        /// A new widget with its canvas, which the widget keeps. Floating, as GTK's own are.
+        /// Creates a widget with a floating reference, and its canvas, which the widget retains.
         static func make() -> (widget: OpaquePointer, canvas: ImageCanvas) {
             let object = g_object_new_with_properties(type, 0, nil, nil)
-            // GTK ends the process where there is no memory for an object.
+            // GTK terminates the process when memory for an object is exhausted.
             let widget = UnsafeMutableRawPointer(object).unsafelyUnwrapped.assumingMemoryBound(to: GtkWidget.self)
             let canvas = ImageCanvas(widget: widget)
             g_object_set_data_full(

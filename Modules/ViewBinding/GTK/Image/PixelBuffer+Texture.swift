@@ -3,26 +3,27 @@
     import CGTK
 
     extension PixelBuffer {
-        /// Keeps pixels alive for as long as C code reads them.
+        /// An owner that keeps the pixels alive while C code reads them.
         private final class Owner: Sendable {
             let pixels: PixelBuffer
 
             init(_ pixels: PixelBuffer) { self.pixels = pixels }
         }
 
-        /// A `GdkTexture` of these pixels, which the caller has to release with `g_object_unref`.
+        /// Creates a `GdkTexture` of the pixels. The caller has to release it with `g_object_unref`.
         ///
-        /// Shares the memory, whatever the format but `gray8`, which GTK before 4.12 does not know and which is
-        /// written out as four bytes a pixel first. Any thread.
+        /// The texture shares the memory of the pixels, except for `gray8`, which GTK before 4.12 does not support:
+        /// gray pixels are first copied to four bytes per pixel. May be called on any thread.
         ///
-        /// - Returns: nil when a side is longer than GTK counts.
+        /// - Returns: nil if a side exceeds the range of GTK, or if there is no memory for the copy.
         package func makeTexture() -> OpaquePointer? {
             guard let width = Int32(exactly: width), let height = Int32(exactly: height) else { return nil }
             let memoryFormat: GdkMemoryFormat
             switch (format, alphaMode) {
             case (.gray8, _): return colored()?.makeTexture()
-            // For opaque pixels the two modes are one. GTK's software renderer, which converts a picture whenever it draws it,
-            // has a quick way for straight ones only; premultiplied ones go through floating point.
+            // For opaque pixels, the two modes are equal. GTK's software renderer converts the image whenever it draws
+            // it. It has a fast path for straight alpha only; premultiplied pixels are converted through floating
+            // point.
             case (.rgbx8, _), (.rgba8, .opaque), (.rgba8, .straight): memoryFormat = GDK_MEMORY_R8G8B8A8
             case (.rgba8, .premultiplied): memoryFormat = GDK_MEMORY_R8G8B8A8_PREMULTIPLIED
             case (.rgba16, .straight): memoryFormat = GDK_MEMORY_R16G16B16A16
@@ -33,11 +34,11 @@
             return gdk_memory_texture_new(width, height, memoryFormat, bytes, gsize(bytesPerRow))
         }
 
-        /// A `GBytes` over the pixels' own memory, which the caller has to release.
+        /// Creates a `GBytes` that shares the memory of the pixels. The caller has to release it.
         package func makeBytes() -> OpaquePointer? {
             let owner = Unmanaged.passRetained(Owner(self))
-            // The pointer outlives the closure, but not the memory: the owner's copy of this value holds it, and as
-            // that copy is never changed, nobody writes to memory that it shares.
+            // The pointer outlives the closure, but not the memory, which the owner's copy of this value retains. That
+            // copy is never changed, so the shared memory is never written to.
             return withUnsafeBytes { bytes in
                 g_bytes_new_with_free_func(
                     bytes.baseAddress, gsize(bytes.count), { $0.map { Unmanaged<Owner>.fromOpaque($0).release() } },
@@ -45,7 +46,7 @@
             }
         }
 
-        /// The same picture as `rgbx8`, of a gray one.
+        /// Returns the gray image as `rgbx8`; nil if there is no memory for it.
         private func colored() -> PixelBuffer? {
             PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, bytesPerRow in
                 for y in 0..<height {

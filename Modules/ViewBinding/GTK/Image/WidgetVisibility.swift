@@ -1,38 +1,38 @@
 #if GTK
     import CGTK
 
-    /// Whether a person can see a widget: it is mapped, and not scrolled out of the windows that it scrolls in. A grid has
-    /// many more cells than are in sight, and all of them are mapped.
+    /// The visibility of a widget: whether it is mapped and not scrolled out of its scrolled windows. A grid has many
+    /// more mapped cells than visible ones.
     @MainActor final class WidgetVisibility {
-        /// A signal, and the object that it comes from, which is held so that it can be disconnected.
+        /// A connected signal and its object, which is retained so that the signal can be disconnected.
         private struct Listening {
             var object: UnsafeMutableRawPointer
             var signal: Signal
         }
 
-        /// Unowned in effect: the widget lets go of its canvas, which has this, when it ends.
+        /// Effectively unowned: the widget releases its canvas, which owns this object, when it is destroyed.
         private let widget: UnsafeMutablePointer<GtkWidget>
         private var listening: [Listening] = []
-        /// Whether the widget may lie elsewhere than when it was looked at last.
+        /// Whether the widget may have moved since the last check.
         private var mayHaveMoved = false
         private var onVisible: (@MainActor () -> Void)?
 
         init(widget: UnsafeMutablePointer<GtkWidget>) { self.widget = widget }
 
-        /// Whether it is in sight, as far as the last layout tells.
+        /// Whether the widget is visible according to the last layout.
         var isVisible: Bool {
             isMapped && scrollers.allSatisfy { Self.overlap(widget, UnsafeMutablePointer($0)) }
         }
 
         private var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
 
-        /// Has `onVisible` called, once, when a widget that is mapped comes into sight by being scrolled there. To be stopped
-        /// when the widget is unmapped.
+        /// Calls a closure once when a mapped widget is scrolled into view. Call ``stopWaiting()`` when the widget is
+        /// unmapped.
         func awaitVisible(_ onVisible: @escaping @MainActor () -> Void) {
             stopWaiting()
             guard isMapped, let clock = gtk_widget_get_frame_clock(widget) else { return }
             self.onVisible = onVisible
-            // A cell that was bound just now is laid out in the next frame.
+            // A newly bound cell is laid out in the next frame.
             mayHaveMoved = true
             for scroller in scrollers {
                 let adjustments = [
@@ -44,10 +44,11 @@
                     }
                 }
             }
-            // What scrolls is laid out in the frame after its adjustment has changed.
+            // Scrolled content is laid out in the frame after a change of its adjustment.
             listen(to: UnsafeMutableRawPointer(clock), "after-paint") { $0.check() }
         }
 
+        /// Stops waiting and disconnects all signals.
         func stopWaiting() {
             let ended = listening
             listening = []
@@ -77,7 +78,7 @@
             listening.append(Listening(object: object, signal: signal))
         }
 
-        /// The `GtkScrolledWindow`s that the widget is in.
+        /// The `GtkScrolledWindow` ancestors of the widget.
         private var scrollers: [OpaquePointer] {
             var found: [OpaquePointer] = []
             var ancestor = gtk_widget_get_parent(widget)
@@ -92,7 +93,7 @@
             _ widget: UnsafeMutablePointer<GtkWidget>, _ scroller: UnsafeMutablePointer<GtkWidget>
         ) -> Bool {
             var bounds = graphene_rect_t()
-            // What has no place yet is not known to be out of visibility.
+            // A widget without a size or position is treated as visible.
             guard gtk_widget_get_width(widget) > 0, gtk_widget_compute_bounds(widget, scroller, &bounds) != 0 else {
                 return true
             }

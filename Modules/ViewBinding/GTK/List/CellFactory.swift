@@ -1,24 +1,32 @@
 #if GTK
     import CGTK
 
-    /// Makes the cells of a `GtkGridView` or a `GtkListView`, and binds them as the list scrolls.
+    /// A factory that creates the cells of a `GtkGridView` or a `GtkListView` and binds them as the list scrolls.
     ///
-    /// A cell ends with the list's use of it, which cancels what its binder loads.
+    /// ```swift
+    /// let cells = CellFactory { PhotoCell(photos: photos, pipeline: pipeline) }
+    /// gtk_grid_view_set_factory(gridView, cells.factory)
+    /// ```
+    ///
+    /// A cell is released when the list no longer uses it, which also cancels the load of its binder.
     @MainActor public final class CellFactory<Cell: RecycledCell> {
-        /// The `GtkListItemFactory`, for `gtk_grid_view_set_factory` and the like. Valid for as long as this object; the
-        /// list keeps it alive for itself.
+        /// The `GtkListItemFactory` to pass to `gtk_grid_view_set_factory` or `gtk_list_view_set_factory`. Valid during
+        /// the lifetime of this object; the list retains it separately.
         public let factory: OpaquePointer
         private let cells: CellTable<Cell>
 
-        /// - Parameter makeCell: Called for each cell that the list needs; some dozens or hundreds, however long it is.
+        /// Creates a factory.
+        ///
+        /// - Parameter makeCell: A closure that creates a cell. It is called for each cell that the list needs: some
+        ///   dozens or hundreds, regardless of the length of the list.
         public init(makeCell: @escaping @MainActor () -> Cell) {
-            // GTK ends the process where there is no memory for an object.
+            // GTK terminates the process when memory for an object is exhausted.
             let factory = gtk_signal_list_item_factory_new().unsafelyUnwrapped
             let cells = CellTable(makeCell: makeCell)
             self.factory = factory
             self.cells = cells
             let object = UnsafeMutableRawPointer(factory)
-            // The factory keeps the table, not this object, because a list may outlive whoever made it.
+            // The factory retains the table instead of this object, because the list may outlive this object.
             Signal(object, "setup", withArgument: { $0.map { cells.setUp(OpaquePointer($0)) } })
             Signal(object, "bind", withArgument: { $0.map { cells.bind(OpaquePointer($0)) } })
             Signal(object, "unbind", withArgument: { $0.map { cells.unbind(OpaquePointer($0)) } })
@@ -27,39 +35,63 @@
 
         isolated deinit { g_object_unref(UnsafeMutableRawPointer(factory)) }
 
-        /// The cells that have an item, and its position now. GTK binds more cells than are in sight. O(cells).
+        /// The cells that have an item, with its current position. GTK binds more cells than are visible. O(*cells*).
         public var boundCells: [(position: Int, cell: Cell)] { cells.bound }
 
-        /// How many cells there are.
+        /// The number of cells.
         package var cellCount: Int { cells.count }
     }
 
     /// A cell of a list that shows one item after another.
     ///
-    /// A list has far fewer cells than items: a cell that scrolls out of sight comes back with another item. So `unbind`
-    /// has to cancel what was begun for the old one.
+    /// ```swift
+    /// @MainActor final class PhotoCell: RecycledCell {
+    ///     private let photos: [URL]
+    ///     private let view = ImageView(contentMode: .fill)
+    ///     private let binder: ImageBinder
+    ///
+    ///     init(photos: [URL], pipeline: any ImageLoading) {
+    ///         self.photos = photos
+    ///         let binder = ImageBinder(view: view, pipeline: pipeline)
+    ///         self.binder = binder
+    ///         view.onSizeChange = { [weak binder] in binder?.viewSizeChanged() }
+    ///     }
+    ///
+    ///     var widget: OpaquePointer { view.widget }
+    ///
+    ///     func bind(to position: Int) { binder.load(photos[position]) }
+    ///
+    ///     func unbind() { binder.cancel() }
+    /// }
+    /// ```
+    ///
+    /// A list has far fewer cells than items: a cell that scrolls out of sight is reused for another item. ``unbind()``
+    /// therefore has to cancel the work that was started for the previous item.
     @MainActor public protocol RecycledCell: AnyObject, Sendable {
-        /// A `GtkWidget`; the same for as long as the cell lives.
+        /// The `GtkWidget` of the cell. It must be the same during the lifetime of the cell.
         var widget: OpaquePointer { get }
-        /// Shows the item at a position of the list's model. Runs while GTK lays the list out, so it must take well
-        /// under a millisecond.
+        /// Shows the item at a position of the list's model.
+        ///
+        /// Runs while GTK lays out the list, so it must take well under a millisecond.
         func bind(to position: Int)
-        /// Stops to show the item: another one, or none, will follow. Runs in the turn of the main loop after GTK's own
-        /// unbind, or right before the next `bind`; not at all when GTK binds the same item again by then, as it does
-        /// when the focus moves: nothing is bound then, either.
+        /// Stops showing the item. Another item, or none, follows.
+        ///
+        /// Runs in the next iteration of the main loop after GTK unbinds the cell, or immediately before the next
+        /// ``bind(to:)``. If GTK binds the same item again before that, as it does when the focus moves, neither method
+        /// is called.
         func unbind()
     }
 
-    /// Which cell belongs to which `GtkListItem`.
+    /// The cells of a list by their `GtkListItem`.
     ///
-    /// GTK takes an item from its cell and gives it back at once when no more than the focus or the selection has changed.
-    /// A cell that stopped its load for that would begin it again at each arrow key. So a cell is told of its end in the
-    /// next turn of the main loop, or before it gets another item, and not at all if its own comes back.
+    /// GTK unbinds an item and immediately binds it again when only the focus or the selection changes. If that
+    /// cancelled the load, each arrow key would restart it. A cell is therefore unbound in the next iteration of the
+    /// main loop, or before it receives another item, and not at all if its own item is bound again.
     @MainActor private final class CellTable<Cell: RecycledCell> {
         private struct Binding {
             var position: Int
             var item: ModelItem?
-            /// Whether GTK has ended it, and the cell does not know that yet.
+            /// Whether GTK has unbound the item, but the cell has not been told yet.
             var isEnding = false
         }
 
@@ -125,12 +157,12 @@
 
         private static func position(of item: OpaquePointer) -> Int? {
             let position = gtk_list_item_get_position(item)
-            // The highest number stands for none (GTK_INVALID_LIST_POSITION).
+            // The maximum value represents no position (`GTK_INVALID_LIST_POSITION`).
             return position == guint.max ? nil : Int(position)
         }
     }
 
-    /// Holds an item of a list's model, so that no other one gets its address meanwhile.
+    /// A retained item of a list's model. Retaining it prevents another item from being allocated at its address.
     private final class ModelItem {
         private let pointer: gpointer
 
@@ -144,14 +176,14 @@
         func isSame(as other: gpointer?) -> Bool { pointer == other }
     }
 
-    /// Runs a closure in the next turn of GTK's main loop, once however often it is asked for until then.
+    /// A callback that runs in the next iteration of GTK's main loop, once for all requests before that.
     @MainActor private final class IdleCallback {
         private var callback: (@MainActor () -> Void)?
 
         func schedule(_ callback: @escaping @MainActor () -> Void) {
             guard self.callback == nil else { return }
             self.callback = callback
-            // As urgent as input: before the next frame.
+            // The priority of input events, so that the callback runs before the next frame.
             g_idle_add_full(
                 G_PRIORITY_DEFAULT,
                 { idle in

@@ -2,9 +2,10 @@
     public import AlcedoCore
     import CGTK
 
-    /// Has the images loaded that a list will show next, in the direction in which it is scrolled.
+    /// A prefetcher for the images that a list shows next, in the direction of scrolling.
     ///
-    /// What loads them is injected, so that this module knows no pipeline; an `ImagePrefetcher` fits:
+    /// The closures that load the images are injected, so that this module does not depend on a pipeline. The methods
+    /// of `ImagePrefetcher` fit:
     ///
     /// ```swift
     /// let scrolling = ScrollPrefetcher(
@@ -13,8 +14,8 @@
     ///     start: prefetcher.start, stop: prefetcher.stop)
     /// ```
     ///
-    /// Which items are in sight is worked out from the adjustment, so rows must be of about the same height. It costs
-    /// O(items ahead) a scroll.
+    /// The visible items are calculated from the adjustment, so rows must have about the same height. Each scroll step
+    /// costs O(*ahead*).
     @MainActor public final class ScrollPrefetcher {
         private let adjustment: OpaquePointer
         private let count: @MainActor () -> Int
@@ -26,15 +27,19 @@
         private var running: [Int: ImageRequest] = [:]
         private var signals: [Signal] = []
 
+        /// Creates a prefetcher for a list.
+        ///
         /// - Parameters:
         ///   - adjustment: The `GtkAdjustment` of the direction in which the list scrolls.
-        ///   - ahead: How many items beyond those in sight. Default: 60.
-        ///   - count: How many items the list has.
-        ///   - request: What the cell at a position will ask for: the same size, or nothing is gained. nil: nothing.
-        ///   - start: Begins to load these, the first first.
-        ///   - stop: Cancels these loads.
-        ///   - onMove: Called with the visible positions whenever the list moves or gets another layout, before anything is
-        ///     loaded for it: to lower the priority of loads for cells that GTK binds far off, say. Default: nil.
+        ///   - ahead: The number of items to load beyond the visible ones. Default: 60.
+        ///   - count: A closure that returns the number of items in the list.
+        ///   - request: A closure that returns the request of the cell at a position; nil to load nothing. It must use
+        ///     the same size as the cell, or the prefetched image is not reused.
+        ///   - start: A closure that starts loading the requests, in order.
+        ///   - stop: A closure that cancels the loads of the requests.
+        ///   - onMove: A closure that receives the visible positions whenever the list moves or its layout changes,
+        ///     before prefetching starts. For example, it can lower the priority of loads for cells that GTK binds
+        ///     outside of the visible area. Default: nil.
         public init(
             adjustment: OpaquePointer, ahead: Int = 60, count: @escaping @MainActor () -> Int,
             request: @escaping @MainActor (_ position: Int) -> ImageRequest?,
@@ -61,7 +66,7 @@
             g_object_unref(UnsafeMutableRawPointer(adjustment))
         }
 
-        /// The positions that are in sight now, rows that are so in part included; none while there is no layout.
+        /// The visible positions, including partially visible rows; empty before the first layout.
         package var visiblePositions: Range<Int> {
             let adjustment = UnsafeMutablePointer<GtkAdjustment>(adjustment)
             let (lower, upper) = (gtk_adjustment_get_lower(adjustment), gtk_adjustment_get_upper(adjustment))
@@ -73,7 +78,8 @@
             return max(0, first)..<max(0, first, end)
         }
 
-        /// The list has other items, or requests of another size: what was begun is given up, and begun anew.
+        /// Cancels the loads in progress and starts again, after the items of the list or the size of the requests have
+        /// changed.
         public func reset() {
             cancel(window.reset())
             update()
@@ -105,10 +111,10 @@
         }
     }
 
-    /// Which items of a list are worth loading before they are in sight: those that come next, in the direction in which
-    /// the list was last scrolled. Decides only.
+    /// The items to load before they become visible: those that follow the visible items in the direction of the last
+    /// scroll. A pure state machine without side effects.
     package struct PrefetchWindow {
-        /// What changes, nearest first.
+        /// The positions to start and to stop loading. Positions to start are ordered by distance, nearest first.
         package struct Change: Equatable {
             package var start: [Int]
             package var stop: [Int]
@@ -124,7 +130,7 @@
             case backwards
         }
 
-        /// How many items ahead.
+        /// The number of items to load ahead.
         private let length: Int
         private var direction = Direction.forwards
         private var visible: Range<Int>?
@@ -132,7 +138,7 @@
 
         package init(length: Int) { self.length = max(0, length) }
 
-        /// The list shows other items, out of `count`.
+        /// Handles a change of the visible items, out of `count` items.
         package mutating func move(to visible: Range<Int>, of count: Int) -> Change {
             let visible = visible.clamped(to: 0..<max(0, count))
             if let before = self.visible, before.lowerBound != visible.lowerBound {
@@ -150,7 +156,7 @@
                 start: direction == .forwards ? start : start.reversed(), stop: old.filter { !window.contains($0) })
         }
 
-        /// The list has other items. Returns those that were being loaded.
+        /// Handles a change of the list's items. Returns the positions that were being loaded.
         package mutating func reset() -> [Int] {
             defer { (window, visible, direction) = (0..<0, nil, .forwards) }
             return Array(window)

@@ -2,23 +2,29 @@
     import AlcedoLibc
     import CGTK
 
-    /// Scrolls a list by the wheel: in a glide, and once a frame.
+    /// A scroller that moves a list smoothly when the mouse wheel turns, once per frame.
     ///
-    /// GTK's own way is a leap for each turn, at once. Before 4.10 its lists measure only once a frame, and lose their
-    /// place when a fast wheel moves them twice between two layouts: "ran out of items", and an empty window. Touchpads are
-    /// left to GTK, which collects what they say for each frame.
+    /// ```swift
+    /// WheelScroller(scrolledWindow: scrolledWindow)
+    /// ```
+    ///
+    /// GTK itself jumps immediately at each wheel step. Before 4.10, its lists measure only once per frame. When a fast
+    /// wheel moves them twice between two layouts, they fail with "ran out of items" and an empty window. Touchpads are
+    /// left to GTK, which combines their events per frame.
     @MainActor public final class WheelScroller {
         private let scroller: OpaquePointer
         private var glide = ScrollGlide()
         private var ticker: FrameTicker?
 
-        /// - Parameter scrolledWindow: A `GtkScrolledWindow`, which keeps this object.
+        /// Creates a scroller and attaches it to a window.
+        ///
+        /// - Parameter scrolledWindow: A `GtkScrolledWindow`, which retains the scroller.
         @discardableResult
         public init(scrolledWindow: OpaquePointer) {
             scroller = scrolledWindow
             ticker = FrameTicker(widget: scrolledWindow) { [weak self] in self?.advance(to: $0) ?? false }
             guard let wheel = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL) else { return }
-            // Before the window's own, which would scroll too.
+            // The capture phase precedes the window's own controller, which would scroll as well.
             gtk_event_controller_set_propagation_phase(wheel, GTK_PHASE_CAPTURE)
             let callback: @MainActor @convention(c) (OpaquePointer?, gdouble, gdouble, gpointer?) -> gboolean = {
                 guard let wheel = $0, let owner = $3 else { return 0 }
@@ -31,12 +37,14 @@
             gtk_widget_add_controller(UnsafeMutablePointer(scrolledWindow), wheel)
         }
 
-        /// - Returns: Whether it was a wheel.
+        /// Handles a scroll event.
+        ///
+        /// - Returns: Whether the event came from a wheel.
         private func turn(by turns: Double, _ wheel: OpaquePointer) -> Bool {
             guard let event = gtk_event_controller_get_current_event(wheel),
                 gdk_scroll_event_get_direction(event) != GDK_SCROLL_SMOOTH
             else { return false }
-            // As far as GTK goes for one turn.
+            // The distance that GTK scrolls for one wheel step.
             glide.add(turns * pow(gtk_adjustment_get_page_size(adjustment), 2.0 / 3))
             ticker?.start()
             return true
@@ -47,19 +55,20 @@
         private func advance(to time: Duration) -> Bool {
             let before = gtk_adjustment_get_value(adjustment)
             gtk_adjustment_set_value(adjustment, before + glide.step(at: time))
-            // There is no way beyond the end.
+            // The list is at its end.
             if gtk_adjustment_get_value(adjustment) == before { glide.stop() }
             return glide.isMoving
         }
     }
 
-    /// How a list glides to where the wheel has sent it: fast at first, slower as it comes near. Decides only.
+    /// The motion of a list toward the position set by the wheel, which slows down as it approaches. A pure state
+    /// machine without side effects.
     package struct ScrollGlide {
-        /// In which the way that is left becomes a third.
+        /// The time in which the remaining distance is divided by *e*.
         private static let timeConstant = Duration.milliseconds(55)
         private static let longestFrame = Duration.milliseconds(50)
 
-        /// The way that is left, in points; negative is up.
+        /// The remaining distance in points; negative values are upward.
         package private(set) var rest = 0.0
         private var last: Duration?
 
@@ -67,7 +76,7 @@
 
         package var isMoving: Bool { rest != 0 }
 
-        /// Goes further; a turn to the other side ends what is left.
+        /// Extends the motion by a distance. A distance in the opposite direction replaces the remaining distance.
         package mutating func add(_ way: Double) {
             guard way.isFinite else { return }
             rest = (rest < 0) == (way < 0) ? rest + way : way
@@ -75,13 +84,13 @@
 
         package mutating func stop() { (rest, last) = (0, nil) }
 
-        /// How far to go for the frame at `time`: whole points, so that pictures stay sharp.
+        /// Returns the distance for the frame at `time`, in whole points so that images stay sharp.
         package mutating func step(at time: Duration) -> Double {
             guard isMoving else { return 0 }
             let passed = min(max(time - (last ?? time - .milliseconds(16)), .zero), Self.longestFrame)
             last = time
             let distance = rest * (1 - exp(-(passed / Self.timeConstant)))
-            // At least a point, or the last one would take for ever.
+            // At least one point, or the motion would never end.
             let way = rest > 0 ? min(rest, max(1, distance.rounded())) : max(rest, min(-1, distance.rounded()))
             rest -= way
             if !isMoving { last = nil }
