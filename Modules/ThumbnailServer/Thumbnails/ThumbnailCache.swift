@@ -72,7 +72,7 @@ final class ThumbnailCache: Sendable {
     }
 
     /// Stores a fresh thumbnail in memory and begins to write it to the backing store. Does not wait for the write. A
-    /// failed write is counted and reported as no error.
+    /// failed write is counted, but it is not reported as an error.
     func store(_ thumbnail: Thumbnail, for key: ImageKey) {
         guard let entry = thumbnail.entry, storeInMemory(thumbnail, for: key), let backingStore else { return }
         writeQueue.add(entry.data.count) { [self] in

@@ -82,8 +82,8 @@ struct ThumbnailQuery: Sendable {
     ///   - maximumAge: The maximum age of a stored original that is used without revalidation, in whole seconds.
     func imageRequest(_ limits: DecodingLimits, idleTimeout: Duration, maximumAge: Duration) -> ImageRequest {
         let seconds = maximumAge.components.seconds
-        // `max-age=0` is the directive of a reload, which is not revalidated if the origin has declared the response
-        // immutable.
+        // Caches may treat `max-age=0` as a reload, for which they do not revalidate an `immutable` response
+        // (RFC 8246).
         let control = seconds > 0 ? "max-age=\(seconds)" : "no-cache"
         var request = ImageRequest(
             source: .http(HTTPRequest(url: source.url, fields: ["Cache-Control": control], idleTimeout: idleTimeout)))
@@ -112,7 +112,7 @@ enum ThumbnailFit: String, Sendable {
     case exact
 }
 
-/// The format of a thumbnail, as far as it is known before the image is decoded.
+/// The format of a thumbnail. With ``plain``, the decoded image determines the format.
 enum OutputFormat: String, Sendable {
     case webp, jpeg, png
     /// PNG for an image with alpha, otherwise JPEG.
