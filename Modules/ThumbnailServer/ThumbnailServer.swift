@@ -8,8 +8,8 @@ enum ThumbnailServer {
     static func main() {
         // Writing to a disconnected client must return an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
-        // With this threshold, the memory of each original and image is returned to the system. By default, glibc comes
-        // to allocate them in the heaps of its threads and never returns that memory.
+        // With this threshold, the memory of each original and image is returned to the system. By default, glibc
+        // allocates them in the heaps of its threads over time and never returns that memory.
         #if canImport(Glibc)
             mallopt(M_MMAP_THRESHOLD, 128 << 10)
         #endif

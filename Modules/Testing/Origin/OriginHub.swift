@@ -72,7 +72,7 @@ final class OriginHub: Sendable {
         state.close()
     }
 
-    /// Releases the alarm. The thread calls this method last.
+    /// Releases the alarm. Called last by the thread, or if the thread could not be started.
     func threadEnded() {
         control.withLock { control in
             control.alarm?.close()

@@ -107,6 +107,7 @@ private struct OriginConnection {
 
     /// The maximum number of bytes that a connection sends before another one is served.
     private static let maximumBytesPerPass = 512 << 10
+    /// The maximum number of requests that a connection serves before another one is served.
     private static let maximumRequestsPerPass = 64
     /// The maximum number of bytes that are read ahead while a response is being sent, and that are discarded after the
     /// origin has ended its side.

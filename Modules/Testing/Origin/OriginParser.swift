@@ -94,7 +94,7 @@ struct OriginMessage: Equatable {
 
     /// Creates a request from a head without its empty line.
     ///
-    /// - Returns: nil if the head is not valid HTTP/1.0 or HTTP/1.1 (RFC 9112, sections 3 and 5).
+    /// - Returns: A request, or nil if the head is not valid HTTP/1.0 or HTTP/1.1 (RFC 9112, sections 3 and 5).
     init?(head: [UInt8]) {
         // Bytes above 127 become U+0080 to U+00FF, the representation that `HTTPFields` requires.
         let text = String(latin1: head)

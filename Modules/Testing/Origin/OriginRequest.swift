@@ -16,7 +16,8 @@ public struct OriginRequest: Sendable, Hashable {
     public let connection: Int
     /// The number of the request among all requests of the origin, beginning with 1.
     package let number: Int
-    /// The number of requests for this target so far, including this request.
+    /// The number of requests for this target so far, including this request. Always 1 for further targets after the
+    /// first 20,000, which are not counted.
     public let attempt: Int
 
     /// The target up to its query, not decoded.

@@ -69,7 +69,7 @@ struct OriginSocket {
             return nil
         }
         var one: Int32 = 1
-        // Without this option, a small response waits for the acknowledgement of the previous one. A failure only costs
+        // Without this option, a small response waits for the acknowledgment of the previous one. A failure only costs
         // time.
         _ = setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         return connection

@@ -19,8 +19,8 @@ struct RunningServer: Sendable {
     /// Returns the number of requests that wait for the same thumbnail.
     func waiterCount(for head: RequestHead) -> Int { stack.service.waiterCount(for: head) }
 
-    /// Rejects new requests, lets running requests end within `grace`, and writes pending thumbnails to the stores.
-    /// Call this method once.
+    /// Stops accepting connections and generating further thumbnails, lets running requests end within `grace`, and
+    /// writes pending thumbnails to the stores. Call this method once.
     ///
     /// - Parameters:
     ///   - grace: The maximum time that running requests may take.

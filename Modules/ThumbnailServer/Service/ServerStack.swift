@@ -81,9 +81,9 @@ struct ServerStack: Sendable {
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
         configuration.defaultFields["Accept"] = CodecRegistry.standard.acceptFieldValue
         configuration.acceptsContent = CodecRegistry.standard.recognizes
-        // A redirect without a target is not an image, even if it has a body.
+        // A redirect that cannot be followed is not an image, even if it has a body.
         configuration.acceptsStatus = { (200..<300).contains($0) }
-        // A resource that an origin does not have is not requested again for 30 seconds.
+        // A resource that an origin does not have, for example, is not requested again for 30 seconds.
         configuration.failureCache = FailureCache(lifetime: .seconds(30))
         let allowed = settings.service.allowed
         configuration.redirectHook = { head, next in
