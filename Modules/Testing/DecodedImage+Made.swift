@@ -1,18 +1,19 @@
 public import AlcedoCore
 
 extension DecodedImage {
-    /// A square gray image of one level.
+    /// Returns a square gray image of one level.
     ///
     /// - Parameters:
-    ///   - side: In pixels; values below 1 count as 1.
-    ///   - level: From 0, which is black, to 255.
+    ///   - side: The side in pixels. Values below 1 count as 1.
+    ///   - level: The gray level, from 0 for black to 255 for white.
     public static func gray(side: Int, level: UInt8 = 128) -> DecodedImage {
         made(PixelSize(width: max(1, side), height: max(1, side)), format: .gray8) { _, _ in [level] }
     }
 
-    /// An opaque image in which every pixel tells its place: red is its column, green its row, both modulo 256.
+    /// Returns an opaque image whose pixels encode their position: red is the column and green the row, both modulo
+    /// 256.
     ///
-    /// - Parameter size: Sides below 1 count as 1.
+    /// - Parameter size: The size in pixels. Sides below 1 count as 1.
     public static func coordinates(_ size: PixelSize) -> DecodedImage {
         made(PixelSize(width: max(1, size.width), height: max(1, size.height)), format: .rgba8) { x, y in
             [UInt8(truncatingIfNeeded: x), UInt8(truncatingIfNeeded: y), 128, 255]

@@ -1,15 +1,18 @@
 import FoundationEssentials
 
-/// The memory that the process has resident. Source: proc(5), `VmHWM` and `clear_refs`.
+/// The resident memory of the process. Source: proc(5), `VmHWM` and `clear_refs`.
 package enum ResidentMemory {
-    /// Bytes that are resident now; zero where the system does not report it.
+    /// The number of resident bytes; zero if the system does not report it.
     package static var byteCount: Int { value("VmRSS:") }
 
-    /// Most bytes that have been resident, since the program began or ``growth(during:)`` was last asked.
+    /// The maximum number of resident bytes since the process started or ``growth(during:)`` was last called; zero if
+    /// the system does not report it.
     package static var peakByteCount: Int { value("VmHWM:") }
 
-    /// Returns what `body` returns, and the bytes by which residence rose at most while it ran, in all threads. Pages
-    /// that were freed before and not given back to the system are used again without a rise.
+    /// Returns the result of `body` and the maximum growth of resident memory, in bytes, while it ran. All threads
+    /// count.
+    ///
+    /// Pages that were freed earlier but not returned to the system are reused without growth.
     package static func growth<Result>(during body: () throws -> Result) rethrows -> (result: Result, bytes: Int) {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
         let before = byteCount

@@ -1,9 +1,9 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// A value behind a lock, whose changes tasks can wait for.
+/// A value behind a lock, with changes that tasks can wait for.
 ///
-/// Conditions run outside the lock, so they may look at the owner of the value.
+/// Conditions run outside the lock, so a condition may access the owner of the value.
 package final class Watched<Value: Sendable>: Sendable {
     package typealias Condition = @Sendable (Value) -> Bool
 
@@ -26,7 +26,7 @@ package final class Watched<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, then resumes the waiters whose condition it meets.
+    /// Changes the value, then resumes the waiters whose condition is now met.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, value, waiters) = state.withLock { state in
@@ -40,7 +40,7 @@ package final class Watched<Value: Sendable>: Sendable {
 
     /// Returns once the value meets the condition, now or after a change.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first, or the value was closed.
+    /// - Throws: `CancellationError` when the task is cancelled or the value is closed first.
     package func waitUntil(_ isMet: @escaping Condition) async throws {
         let id = state.withLock { state in
             state.lastID += 1
@@ -49,7 +49,7 @@ package final class Watched<Value: Sendable>: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 register(id, Waiter(isMet: isMet, continuation: continuation))
-                // A cancellation before the waiter was registered found nobody to wake.
+                // A cancellation before the waiter was registered has resumed nothing.
                 if Task.isCancelled { finish(id, .failure(CancellationError())) }
             }
         } onCancel: {
@@ -57,7 +57,7 @@ package final class Watched<Value: Sendable>: Sendable {
         }
     }
 
-    /// Ends every wait, running and future, that is not met.
+    /// Resumes every waiter, current and future, whose condition is not met, with `CancellationError`.
     package func close() {
         let waiters = state.withLock { state in
             state.isClosed = true
@@ -72,7 +72,7 @@ package final class Watched<Value: Sendable>: Sendable {
             if waiter.isMet(value) { return waiter.continuation.resume() }
             if isClosed { return waiter.continuation.resume(throwing: CancellationError()) }
             let isRegistered = state.withLock { state in
-                // The value changed while the condition looked at it: look again.
+                // If the value has changed while the condition was evaluated, the condition is evaluated again.
                 guard state.version == version, !state.isClosed else { return false }
                 state.waiters[id] = waiter
                 return true

@@ -3,10 +3,12 @@ import AlcedoProgramSupport
 import AlcedoRedisCache
 import FoundationEssentials
 
-/// A host and a port, written with a colon between; a number of version 6 in brackets.
+/// A host and a port, separated by a colon. An IPv6 address is written in brackets.
 struct HostAndPort {
     let parts: (host: String, port: UInt16)
 
+    /// Parses the value of an option.
+    ///
     /// - Throws: `UsageError`.
     init(_ option: String, _ text: String) throws {
         let colon = text.lastIndex(of: ":")
@@ -18,23 +20,25 @@ struct HostAndPort {
         parts = (String(plain), port)
     }
 
-    /// Whether the host is a number, not a name.
+    /// Whether the host is a numeric address, not a name.
     var isNumber: Bool {
         var address = in6_addr()
         return inet_pton(parts.host.contains(":") ? AF_INET6 : AF_INET, parts.host, &address) == 1
     }
 }
 
-/// A file with the key of signatures.
+/// The key of signatures, read from a file. Line breaks at the end of the file are not part of the key.
 struct KeyFile {
-    /// Most bytes of a file with a secret.
+    /// The maximum number of bytes in a file with a secret.
     static let limit = 64 << 10
 
     let signature: URLSignature
 
-    /// - Throws: `UsageError` for a file that cannot be read, and a key that is too short. Line ends after it do not count.
+    /// Reads the key.
+    ///
+    /// - Throws: `UsageError` if the file cannot be read or the key is too short.
     init(path: String) throws {
-        // May be a pipe.
+        // The path may name a pipe.
         guard let data = try? InputFile.read(path, limit: Self.limit) else {
             throw UsageError("the key file '\(path)' cannot be read")
         }
@@ -47,14 +51,14 @@ struct KeyFile {
     }
 }
 
-/// Which Redis is shared with other servers, if any, as the command line says.
+/// The Redis server that the command line specifies for sharing thumbnails with other servers.
 struct RedisArguments {
     private var address: RedisOptions.Address?
     private var rest = RedisOptions()
-    /// One that says more of a Redis, which has to be named then.
+    /// The last option that requires `--redis`.
     private var detail: String?
 
-    /// Whether it is one of the options about Redis.
+    /// Takes the value of an option about Redis. Returns false for any other option.
     mutating func take(_ option: String, _ arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--redis":
@@ -70,7 +74,7 @@ struct RedisArguments {
         return true
     }
 
-    /// Nil: none.
+    /// Returns the Redis options; nil without `--redis`.
     ///
     /// - Throws: `UsageError`.
     func options() throws -> RedisOptions? {
@@ -86,13 +90,14 @@ struct RedisArguments {
         return options
     }
 
+    /// Parses an address. Text with a slash is the path of a socket, any other text is HOST:PORT.
     private static func address(_ option: String, _ text: String) throws -> RedisOptions.Address {
         guard !text.contains("/") else { return .socket(text) }
         let (host, port) = try HostAndPort(option, text).parts
         return .network(host: host, port: Int(port))
     }
 
-    /// Line ends after it do not count.
+    /// Reads a password. Line breaks at the end of the file are not part of it.
     private static func password(_ path: String) throws -> String {
         guard let data = try? InputFile.read(path, limit: KeyFile.limit) else {
             throw UsageError("the password file '\(path)' cannot be read")

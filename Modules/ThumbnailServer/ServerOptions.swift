@@ -3,7 +3,7 @@ import AlcedoLibc
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// The command line.
+/// The options of the command line.
 struct ServerOptions {
     static let help = """
         usage: thumbnail-server [options]
@@ -53,7 +53,7 @@ struct ServerOptions {
 
     enum Action {
         case help
-        /// The target with its signature.
+        /// Prints the target with its signature.
         case sign(String)
         case serve
     }
@@ -63,10 +63,12 @@ struct ServerOptions {
     private(set) var listening = HTTPServer.Settings(port: 8080)
     private(set) var grace = Duration.seconds(10)
     private var disablesCaching = false
-    /// An option that says what is kept.
+    /// The last option that configures a cache.
     private var cacheOption: String?
     private var redis = RedisArguments()
 
+    /// Parses the command line.
+    ///
     /// - Throws: `UsageError`.
     init(_ words: some Sequence<String>, caches: URL? = Self.caches) throws {
         stack.cacheDirectory = caches
@@ -105,7 +107,7 @@ struct ServerOptions {
         }
     }
 
-    /// Whether it is one of the options that take a number.
+    /// Takes the value of an option that sets a limit. Returns false for any other option.
     private mutating func takeLimit(_ option: String, _ arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--cache-size": stack.diskLimit = try arguments.number(of: option, in: 1...1 << 30) << 20
@@ -135,8 +137,7 @@ struct ServerOptions {
         return true
     }
 
-    /// Makes the folder of the cache. Returns why nothing can be kept there, as far as can be told before there is something
-    /// to keep.
+    /// Creates the cache directory. Returns the reason for which nothing can be stored in it; nil if none is known yet.
     func makeCacheDirectory() -> String? {
         guard let directory = stack.cacheDirectory else { return nil }
         do {
@@ -154,18 +155,20 @@ struct ServerOptions {
         return pattern
     }
 
-    /// The default; nil without a home.
+    /// The default cache directory; nil without a home directory.
     private static var caches: URL? {
         ImagePipeline.Configuration.standardCacheDirectory?.deletingLastPathComponent()
             .appending(path: "thumbnail-server", directoryHint: .isDirectory)
     }
 }
 
-/// A target that has been signed, and that the server answers.
+/// A signed target that the server would accept.
 private struct SignedTarget {
     let text: String
 
-    /// - Throws: `UsageError` for a target that makes no sense, or is never allowed.
+    /// Signs a target.
+    ///
+    /// - Throws: `UsageError` for a target that is invalid or never allowed.
     init(_ target: String, _ signature: URLSignature, _ settings: ThumbnailService.Settings) throws {
         let path = "\(ThumbnailQuery.path)?"
         guard target.hasPrefix(path) else { throw UsageError("--sign takes \(path)..., not '\(target)'") }

@@ -2,14 +2,14 @@ import AlcedoLibc
 import AlcedoProgramSupport
 import CMalloc
 
-/// A small HTTP service of thumbnails over the pipeline.
+/// An HTTP service for thumbnails, based on the image pipeline.
 @main
 enum ThumbnailServer {
     static func main() {
-        // A client that is gone is an error of its own, not the end of the process.
+        // Writing to a disconnected client must return an error instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
-        // Originals and pictures are then given back to the system one by one. By default glibc comes to keep them in the
-        // heaps of its threads, and what was needed once is never given back.
+        // With this threshold, the memory of each original and image is returned to the system. By default, glibc
+        // allocates them in the heaps of its threads over time and never returns that memory.
         #if canImport(Glibc)
             mallopt(M_MMAP_THRESHOLD, 128 << 10)
         #endif
@@ -24,7 +24,7 @@ enum ThumbnailServer {
         }
     }
 
-    /// Serves until a signal says stop.
+    /// Serves until a signal requests termination.
     private static func serve(_ options: ServerOptions) async throws {
         let (signals, sink) = AsyncStream.makeStream(of: Void.self)
         let interruption = Interruption { sink.yield() }
@@ -45,12 +45,14 @@ enum ThumbnailServer {
     }
 }
 
-/// How many files this process may have open, of which each connection is one.
+/// The limit of open files of this process. Each connection uses one.
 enum OpenFiles {
-    /// What everything but connections of clients needs: connections to origins and stores, pictures on disk.
+    /// The number of files for purposes other than client connections: connections to origins and stores, and files on
+    /// disk.
     static let reserve: UInt = 256
 
-    /// Raises the limit to what so many connections need, as far as the system lets, and returns for how many there is room.
+    /// Raises the limit to the number of files that the connections need, as far as the system permits. Returns the
+    /// number of connections that the limit allows.
     static func raiseLimit(for connections: Int) -> Int {
         guard let limit = OpenFileLimit.current else { return connections }
         let plan = plan(for: connections, soft: limit.soft, hard: limit.hard)
@@ -61,7 +63,7 @@ enum OpenFiles {
         return plan.connections
     }
 
-    /// The limit to be set, and how many connections it is enough for.
+    /// Returns the limit to set, and the number of connections that it allows.
     static func plan(for connections: Int, soft: UInt, hard: UInt) -> (soft: UInt, connections: Int) {
         let limit = max(soft, min(hard, UInt(clamping: connections) + reserve))
         let capacity = limit - min(reserve, limit / 2)

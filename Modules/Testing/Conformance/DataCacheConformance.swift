@@ -2,6 +2,21 @@ public import AlcedoCore
 import FoundationEssentials
 
 /// The contract of ``DataCaching``, and of ``MeasurableDataCache`` for caches that conform to it.
+///
+/// A cache that keeps its entries needs an empty directory for each check, and opens the storage that
+/// ``ConformanceOptions/storage`` names:
+///
+/// ```swift
+/// import AlcedoTesting
+/// import Testing
+///
+/// @Test(arguments: DataCacheConformance.checks)
+/// func conforms(to check: DataCacheConformance.Check) async throws {
+///     try await check {
+///         MyDataCache(directory: directory.appending(path: "\($0.storage)"), sizeLimit: $0.byteLimit)
+///     }
+/// }
+/// ```
 public enum DataCacheConformance: ConformanceKit {
     private static let options = ConformanceOptions()
 
@@ -9,7 +24,7 @@ public enum DataCacheConformance: ConformanceKit {
         ImageKey(ResourceKey(name), variant: variant)
     }
 
-    /// The bytes and entries in a cache; nil when the cache does not report them.
+    /// Returns the number of bytes and entries in a cache; nil if the cache does not report them.
     private static func measure(_ cache: any DataCaching) async -> (size: Int, count: Int)? {
         guard let cache = cache as? any MeasurableDataCache else { return nil }
         return await (cache.totalSize, cache.count)
@@ -19,7 +34,8 @@ public enum DataCacheConformance: ConformanceKit {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) &+ seed })
     }
 
-    /// All rules, for a parameterised test.
+    /// All checks of the contract, for a parameterized test. Caches that keep their entries also run
+    /// ``persistenceChecks``.
     public static let checks: [ConformanceCheck<any DataCaching>] = [
         Check("what was stored is found, with its notes") { make in
             let cache = try make(options)
@@ -197,7 +213,7 @@ public enum DataCacheConformance: ConformanceKit {
                     group.addTask {
                         for step in 0..<20 {
                             try await cache.store(contents[task], for: key("\((task + step) % 5)"))
-                            // All of them: others are in the middle of storing some.
+                            // All entries are read, because other tasks are storing some of them at the same time.
                             for name in 0..<5 {
                                 guard let found = await cache.data(for: key("\(name)")) else { continue }
                                 try ConformanceFailure.require(contents.contains(found), "a mixture of two entries")
@@ -210,7 +226,7 @@ public enum DataCacheConformance: ConformanceKit {
         },
     ]
 
-    /// For caches that keep their entries beyond their own life.
+    /// The additional checks for caches that keep their entries beyond their own lifetime.
     public static let persistenceChecks: [ConformanceCheck<any DataCaching>] = [
         Check("entries survive the cache that stored them") { make in
             let first = try make(options)

@@ -1,7 +1,7 @@
 package import AlcedoCore
 package import FoundationEssentials
 
-/// The rules of ``DecoderConformance``, each to be tried on any bytes.
+/// The rules of ``DecoderConformance``, as methods that test any bytes.
 package struct DecoderChecks {
     private let decoder: any ImageDecoding
     private let options: DecodingOptions
@@ -11,7 +11,8 @@ package struct DecoderChecks {
         self.options = options
     }
 
-    /// The rows of the stream are those of the image, for each option that changes them.
+    /// Checks that the streamed rows equal the rows of the decoded image, for each option that changes them, and that
+    /// the decoder does not underestimate the bytes it needs.
     package func checkRows(_ data: Data) throws {
         for target in [nil, TargetSize(width: 5, height: 4), TargetSize(width: 3, height: 9, mode: .fill)] {
             for format in [PixelFormat.rgba8, .gray8, .rgba16] {
@@ -35,9 +36,14 @@ package struct DecoderChecks {
         }
     }
 
-    /// The image is the same in whatever pieces its bytes come, and so is every frame.
+    /// Checks that the image is the same for any division of its bytes into pieces, and that every preview has its
+    /// size.
     ///
-    /// - Parameter knowsInfoEarly: Whether the decoder must know the header before the file ends.
+    /// - Parameters:
+    ///   - data: A valid file.
+    ///   - seed: The seed of the random piece sizes. Default: 1.
+    ///   - knowsInfoEarly: Whether the decoder must know the header when all bytes are appended, before `finish()`.
+    ///     Default: true.
     package func checkPieces(_ data: Data, seed: UInt64 = 1, knowsInfoEarly: Bool = true) throws {
         let complete = try decoder.decode(data, options: options)
         let announced = try decoder.inspect(data, limits: options.limits).size
@@ -67,8 +73,8 @@ package struct DecoderChecks {
         }
     }
 
-    /// Every beginning of the file is an error of the same code at once and in pieces, or with partial images allowed an
-    /// image that is marked as partial. Returns the codes.
+    /// Checks that every prefix of the file is an error, with the same code when decoded at once and in pieces. With
+    /// partial images allowed, the prefix must be an error or an image marked as partial. Returns the codes.
     @discardableResult
     package func checkTruncation(_ data: Data, by step: Int = 1) throws -> Set<ImageDecodingError.Code> {
         var codes: Set<ImageDecodingError.Code> = []
@@ -85,7 +91,8 @@ package struct DecoderChecks {
         return codes
     }
 
-    /// Damaged bytes give the same error or image at once, in pieces and with partial images allowed.
+    /// Checks that damaged bytes give the same error or no error when decoded at once, in pieces and with partial
+    /// images allowed.
     package func checkFlippedBits(_ data: Data, rounds: Int, seed: UInt64 = 17) throws {
         var random = SplitMix64(seed: seed)
         for round in 0..<rounds {
@@ -97,7 +104,7 @@ package struct DecoderChecks {
         }
     }
 
-    /// Damaged bytes give an error, or an image of the size that inspecting them announces.
+    /// Checks that damaged bytes give an error, or an image of the size that inspecting them announces.
     package func checkAnnouncedSizes(_ data: Data, rounds: Int, seed: UInt64 = 29) throws {
         var random = SplitMix64(seed: seed)
         var options = options
@@ -110,7 +117,8 @@ package struct DecoderChecks {
         }
     }
 
-    /// Inspecting a beginning of the file gives the size and format of the whole file, or `empty` or `truncated`.
+    /// Checks that inspecting a prefix of the file gives the size and format of the whole file, or the error `empty` or
+    /// `truncated`.
     package func checkInspection(_ data: Data) throws {
         let complete = try decoder.inspect(data, limits: options.limits)
         for count in 0..<data.count {
@@ -125,7 +133,8 @@ package struct DecoderChecks {
         }
     }
 
-    /// One pixel or byte less than the image has is `exceedsLimit`, and as many pixels as it has are allowed.
+    /// Checks that an image with exactly the maximum number of pixels is allowed, and that a limit of one pixel fewer,
+    /// or of fewer bytes than the image has pixels, gives `exceedsLimit`.
     package func checkLimits(_ data: Data) throws {
         let size = try decoder.inspect(data, limits: options.limits).size
         var options = options
@@ -139,14 +148,14 @@ package struct DecoderChecks {
         try require(errorCode(data, options) == .exceedsLimit, "more bytes than the limit are no error")
     }
 
-    /// Decoding twice gives the same image, and text is an error.
+    /// Checks that decoding twice gives the same image.
     package func checkDeterminism(_ data: Data) throws {
         let first = try decoder.decode(data, options: options)
         let second = try decoder.decode(data, options: options)
         try require(first.pixels == second.pixels, "the second image is another")
     }
 
-    /// The errors of bytes that end early.
+    /// The errors of truncated data.
     static let early: Set<ImageDecodingError.Code> = [.empty, .truncated]
 
     func errorCode(_ data: Data) -> ImageDecodingError.Code? { errorCode(data, options) }
@@ -192,7 +201,7 @@ package struct DecoderChecks {
     private static func text(_ code: ImageDecodingError.Code?) -> String { code?.rawValue ?? "no error" }
 }
 
-/// Random numbers that are the same in every run and on every machine.
+/// A random number generator that produces the same numbers in every run and on every machine.
 ///
 /// Source: SplitMix64, by Sebastiano Vigna.
 package struct SplitMix64: RandomNumberGenerator {
@@ -208,7 +217,7 @@ package struct SplitMix64: RandomNumberGenerator {
         return value ^ value >> 31
     }
 
-    /// Returns the bytes with one to four bits flipped.
+    /// Returns the bytes after one to four random bit flips.
     fileprivate mutating func damaged(_ data: Data) -> Data {
         var damaged = data
         for _ in 0...Int.random(in: 0...3, using: &self) {

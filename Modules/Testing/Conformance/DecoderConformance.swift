@@ -1,12 +1,15 @@
 public import AlcedoCore
 public import FoundationEssentials
 
-/// The contract of ``/AlcedoCore/ImageDecoding``, tried on a valid file of the format.
+/// The contract of ``/AlcedoCore/ImageDecoding``, tested on a valid file of the format.
 ///
-/// A decoder joins the kit with one line for each of its files. A file must be valid and have at most 100,000 pixels; a few
-/// hundred bytes are best:
+/// A decoder runs the kit once for each of its files. A file must be valid and have at most 100,000 pixels. Files of a
+/// few hundred bytes work best, because some checks decode every prefix of the file:
 ///
 /// ```swift
+/// import AlcedoTesting
+/// import Testing
+///
 /// @Test(arguments: DecoderConformance.checks)
 /// func conforms(to check: DecoderConformance.Check) async throws {
 ///     try await check { _ in (MyDecoder(), file) }
@@ -14,10 +17,11 @@ public import FoundationEssentials
 /// ```
 public enum DecoderConformance: ConformanceKit {
     private static let rounds = 1_000
-    /// The maximum number of pixels of a damaged image, whose header may announce more.
+    /// The maximum number of pixels of a damaged image, because a damaged header may announce more pixels than the file
+    /// has.
     private static let damagedPixelLimit = 100_000
 
-    /// All rules, for a parameterised test.
+    /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<(decoder: any ImageDecoding, file: Data)>] = [
         Check("a file is decoded, and twice to the same image") { make in
             let (checks, file) = try prepare(make)
@@ -58,14 +62,14 @@ public enum DecoderConformance: ConformanceKit {
         },
     ]
 
-    /// The rules for a decoder, and its file.
+    /// Returns the checks for a decoder, and its file.
     private static func prepare(
         _ make: Check.Factory, pixelLimit: Int = .max
     ) throws -> (checks: DecoderChecks, file: Data) {
         let (decoder, file) = try make(ConformanceOptions())
         var options = DecodingOptions()
         options.limits.maximumPixelCount = min(pixelLimit, options.limits.maximumPixelCount)
-        // A slice begins at another index.
+        // The file may be a slice, and the checks need indices that begin at zero.
         return (DecoderChecks(decoder, options: options), Data(file))
     }
 }

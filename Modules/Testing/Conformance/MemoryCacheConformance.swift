@@ -1,8 +1,20 @@
 public import AlcedoCore
 
 /// The contract of ``MemoryCaching``, and of ``MaintainableMemoryCache`` for caches that conform to it.
+///
+/// ```swift
+/// import AlcedoMemoryCache
+/// import AlcedoTesting
+/// import Testing
+///
+/// @Test(arguments: MemoryCacheConformance.checks)
+/// func conforms(to check: MemoryCacheConformance.Check) async throws {
+///     try await check { ImageMemoryCache(costLimit: $0.byteLimit) }
+/// }
+/// ```
 public enum MemoryCacheConformance: ConformanceKit {
-    /// What the smallest image costs in the caches that `make` makes: most ask ``DecodedImage/cost``, some count otherwise.
+    /// Returns the cost of the smallest image in the caches that `make` creates. Most caches use ``DecodedImage/cost``,
+    /// but some define the cost differently.
     private static func unit(_ make: Check.Factory) throws -> Int {
         let cache = try make(ConformanceOptions(byteLimit: 1 << 20))
         cache.store(.gray(side: 1), for: key("unit"))
@@ -11,12 +23,13 @@ public enum MemoryCacheConformance: ConformanceKit {
         return cost
     }
 
-    /// The cost of all images in the cache; nil when the cache does not report it.
+    /// Returns the total cost of the images in the cache; nil if the cache does not report it.
     private static func cost(of cache: any MemoryCaching) -> Int? {
         (cache as? any MaintainableMemoryCache)?.totalCost
     }
 
-    /// Fails unless the images in the cache cost as much as expected. Passes for a cache that does not report it.
+    /// Throws ``ConformanceFailure`` unless the total cost of the images equals `expected`. Passes for a cache that
+    /// does not report its cost.
     private static func require(_ expected: Int, of cache: any MemoryCaching) throws {
         guard let cost = cost(of: cache) else { return }
         try ConformanceFailure.require(cost == expected, "cost \(cost), not \(expected)")
@@ -26,7 +39,7 @@ public enum MemoryCacheConformance: ConformanceKit {
         ImageKey(ResourceKey(name), variant: variant)
     }
 
-    /// All rules, for a parameterised test.
+    /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<any MemoryCaching>] = [
         Check("what was stored is found, and nothing else") { make in
             let unit = try unit(make)

@@ -1,15 +1,19 @@
 public import AlcedoCore
 
-/// The contract of ``/AlcedoCore/ImageProcessing``, tried on small images of every pixel format.
+/// The contract of ``/AlcedoCore/ImageProcessing``, tested on small images of every pixel format.
 ///
 /// ```swift
+/// import AlcedoTesting
+/// import Testing
+///
 /// @Test(arguments: ProcessorConformance.checks)
 /// func conforms(to check: ProcessorConformance.Check) async throws {
 ///     try await check { _ in MyProcessor(strength: 3) }
 /// }
 /// ```
 ///
-/// A processor may refuse a format with an ``/AlcedoCore/ImageProcessingError``; it then refuses it in rows, too.
+/// A processor may reject a format with an ``/AlcedoCore/ImageProcessingError``. It must then reject the format in rows
+/// too.
 public enum ProcessorConformance: ConformanceKit {
     private static let shapes: [(format: PixelFormat, alphaMode: AlphaMode)] = [
         (.gray8, .opaque), (.rgbx8, .opaque), (.rgba8, .opaque), (.rgba8, .straight), (.rgba8, .premultiplied),
@@ -20,12 +24,12 @@ public enum ProcessorConformance: ConformanceKit {
         PixelSize(width: $0.0, height: $0.1)
     }
 
-    /// Images of noise, in which no pixel contradicts its alpha mode.
+    /// Noise images in which every pixel is valid for its alpha mode.
     private static let images: [DecodedImage] = shapes.flatMap { shape in
         sizes.map { DecodedImage.noise($0, shape.format, shape.alphaMode) }
     }
 
-    /// All rules, for a parameterised test.
+    /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<any ImageProcessing>] = [
         Check("equal processors have one identifier, which processing does not change") { make in
             let (one, other) = (try make(ConformanceOptions()), try make(ConformanceOptions()))
@@ -75,14 +79,15 @@ public enum ProcessorConformance: ConformanceKit {
         },
     ]
 
-    /// Tries a rule on every pixel of the results that have an alpha mode: on its largest color, its alpha and full alpha.
+    /// Checks every pixel of the results that have an alpha mode. The rule receives the largest color sample, the alpha
+    /// and full alpha.
     private static func checkPixels(
         of processor: any ImageProcessing, _ alphaMode: AlphaMode, _ isRight: (Int, Int, Int) -> Bool
     ) throws {
         for image in images {
             guard let pixels = try? processor.process(image).pixels, pixels.alphaMode == alphaMode else { continue }
             let full = pixels.format == .rgba16 ? Int(UInt16.max) : Int(UInt8.max)
-            // The others have no alpha.
+            // Other formats have no alpha.
             guard [.rgba8, .rgba16].contains(pixels.format) else { continue }
             try ConformanceFailure.require(
                 samples(of: pixels).allSatisfy { isRight($0[0..<3].max() ?? 0, $0[3], full) },
@@ -90,7 +95,7 @@ public enum ProcessorConformance: ConformanceKit {
         }
     }
 
-    /// Red, green, blue and alpha of every pixel.
+    /// Returns the red, green, blue and alpha samples of every pixel.
     private static func samples(of pixels: PixelBuffer) -> [[Int]] {
         pixels.withUnsafeBytes { memory in
             (0..<pixels.height).flatMap { y in
@@ -111,7 +116,7 @@ public enum ProcessorConformance: ConformanceKit {
 }
 
 extension DecodedImage {
-    /// An image of noise.
+    /// Returns an image of noise.
     fileprivate static func noise(_ size: PixelSize, _ format: PixelFormat, _ alphaMode: AlphaMode) -> DecodedImage {
         var random = SplitMix64(seed: UInt64(size.width * 31 + size.height))
         let full = format == .rgba16 ? UInt16.max : 255

@@ -3,6 +3,16 @@ import AlcedoHTTP
 import FoundationEssentials
 
 /// The contract of ``/AlcedoCore/ResponseStoring``.
+///
+/// ```swift
+/// import AlcedoTesting
+/// import Testing
+///
+/// @Test(arguments: ResponseStoreConformance.checks)
+/// func conforms(to check: ResponseStoreConformance.Check) async throws {
+///     try await check { MyResponseStore(byteLimit: $0.byteLimit) }
+/// }
+/// ```
 public enum ResponseStoreConformance: ConformanceKit {
     private static let options = ConformanceOptions()
     private static let start = Date(timeIntervalSinceReferenceDate: 700_000_000)
@@ -36,7 +46,7 @@ public enum ResponseStoreConformance: ConformanceKit {
         try ConformanceFailure.require(found == entry, description)
     }
 
-    /// All rules, for a parameterised test.
+    /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<any ResponseStoring>] = [
         Check("an entry is found whole and as it was stored, and nothing else") { make in
             let store = try make(options)

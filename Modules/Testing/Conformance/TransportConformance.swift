@@ -2,16 +2,27 @@ import AlcedoCore
 public import AlcedoHTTP
 import FoundationEssentials
 
-/// The contract of ``/AlcedoHTTP/HTTPTransport``, tried over real sockets against a ``LoopbackOrigin``.
+/// The contract of ``/AlcedoHTTP/HTTPTransport``, tested over real sockets against a ``LoopbackOrigin``.
+///
+/// ```swift
+/// import AlcedoTesting
+/// import Testing
+///
+/// @Test(arguments: TransportConformance.checks)
+/// func conforms(to check: TransportConformance.Check) async throws {
+///     try await check { _ in MyTransport() }
+/// }
+/// ```
 public enum TransportConformance: ConformanceKit {
     private static func bytes(_ count: Int) -> Data {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 131 >> 3) })
     }
 
-    /// A GET that no busy machine makes time out: where many tests share two threads, a task may wait long for its turn.
+    /// Returns a GET with a timeout that a busy machine does not exceed. When many tests share two threads, a task may
+    /// wait long until it runs.
     private static func patient(_ url: URL) -> HTTPRequest { HTTPRequest(url: url, idleTimeout: .seconds(120)) }
 
-    /// Runs `body` with a fresh origin and transport, and ends the origin afterwards.
+    /// Runs `body` with a new origin and transport, and stops the origin afterwards.
     private static func with(
         _ make: Check.Factory,
         _ handler: @escaping @Sendable (OriginRequest) -> OriginReply,
@@ -22,7 +33,7 @@ public enum TransportConformance: ConformanceKit {
         try await body(make(ConformanceOptions()), origin)
     }
 
-    /// Throws unless reading the whole answer fails with one of `codes`.
+    /// Throws ``ConformanceFailure`` unless receiving the complete response fails with one of `codes`.
     private static func requireFailure(
         _ codes: Set<HTTPTransportError.Code>, of request: HTTPRequest, over transport: any HTTPTransport
     ) async throws {
@@ -35,7 +46,7 @@ public enum TransportConformance: ConformanceKit {
         }
     }
 
-    /// All rules, for a parameterised test.
+    /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<any HTTPTransport>] = exchanges + failures + timeouts + cancellations
 
     private static let exchanges: [Check] = [
@@ -230,7 +241,7 @@ public enum TransportConformance: ConformanceKit {
         },
         Check("a host without an address is an error") { make in
             guard let url = URL(string: "http://nobody.invalid/") else { return }
-            // Where there is no network at all, no name can be looked up.
+            // Without a network, the transport may report that it is offline instead.
             try await requireFailure(
                 [.cannotResolveHost, .offline], of: patient(url), over: make(ConformanceOptions()))
         },
@@ -327,10 +338,11 @@ public enum TransportConformance: ConformanceKit {
             }
         },
         Check("every request that is cancelled at random has exactly one outcome") { make in
-            // Made once: 200 times on the server's one thread would pass for its silence where code runs slowly.
+            // The reply is created once. Creating it 200 times on the origin's only thread can take longer than the
+            // idle timeout on a slow machine.
             let reply = OriginReply(body: bytes(20_000))
             try await with(make, { _ in reply }) { transport, origin in
-                // The last of them wait for the others.
+                // The last requests wait for the others, so the idle timeout is long.
                 let request = HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(300))
                 let tasks = (0..<200).map { number in
                     let task = Task {

@@ -1,7 +1,8 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// A pipeline without caches, network and decoders, for tests of views: a closure loads, and the requests are recorded.
+/// An image loader without caches, network and decoders, for tests of views. A closure loads, and the loader records
+/// the requests.
 ///
 /// ```swift
 /// import AlcedoCore
@@ -20,8 +21,10 @@ public final class FakeImageLoader: ImageLoading {
     private let respond: @Sendable (ImageRequest, @Sendable (LoadUpdate) -> Void) async throws -> ImageResponse
     private let state = Locked(State())
 
-    /// - Parameter respond: Called for each load, on the task that loads, with the request and what receives previews and
-    ///   progress.
+    /// Creates a loader that loads with a closure.
+    ///
+    /// - Parameter respond: Returns the response of a load. It is called for each load, on the task that loads. Its
+    ///   second argument takes previews and progress.
     public init(
         _ respond:
             @escaping @Sendable (
@@ -31,16 +34,18 @@ public final class FakeImageLoader: ImageLoading {
         self.respond = respond
     }
 
-    /// The requests of the loads so far, in the order they began.
+    /// The requests of the loads so far, in the order in which the loads began.
     public var requests: [ImageRequest] { state.withLock { $0.requests } }
 
-    /// Makes an image the one that is in memory for equal requests; nil removes it.
+    /// Sets the image that ``cachedImage(for:)`` returns for equal requests. Nil removes it.
     public func setCachedImage(_ image: DecodedImage?, for request: ImageRequest) {
         state.withLock { $0.images[request.key] = image }
     }
 
+    /// Returns the image that ``setCachedImage(_:for:)`` has set for equal requests; nil if there is none.
     public func cachedImage(for request: ImageRequest) -> DecodedImage? { state.withLock { $0.images[request.key] } }
 
+    /// Records the request and returns what the closure returns. Throws what the closure throws.
     public func load(
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {

@@ -1,7 +1,7 @@
 public import AlcedoHTTP
 public import FoundationEssentials
 
-/// A transport without a network: a closure responds, and the requests are recorded.
+/// A transport without a network. A closure responds, and the transport records the requests.
 ///
 /// ```swift
 /// import AlcedoDownloader
@@ -17,20 +17,24 @@ public final class FakeTransport: HTTPTransport {
     private let respond: @Sendable (HTTPRequest) async throws -> HTTPResponse
     private let received = Watched<[HTTPRequest]>([])
 
-    /// - Parameter respond: Called for each request, on the task that sends it.
+    /// Creates a transport that responds with a closure.
+    ///
+    /// - Parameter respond: Returns the response to a request. It is called for each request, on the task that sends
+    ///   it.
     public init(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.respond = respond }
 
-    /// Responds to every request with these bytes.
+    /// Creates a transport that responds to every request with the same body, status and fields.
     public convenience init(body: Data, status: Int = 200, fields: HTTPFields = HTTPFields()) {
         self.init {
             HTTPResponse(head: HTTPResponseHead(url: $0.url, status: status, fields: fields), body: HTTPBody(body))
         }
     }
 
-    /// The requests so far, in the order of their arrival.
+    /// The requests received so far, in the order of their arrival.
     public var requests: [HTTPRequest] { received.value }
 
-    /// Returns once at least `count` requests have arrived. Throws `CancellationError` when the task is cancelled first.
+    /// Returns once at least `count` requests have arrived. Throws `CancellationError` when the task is cancelled
+    /// first.
     public func waitForRequests(count: Int) async throws { try await received.waitUntil { $0.count >= count } }
 
     /// Records the request and returns what the closure returns. Throws what the closure throws.

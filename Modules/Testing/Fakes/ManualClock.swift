@@ -1,7 +1,17 @@
 public import AlcedoCore
 public import FoundationEssentials
 
-/// A clock that stands still until it is told to move, so that tests of time need no time.
+/// A clock that stands still until a test moves it, so tests that depend on time do not wait.
+///
+/// ```swift
+/// import AlcedoDiskCache
+/// import AlcedoTesting
+/// import FoundationEssentials
+///
+/// let clock = ManualClock()
+/// let cache = FileDiskCache(directory: URL(filePath: "/tmp/images"), sizeLimit: 1 << 20, clock: clock)
+/// clock.advance(by: .seconds(8 * 24 * 60 * 60))
+/// ```
 ///
 /// Calls may come from any thread.
 public final class ManualClock: TimeSource {
@@ -20,25 +30,29 @@ public final class ManualClock: TimeSource {
 
     private let state: Watched<State>
 
+    /// Creates a clock.
+    ///
     /// - Parameters:
-    ///   - date: The first date. Default: 14 November 2023, 22:13:20 UTC.
-    ///   - uptime: The first uptime. Default: 0.
+    ///   - date: The initial date. Default: 14 November 2023, 22:13:20 UTC.
+    ///   - uptime: The initial uptime. Default: 0.
     public init(now date: Date = Date(timeIntervalSince1970: 1_700_000_000), uptime: Duration = .zero) {
         state = Watched(State(date: date, uptime: uptime))
     }
 
+    /// The current date, as set by ``advance(by:)`` and ``setDate(_:)``.
     public var now: Date { state.value.date }
 
+    /// The current uptime, as set by ``advance(by:)``.
     public var uptime: Duration { state.value.uptime }
 
-    /// How many tasks sleep now.
+    /// The number of tasks that are sleeping.
     package var sleeperCount: Int { state.value.sleepers.count }
 
-    /// Moves the date and the uptime on, then wakes the sleepers whose time has come: the earliest deadline first, equal
-    /// ones in the order they fell asleep.
+    /// Advances the date and the uptime, then resumes the sleepers whose deadline has passed.
     ///
-    /// Sleepers are resumed in that order; on which thread each then runs is the runtime's matter. One that sleeps again
-    /// counts from the new uptime. A duration below zero counts as zero, since uptime never goes back.
+    /// Sleepers are resumed in the order of their deadlines, and with equal deadlines in the order in which they began
+    /// to sleep. The runtime decides on which thread each task then runs. A task that sleeps again counts from the new
+    /// uptime. A negative duration counts as zero, because the uptime never decreases.
     public func advance(by duration: Duration) {
         let duration = max(.zero, duration)
         let due = state.update { state in
@@ -52,12 +66,12 @@ public final class ManualClock: TimeSource {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Sets the wall clock, forwards or back. The uptime and the sleepers do not notice.
+    /// Sets the date, forward or back. The uptime and the sleepers are unaffected.
     public func setDate(_ date: Date) {
         state.update { $0.date = date }
     }
 
-    /// Returns when the uptime has been advanced by `duration`; at once when it is not above zero.
+    /// Returns when the uptime has been advanced by `duration`; immediately if `duration` is zero or less.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func sleep(for duration: Duration) async throws {
@@ -73,7 +87,7 @@ public final class ManualClock: TimeSource {
                     state.sleepers.append(
                         Sleeper(id: id, deadline: state.uptime + duration, continuation: continuation))
                 }
-                // A cancellation before the sleeper was in the list found nobody to wake.
+                // A cancellation before the sleeper was in the list has resumed nothing.
                 if Task.isCancelled { cancel(id) }
             }
         } onCancel: {
@@ -81,14 +95,14 @@ public final class ManualClock: TimeSource {
         }
     }
 
-    /// Returns once at least `count` tasks sleep.
+    /// Returns once at least `count` tasks are sleeping.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func waitForSleepers(count: Int) async throws {
         try await state.waitUntil { $0.sleepers.count >= count }
     }
 
-    /// Returns once no task sleeps.
+    /// Returns once no task is sleeping.
     ///
     /// - Throws: `CancellationError` if the task is cancelled first.
     package func waitForNoSleepers() async throws { try await state.waitUntil { $0.sleepers.isEmpty } }

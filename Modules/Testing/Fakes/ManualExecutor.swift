@@ -3,9 +3,13 @@ import AlcedoLibc
 /// A task executor whose jobs wait until a test runs them.
 ///
 /// Tasks that prefer this executor make progress only while a test drains it. After ``drain()`` no job is left, so a
-/// test may then state that something did not happen:
+/// test can then verify that something did not happen:
 ///
 /// ```swift
+/// import AlcedoTesting
+/// import Synchronization
+/// import Testing
+///
 /// let executor = ManualExecutor()
 /// let isDone = Mutex(false)
 /// Task(executorPreference: executor) { isDone.withLock { $0 = true } }
@@ -16,18 +20,18 @@ import AlcedoLibc
 /// ```
 ///
 /// Child tasks and default actors called from such a task use the executor too. An unstructured `Task { }` does not
-/// inherit it: a library has to pass the preference on, as `ImagePipeline.Configuration.taskExecutor` does.
+/// inherit it. A library must pass the preference on, as it does with `ImagePipeline.Configuration.taskExecutor`.
 ///
-/// - Important: Work outside the executor is not seen: threads for blocking calls, actors with an executor of their own,
-///   sleeping on a real clock, sockets. Such work ends by enqueuing a job here, at a time that the test does not
-///   control. Wait for it by ``drain(until:)`` and drain afterwards. A ``ManualClock`` keeps sleepers out of the queue
-///   until it is advanced.
+/// - Important: The executor does not track work outside it: threads for blocking calls, actors with their own
+///   executor, sleeping on a real clock, sockets. Such work ends by enqueuing a job here, at a time that the test does
+///   not control. Wait for it with ``drain(until:)`` and drain afterwards. A ``ManualClock`` keeps sleepers out of the
+///   queue until it is advanced.
 ///
-/// Jobs run one at a time, in the order in which they were enqueued; their priorities are ignored. Calls may come from
+/// Jobs run one at a time, in the order in which they were enqueued. Their priorities are ignored. Calls may come from
 /// any thread.
 public final class ManualExecutor: TaskExecutor {
     private let jobs = Watched<[UnownedJob]>([])
-    /// Held while a job runs.
+    /// The lock that is held while a job runs.
     private let lock = RecursiveLock()
 
     /// Creates an executor without jobs.
@@ -42,10 +46,11 @@ public final class ManualExecutor: TaskExecutor {
         jobs.update { $0.append(job) }
     }
 
-    /// Runs the waiting jobs, and those that they enqueue, on the calling thread until none is left.
+    /// Runs the waiting jobs, and the jobs that they enqueue, on the calling thread until none is left.
     ///
-    /// If another thread drains at the same time, the two take turns, and this method returns when neither runs a job. A
-    /// job may drain, too; the jobs that wait then run inside it. A job that blocks its thread blocks the drain.
+    /// If another thread drains at the same time, the two alternate, and this method returns when neither runs a job. A
+    /// job may call this method too. The waiting jobs then run inside that job. A job that blocks its thread blocks the
+    /// drain.
     ///
     /// - Returns: The number of jobs that this call ran.
     @discardableResult
@@ -55,7 +60,7 @@ public final class ManualExecutor: TaskExecutor {
         return count
     }
 
-    /// Runs jobs, now and as they are enqueued, until `event` returns or throws. Then drains the rest.
+    /// Runs jobs as they are enqueued until `event` returns or throws, then drains the rest.
     ///
     /// Use this method to await a task of the executor, or an event that needs work outside the executor:
     ///
@@ -63,7 +68,8 @@ public final class ManualExecutor: TaskExecutor {
     /// let image = try await executor.drain { try await load.value }
     /// ```
     ///
-    /// - Parameter event: Runs in the calling task. Must not itself depend on jobs that another executor holds back.
+    /// - Parameter event: The event to wait for. It runs in the calling task and must not depend on jobs that another
+    ///   executor holds back.
     /// - Returns: The value of `event`.
     /// - Throws: The error of `event`.
     public nonisolated(nonsending) func drain<Value>(until event: () async throws -> Value) async rethrows -> Value {
@@ -93,7 +99,7 @@ public final class ManualExecutor: TaskExecutor {
         drain()
     }
 
-    /// Runs the first job. Returns false if none waits and none runs on another thread.
+    /// Runs the first job. Returns false if no job waits. Blocks while another thread runs a job.
     private func runNext() -> Bool {
         lock.lock()
         defer { lock.unlock() }
@@ -103,9 +109,9 @@ public final class ManualExecutor: TaskExecutor {
     }
 }
 
-/// A lock that its owner may take again.
+/// A recursive lock.
 ///
-/// `@unchecked` because of the pointer, which is never changed: it is a lock of the system's library.
+/// `@unchecked` because of the pointer to a lock of the system's library. The pointer never changes.
 private final class RecursiveLock: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 

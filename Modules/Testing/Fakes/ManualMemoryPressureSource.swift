@@ -1,10 +1,19 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// A source of memory pressure that a test turns up and down.
+/// A source of memory pressure whose level a test sets.
 ///
-/// Observers are called before ``set(_:)`` returns, on the thread that calls it. Calls may come from any thread; a test
-/// that sets levels from several at once cannot tell in which order observers see them.
+/// ```swift
+/// import AlcedoMemoryCache
+/// import AlcedoTesting
+///
+/// let source = ManualMemoryPressureSource()
+/// let cache = ImageMemoryCache(costLimit: 64 << 20, pressureSource: source)
+/// source.set(.critical)
+/// ```
+///
+/// Observers are called before ``set(_:)`` returns, on the thread that calls it. Calls may come from any thread. When
+/// several threads set levels at the same time, the order in which observers receive them is undefined.
 public final class ManualMemoryPressureSource: MemoryPressureSource {
     private struct State {
         var level: MemoryPressure
@@ -12,7 +21,7 @@ public final class ManualMemoryPressureSource: MemoryPressureSource {
         var lastID = 0
     }
 
-    /// Ends an observation when it goes.
+    /// A token that ends its observation when it is released.
     private final class Token: Sendable {
         private let source: ManualMemoryPressureSource
         private let id: Int
@@ -24,17 +33,21 @@ public final class ManualMemoryPressureSource: MemoryPressureSource {
 
     private let state: Locked<State>
 
-    /// - Parameter level: The first level. Default: `normal`.
+    /// Creates a source of memory pressure.
+    ///
+    /// - Parameter level: The initial level. Default: `normal`.
     public init(level: MemoryPressure = .normal) { state = Locked(State(level: level)) }
 
     /// The level that was set last.
     package var level: MemoryPressure { state.withLock { $0.level } }
 
-    /// How many tokens are held.
+    /// The number of active observations.
     package var observerCount: Int { state.withLock { $0.handlers.count } }
 
-    /// Sets the level and, if that changes it, calls the observers: in the order they came, outside any lock. They may
-    /// add and drop observers; one that is added is called from the next change on.
+    /// Sets the level and, if the level changes, calls the observers.
+    ///
+    /// Observers are called in the order in which they were added, outside any lock. They may add and remove observers.
+    /// An observer that is added during the call is first called at the next change.
     public func set(_ level: MemoryPressure) {
         let ids = state.withLock { state -> [Int] in
             guard state.level != level else { return [] }
@@ -42,13 +55,14 @@ public final class ManualMemoryPressureSource: MemoryPressureSource {
             return state.handlers.keys.sorted()
         }
         for id in ids {
-            // Looked up again each time: the last handler may have ended this observation.
+            // The previous handler may have ended this observation, so the handler is looked up again.
             let handler = state.withLock { $0.handlers[id] }
             handler?(level)
         }
     }
 
-    /// Calls `handler` at each change of the level until the returned token is let go; not for the level of now.
+    /// Calls `handler` at each change of the level until the returned token is released. Does not call it for the
+    /// current level.
     public func observe(_ handler: @escaping @Sendable (MemoryPressure) -> Void) -> any Sendable {
         let id = state.withLock { state in
             state.lastID += 1

@@ -2,18 +2,27 @@ import AlcedoCore
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// A port of 127.0.0.1 where nobody listens, and nobody can: connections to it are refused.
+/// A reserved port of 127.0.0.1 that refuses connections.
 ///
-/// The port of a server that has ended is free, and may be another server's a moment later.
+/// The port stays bound without a listener, so no other process can listen on it. The port of a stopped server, in
+/// contrast, is free, and another server may take it a moment later.
+///
+/// ```swift
+/// import AlcedoHTTP
+/// import AlcedoTesting
+///
+/// let closedPort = try ClosedPort()
+/// let request = HTTPRequest(url: closedPort.url)
+/// ```
 public final class ClosedPort: Sendable {
-    /// Such as `http://127.0.0.1:40123`.
+    /// The base URL, such as `http://127.0.0.1:40123`.
     public let url: URL
     /// The port's number.
     package let port: Int
 
     private let socket: Locked<OriginSocket?>
 
-    /// Takes a free port.
+    /// Reserves a free port.
     ///
     /// - Throws: An error if the system provides no socket.
     public init() throws {
@@ -28,7 +37,7 @@ public final class ClosedPort: Sendable {
 
     deinit { free() }
 
-    /// Lets others have the port. So does the end of this object.
+    /// Releases the port. Deinitialization also releases it.
     package func free() {
         socket.withLock { socket in
             socket?.close()

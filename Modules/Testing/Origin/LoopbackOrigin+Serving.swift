@@ -4,7 +4,9 @@ import AlcedoLibc
 public import FoundationEssentials
 
 extension LoopbackOrigin {
-    /// Serves one reply a path; 404 elsewhere. A key with a query answers that query only, one without answers any.
+    /// Starts a server with one reply for each path, and 404 for other paths.
+    ///
+    /// A key with a query matches requests with that query only. A key without a query matches any query.
     ///
     /// - Throws: An error if the system provides no socket.
     package convenience init(replies: [String: OriginReply]) throws {
@@ -13,13 +15,16 @@ extension LoopbackOrigin {
         }
     }
 
-    /// Serves the regular files below a directory by GET and HEAD; 405 for other methods, 404 for anything else, links that
-    /// lead out of it included. Files are read on the origin's thread, whole; of more than 256 MiB the answer is 500.
+    /// Starts a server for the regular files below a directory.
+    ///
+    /// The server responds to GET and HEAD, and to other methods with 405. It responds with 404 to all other paths,
+    /// including symbolic links that lead out of the directory. Files are read completely, on the origin's thread. For
+    /// a file of more than 256 MiB, the response is 500.
     ///
     /// - Parameters:
-    ///   - directory: Where the files are.
-    ///   - validators: Whether answers carry an ETag and a Last-Modified, and conditional requests are answered 304
-    ///     (RFC 9110 section 13). Default: yes.
+    ///   - directory: The directory of the files.
+    ///   - validators: Whether responses carry an ETag and a Last-Modified field, and conditional requests receive 304
+    ///     for an unchanged file (RFC 9110, section 13). Default: true.
     /// - Throws: An error if the directory does not exist or the system provides no socket.
     public convenience init(directory: URL, validators: Bool = true) throws {
         let files = try OriginFiles(directory: directory, validators: validators)
@@ -27,11 +32,11 @@ extension LoopbackOrigin {
     }
 }
 
-/// Answers requests with the files below one directory.
+/// A handler that responds with the files below one directory.
 private struct OriginFiles: Sendable {
     private static let sizeLimit = 256 << 20
 
-    /// Without links in it, and without a slash at its end.
+    /// The path of the directory, without symbolic links and without a trailing slash.
     private let root: String
     private let validators: Bool
 
@@ -58,17 +63,18 @@ private struct OriginFiles: Sendable {
         return OriginReply(fields: fields, body: body)
     }
 
-    /// The file of a request's path, or nil when it is not below the directory.
+    /// Returns the path of the file that a request names; nil if it is not below the directory.
     private func file(for path: String) -> String? {
         guard let path = Self.decode(path), !path.utf8.contains(0) else { return nil }
         let parts = path.split(separator: "/", omittingEmptySubsequences: true)
         guard !parts.contains(".."), !parts.contains(".") else { return nil }
-        // A link may still lead out: compare where the path really ends.
+        // A symbolic link may lead out of the directory, so the resolved path is compared.
         guard let real = Self.resolve(root + "/" + parts.joined(separator: "/")) else { return nil }
         return real.hasPrefix(root + "/") ? real : nil
     }
 
-    /// RFC 9110 section 13.2.2: If-None-Match, else If-Modified-Since. A date is compared as text: it is our own.
+    /// Whether the client's copy is current. If-None-Match takes precedence over If-Modified-Since (RFC 9110, section
+    /// 13.2.2). Dates are compared as text, because a client returns the date that this server has sent.
     private func isFresh(_ request: OriginRequest, _ fields: HTTPFields) -> Bool {
         guard let tags = request.fields["If-None-Match"] else {
             return request.fields["If-Modified-Since"].map { $0 == fields["Last-Modified"] } ?? false
@@ -80,7 +86,7 @@ private struct OriginFiles: Sendable {
         }
     }
 
-    /// Undoes percent encoding (RFC 3986 section 2.1); nil when it is malformed or the bytes are not UTF-8.
+    /// Decodes percent-encoding (RFC 3986, section 2.1). Returns nil if it is malformed or the bytes are not UTF-8.
     private static func decode(_ text: String) -> String? {
         var rest = Array(text.utf8)[...]
         var bytes: [UInt8] = []
@@ -114,7 +120,7 @@ private struct OriginFiles: Sendable {
         return types[name[name.index(after: dot)...].lowercased()] ?? "application/octet-stream"
     }
 
-    /// An IMF-fixdate (RFC 9110 section 5.6.7).
+    /// Returns an IMF-fixdate (RFC 9110, section 5.6.7).
     private static func date(_ seconds: Int) -> String {
         var (time, parts) = (seconds, tm())
         gmtime_r(&time, &parts)

@@ -2,16 +2,17 @@ import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
 
-/// What the origin's thread and its callers share.
+/// The state that the origin's thread shares with its callers.
 final class OriginHub: Sendable {
     typealias Handler = @Sendable (OriginRequest) -> OriginReply
 
-    /// Sockets are closed under this lock, so that nobody shuts down a descriptor that is another's by then.
+    /// The open sockets and the stop state. Sockets are closed under this lock. Otherwise, a stop could shut down a
+    /// descriptor that the system has reused.
     private struct Control {
         var open: Set<Int32> = []
         var isStopped = false
         var releasedNumber = 0
-        /// Nil when the thread has ended.
+        /// The alarm of the thread; nil after the thread has ended.
         var alarm: OriginAlarm?
     }
 
@@ -28,12 +29,12 @@ final class OriginHub: Sendable {
 
     var isStopped: Bool { control.withLock { $0.isStopped } }
 
-    /// Stalls of requests up to this number are over.
+    /// The number of the last request whose stalls are released.
     var releasedNumber: Int { control.withLock { $0.releasedNumber } }
 
-    /// Takes charge of a socket.
+    /// Takes ownership of a socket.
     ///
-    /// - Returns: Whether it may be used; after a stop it is closed instead.
+    /// - Returns: Whether the socket may be used. After a stop, the socket is closed instead.
     func open(_ socket: OriginSocket) -> Bool {
         control.withLock { control in
             guard !control.isStopped else {
@@ -52,7 +53,7 @@ final class OriginHub: Sendable {
         }
     }
 
-    /// Ends the stalls of all requests that have arrived.
+    /// Releases the stalls of all requests that have arrived.
     func release() {
         let number = state.value.requestCount
         control.withLock { control in
@@ -61,7 +62,7 @@ final class OriginHub: Sendable {
         }
     }
 
-    /// Ends every connection at once; the thread then ends by itself.
+    /// Shuts down every connection immediately. The thread then ends by itself.
     func stop() {
         control.withLock { control in
             control.isStopped = true
@@ -71,7 +72,7 @@ final class OriginHub: Sendable {
         state.close()
     }
 
-    /// The thread's last word.
+    /// Releases the alarm. Called last by the thread, or if the thread could not be started.
     func threadEnded() {
         control.withLock { control in
             control.alarm?.close()
@@ -94,9 +95,9 @@ final class OriginHub: Sendable {
     }
 }
 
-/// Wakes a thread that waits in poll(2): a pipe that becomes readable.
+/// A pipe that wakes a thread waiting in poll(2) by becoming readable.
 struct OriginAlarm {
-    /// What the thread polls.
+    /// The end of the pipe that the thread polls.
     let readEnd: Int32
     private let writeEnd: Int32
 
@@ -113,11 +114,11 @@ struct OriginAlarm {
 
     func ring() {
         var byte: UInt8 = 1
-        // A full pipe is as readable as one with a byte more.
+        // A write to a full pipe fails, but the pipe is readable already.
         _ = write(writeEnd, &byte, 1)
     }
 
-    /// Makes the pipe unreadable until the next ring.
+    /// Empties the pipe, so that it is unreadable until the next ring.
     func silence() {
         var bytes: (UInt64, UInt64) = (0, 0)
         while read(readEnd, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}

@@ -3,9 +3,10 @@ import AlcedoHTTP
 import AlcedoLibc
 import FoundationEssentials
 
-/// The thread of an origin: waits for any of its sockets and serves the one that is ready.
+/// The event loop of an origin, which waits for all of its sockets and serves those that are ready.
 struct OriginLoop: ~Copyable {
-    /// How long a listener that could not be served is left alone, unless something else happens.
+    /// The time, in milliseconds, after which a listener that could not be served is polled again, unless another event
+    /// occurs first.
     private static let retryMilliseconds: Int32 = 50
 
     private let hub: OriginHub
@@ -54,7 +55,7 @@ struct OriginLoop: ~Copyable {
     }
 
     private mutating func serve(_ index: Int, ready: Int16) {
-        // A broken connection is noticed by reading it.
+        // Reading reports a broken connection.
         if ready & Int16(POLLIN | POLLHUP | POLLERR) != 0 { connections[index].receive(with: &buffer, hub: hub) }
         if ready & Int16(POLLOUT) != 0, connections[index].need == .output { connections[index].advance(hub: hub) }
     }
@@ -83,43 +84,45 @@ struct OriginLoop: ~Copyable {
             }
             connections.append(OriginConnection(socket, number: number, options: hub.options))
         }
-        // Out of room or of descriptors: the listener stays ready, so leave it alone for a moment.
+        // No connection slot or descriptor is free. The listener stays readable, so polling it immediately would spin.
         acceptsMore = false
     }
 }
 
-/// One client's connection: reads requests, sends answers. Lives on the origin's thread.
+/// A connection of one client, which reads requests and sends responses. Used on the origin's thread only.
 private struct OriginConnection {
-    /// What the connection waits for.
+    /// The event that a connection waits for.
     enum Need: Equatable {
         /// Bytes from the client.
         case input
-        /// Room to send.
+        /// Space in the socket's send buffer.
         case output
         /// A release.
         case release
-        /// The client's end of the connection, after ours.
+        /// The end of the client's side, after the origin has ended its own.
         case clientEnd
         /// The loop, which closes the connection.
         case closing
     }
 
-    /// Most bytes sent, and most requests served, before another connection has its turn.
+    /// The maximum number of bytes that a connection sends before another one is served.
     private static let maximumBytesPerPass = 512 << 10
+    /// The maximum number of requests that a connection serves before another one is served.
     private static let maximumRequestsPerPass = 64
-    /// Most bytes that are read ahead while an answer is on its way, and thrown away after our end.
+    /// The maximum number of bytes that are read ahead while a response is being sent, and that are discarded after the
+    /// origin has ended its side.
     private static let readAhead = 1 << 20
 
     let socket: OriginSocket
     let number: Int
     private(set) var need = Need.input
     private(set) var wasEndedByClient = false
-    /// Whether the client sends no more. It may still read: a close and a half-close (RFC 9293, section 3.6) look the same
-    /// until bytes are sent to it.
+    /// Whether the client has ended its side. It may still read: a close and a half-close (RFC 9293, section 3.6) look
+    /// the same until bytes are sent to it.
     private var hasInputEnded = false
     private var parser: OriginParser
     private var steps: ArraySlice<OriginStep> = []
-    /// How much of the current step is sent.
+    /// The number of bytes of the current step that are sent.
     private var progress = 0
     private var requestNumber = 0
     private var discarded = 0
@@ -130,12 +133,12 @@ private struct OriginConnection {
         parser = OriginParser(options: options)
     }
 
-    /// Whether to read from the client, if only to learn that it has ended the connection.
+    /// Whether to read from the client, if only to detect that it has ended the connection.
     var wantsInput: Bool {
         !hasInputEnded && (need == .clientEnd || parser.count < Self.readAhead || need == .input)
     }
 
-    /// Takes what the client has sent.
+    /// Receives the bytes that the client has sent.
     mutating func receive(with buffer: inout [UInt8], hub: OriginHub) {
         switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
         case .wouldBlock: return
@@ -163,11 +166,11 @@ private struct OriginConnection {
             }
             guard readRequest(hub: hub) else { return move(to: .input, hub: hub) }
         }
-        // There is more to do at once; the socket's room to send is the cue.
+        // More work can be done immediately. The connection continues when its socket is writable.
         move(to: .output, hub: hub)
     }
 
-    /// Returns whether there is an answer to send.
+    /// Parses the next request and plans its response. Returns whether there is anything to send.
     private mutating func readRequest(hub: OriginHub) -> Bool {
         switch parser.next() {
         case .incomplete: return false
@@ -183,7 +186,7 @@ private struct OriginConnection {
         return true
     }
 
-    /// Returns what the step has to wait for, or nil when it is done.
+    /// Performs a step. Returns the event that the step must wait for; nil if the step is complete.
     private mutating func perform(_ step: OriginStep, budget: inout Int, hub: OriginHub) -> Need? {
         switch step {
         case .send(let bytes): return send(bytes, budget: &budget)
@@ -214,7 +217,7 @@ private struct OriginConnection {
         return nil
     }
 
-    /// Sends generated bytes by putting pieces of them before the current step.
+    /// Sends generated bytes by inserting pieces of them before the current step.
     private mutating func generate(_ count: Int?, inChunks: Bool, budget: inout Int) -> Need? {
         let size = min(count ?? .max, Self.generated.count)
         guard size > 0 else { return nil }
@@ -229,7 +232,7 @@ private struct OriginConnection {
 
     private mutating func move(to next: Need, hub: OriginHub) {
         var next = next
-        // What was being sent has been sent, and there is nothing to wait for.
+        // All output is sent, and the client, which has ended its side, cannot cause another event.
         if hasInputEnded, [.input, .release, .clientEnd].contains(next) {
             wasEndedByClient = next != .clientEnd
             next = .closing

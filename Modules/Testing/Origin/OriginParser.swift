@@ -2,22 +2,23 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// Cuts the bytes of one connection into requests. Pure: bytes in, outcomes out.
+/// A parser that divides the bytes of one connection into requests. It performs no input or output.
 struct OriginParser {
     enum Outcome: Equatable {
         /// More bytes are needed.
         case incomplete
-        /// The client waits for an answer 100 before it sends the body (RFC 9110 section 10.1.1); told once a request.
+        /// The client waits for a 100 (Continue) response before it sends the body (RFC 9110, section 10.1.1). Reported
+        /// once for each request.
         case expectsContinue
         case message(OriginMessage)
-        /// The bytes are no request that can be served; nothing after them can be read either.
+        /// The bytes are not a request that can be served. Later bytes cannot be parsed either.
         case rejected(status: Int)
     }
 
     private let headLimit: Int
     private let bodyLimit: Int
     private var buffer: [UInt8] = []
-    /// The end of the head is not before this index, so bytes that trickle in are looked at once.
+    /// The index before which the head does not end, so bytes that arrive slowly are scanned only once.
     private var scanned = 0
     private var awaited: (message: OriginMessage, bodyLength: Int)?
 
@@ -26,14 +27,14 @@ struct OriginParser {
         bodyLimit = max(0, options.bodyLimit)
     }
 
-    /// How many bytes wait to be parsed.
+    /// The number of bytes that are not yet parsed.
     var count: Int { buffer.count }
 
     mutating func append(_ bytes: some Sequence<UInt8>) {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Takes the next request out of the bytes.
+    /// Removes the next request from the bytes and returns it.
     mutating func next() -> Outcome {
         if awaited == nil {
             if let outcome = readHead() { return outcome }
@@ -46,11 +47,12 @@ struct OriginParser {
         return .message(complete)
     }
 
-    /// Returns nil when the head is there and its body comes next.
+    /// Parses the head. Returns nil if the head is complete and its body follows.
     private mutating func readHead() -> Outcome? {
-        // RFC 9112 section 2.2: an empty line before a request is ignored.
+        // RFC 9112, section 2.2: an empty line before a request is ignored.
         while buffer.starts(with: [13, 10]) { (buffer, scanned) = (Array(buffer.dropFirst(2)), 0) }
-        // No method begins like this: a TLS greeting, say, whose end would never be found.
+        // A method cannot begin with this byte. It may be a TLS handshake, in which the end of a head would never be
+        // found.
         if let first = buffer.first, first < 0x21 || first > 0x7E, first != 13 { return .rejected(status: 400) }
         guard let end = headEnd() else {
             return buffer.count > headLimit ? .rejected(status: 431) : .incomplete
@@ -67,7 +69,7 @@ struct OriginParser {
         return waits ? .expectsContinue : nil
     }
 
-    /// The index of the empty line that ends the head.
+    /// Returns the index of the empty line that ends the head; nil if it has not arrived.
     private mutating func headEnd() -> Int? {
         var index = scanned
         while index + 4 <= buffer.count {
@@ -81,20 +83,20 @@ struct OriginParser {
     }
 }
 
-/// A request as the parser found it, before the origin numbers it.
+/// A parsed request that the origin has not yet numbered.
 struct OriginMessage: Equatable {
     var method: HTTPMethod
     var target: String
     var fields: HTTPFields
     var body = Data()
-    /// Whether the client allows another request on its connection (RFC 9112 section 9.3).
+    /// Whether the client allows another request on its connection (RFC 9112, section 9.3).
     var keepsAlive: Bool
 
-    /// Parses a head without its empty line.
+    /// Creates a request from a head without its empty line.
     ///
-    /// - Returns: nil when it is not HTTP/1.0 or HTTP/1.1 as RFC 9112 sections 3 and 5 write it.
+    /// - Returns: A request, or nil if the head is not valid HTTP/1.0 or HTTP/1.1 (RFC 9112, sections 3 and 5).
     init?(head: [UInt8]) {
-        // Bytes above 127 become U+0080 to U+00FF, as Core's fields want them.
+        // Bytes above 127 become U+0080 to U+00FF, the representation that `HTTPFields` requires.
         let text = String(latin1: head)
         var lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
         guard let parts = lines.popFirst()?.split(separator: " ", omittingEmptySubsequences: false), parts.count == 3
@@ -118,8 +120,8 @@ struct OriginMessage: Equatable {
         keepsAlive = parts[2] == "HTTP/1.1" && !fields.list("Connection", contains: "close")
     }
 
-    /// The length of the body that follows the head: 0 when none is declared, nil when the declaration is not one
-    /// decimal number.
+    /// The length of the body that follows the head: 0 if none is declared, nil if the declaration is not one decimal
+    /// number.
     var declaredBodyLength: Int? {
         guard let value = fields["Content-Length"] else { return 0 }
         guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

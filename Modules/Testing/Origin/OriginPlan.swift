@@ -2,19 +2,24 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// Turns an answer with its faults into the steps that send it. Decides only; does no input or output.
+/// A plan of the steps that send a response with its faults. It performs no input or output.
 struct OriginPlan {
     private let reply: OriginReply
     private let hasBody: Bool
     private let closes: Bool
     private(set) var steps: [OriginStep] = []
 
-    /// - Parameter keepsAlive: Whether the request allows another one on its connection.
+    /// Creates the plan of a reply.
+    ///
+    /// - Parameters:
+    ///   - reply: The reply to send.
+    ///   - method: The method of the request.
+    ///   - keepsAlive: Whether the request allows another one on its connection.
     init(_ reply: OriginReply, method: HTTPMethod, keepsAlive: Bool) {
         var reply = reply
         if reply.isEndless, reply.framing == .contentLength { reply.framing = .close }
         self.reply = reply
-        // RFC 9112 section 6.3: these answers have no body, whatever their fields say.
+        // RFC 9112, section 6.3: these responses have no body, regardless of their fields.
         let isBodiless = method == .head || (100..<200).contains(reply.status) || [204, 304].contains(reply.status)
         hasBody = reply.framing == .raw || !isBodiless
         let endsByClosing =
@@ -47,13 +52,13 @@ struct OriginPlan {
         if closes { steps.append(.close) }
     }
 
-    /// Where the body may end for faults; an endless one has room for all of them.
+    /// The last position in the body at which a fault can occur. An endless body has no last position.
     private var bodyEnd: Int {
         guard hasBody else { return 0 }
         return reply.isEndless ? .max : reply.body.count
     }
 
-    /// The places in the body where something happens, in order.
+    /// The positions of the faults in the body, in order.
     private var bodyStops: [Int] {
         var stops = reply.stalls.compactMap(offset)
         if let cut = reply.cut.flatMap({ offset($0.position) }) { stops.append(cut) }
@@ -66,7 +71,7 @@ struct OriginPlan {
         return min(max(0, count), bodyEnd)
     }
 
-    /// Returns whether the answer goes on.
+    /// Adds the faults at a position. Returns whether the response continues after them.
     private mutating func addFaults(at position: OriginReply.Position) -> Bool {
         func isHere(_ other: OriginReply.Position) -> Bool {
             offset(other) == offset(position) && (other == .beforeHead) == (position == .beforeHead)
@@ -87,7 +92,7 @@ struct OriginPlan {
         if generated != 0 { steps.append(.generate(count: generated, inChunks: chunkSize != nil)) }
     }
 
-    /// Adds bytes, in one step with those before when they are few: one packet for a small answer.
+    /// Adds bytes. Few bytes are merged with the previous step, so that a small response is sent in one packet.
     private mutating func add(_ bytes: Data) {
         guard !bytes.isEmpty else { return }
         if case .send(let before)? = steps.last, before.count + bytes.count <= 64 << 10 {
@@ -108,7 +113,7 @@ struct OriginPlan {
         return encoded
     }
 
-    /// One chunk. Source: RFC 9112 section 7.1.
+    /// Returns one chunk. Source: RFC 9112, section 7.1.
     static func chunk(_ bytes: Data) -> Data {
         Data("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Data("\r\n".utf8)
     }
@@ -128,7 +133,7 @@ struct OriginPlan {
         var text = "HTTP/1.1 \(reply.status) \(Self.reason(reply.status))\r\n"
         for field in fields { text += "\(field.name): \(field.value)\r\n" }
         text += "\r\n"
-        // Text that stands for no bytes goes out as UTF-8.
+        // Characters outside Latin-1 are sent as UTF-8.
         return Data(text.latin1 ?? Array(text.utf8))
     }
 
@@ -146,15 +151,15 @@ struct OriginPlan {
     }
 }
 
-/// One thing that a connection does to send an answer.
+/// A step in which a connection sends a part of a response.
 enum OriginStep: Equatable {
     case send(Data)
-    /// Sends `count` bytes of the endless body, without end when nil.
+    /// Sends `count` bytes of the endless body; nil for no end.
     case generate(count: Int?, inChunks: Bool)
     /// Waits for a release.
     case stall
-    /// Ends the connection at once, by a reset.
+    /// Ends the connection immediately, with a reset.
     case reset
-    /// Ends the connection in order.
+    /// Ends the connection in an orderly way.
     case close
 }

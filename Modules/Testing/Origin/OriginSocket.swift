@@ -1,13 +1,13 @@
 import AlcedoLibc
 import FoundationEssentials
 
-/// A non-blocking TCP socket. Whoever holds it closes it.
+/// A non-blocking TCP socket. Its owner must close it.
 struct OriginSocket {
     enum Transfer: Equatable {
         case bytes(Int)
-        /// Nothing can be moved now.
+        /// No byte can be transferred now.
         case wouldBlock
-        /// The other side sends no more.
+        /// The peer has ended its side.
         case inputEnded
         /// The connection is broken.
         case ended
@@ -15,7 +15,7 @@ struct OriginSocket {
 
     let descriptor: Int32
 
-    /// Listens on 127.0.0.1, on a free port.
+    /// Returns a socket that listens on a free port of 127.0.0.1, and the port.
     static func listen() throws -> (socket: OriginSocket, port: UInt16) {
         let (listener, port) = try bound()
         guard AlcedoLibc.listen(listener.descriptor, 512) == 0 else {
@@ -25,9 +25,9 @@ struct OriginSocket {
         return (listener, port)
     }
 
-    /// Has a free port of 127.0.0.1, where it does not listen.
+    /// Returns a socket that is bound to a free port of 127.0.0.1 and does not listen, and the port.
     static func bound() throws -> (socket: OriginSocket, port: UInt16) {
-        // A program that is started meanwhile gets no copy.
+        // Close-on-exec keeps the socket out of programs that the process starts.
         let flags = SocketType.nonBlocking | SocketType.closeOnExec
         let descriptor = socket(AF_INET, SocketType.stream | flags, 0)
         guard descriptor >= 0 else { throw OriginError.last("socket") }
@@ -54,9 +54,9 @@ struct OriginSocket {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// The next connection, or nil when none waits.
+    /// Accepts the next connection. Returns nil if none is pending.
     ///
-    /// - Throws: ``OriginError`` when there are no descriptors or no memory for one.
+    /// - Throws: ``OriginError`` if no descriptor or no memory is available.
     func accept() throws -> OriginSocket? {
         let accepted = AlcedoLibc.accept(descriptor, nil, nil)
         guard accepted >= 0 else {
@@ -69,7 +69,8 @@ struct OriginSocket {
             return nil
         }
         var one: Int32 = 1
-        // Without it a small answer waits for the acknowledgement of the one before. Failing costs time only.
+        // Without this option, a small response waits for the acknowledgment of the previous one. A failure only costs
+        // time.
         _ = setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         return connection
     }
@@ -92,7 +93,7 @@ struct OriginSocket {
 
     func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
         while true {
-            // A closed peer is an answer here, not a signal that ends the process.
+            // Without `MSG_NOSIGNAL`, sending to a closed peer raises a signal that ends the process.
             let count = AlcedoLibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             if count >= 0 { return .bytes(count) }
             if errno == EINTR { continue }
@@ -100,13 +101,13 @@ struct OriginSocket {
         }
     }
 
-    /// Ends this side in order; the other may still be read.
+    /// Ends the sending side in an orderly way. The receiving side stays open.
     func finish() { _ = AlcedoLibc.shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Ends both sides for everyone who holds the socket, without closing it.
+    /// Shuts down both sides for all owners of the socket, without closing it.
     func shutDown() { _ = AlcedoLibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Makes `close` end the connection by a reset.
+    /// Makes `close` end the connection with a reset.
     func resetOnClose() {
         var off = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &off, socklen_t(MemoryLayout<linger>.size))
@@ -115,14 +116,14 @@ struct OriginSocket {
     func close() { _ = AlcedoLibc.close(descriptor) }
 }
 
-/// The reason why a ``LoopbackOrigin`` could not start.
+/// The error of a ``LoopbackOrigin`` that could not start.
 package struct OriginError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The system call that failed, and the system's words.
+    /// The name of the failed system call and the system's description of the error.
     package let message: String
 
     package var description: String { message }
 
-    /// Takes the reason from `errno`.
+    /// Creates an error from `errno`.
     static func last(_ call: String) -> OriginError {
         OriginError(message: "\(call): \(String(cString: strerror(errno)))")
     }

@@ -1,17 +1,20 @@
 import Alcedo
 import AlcedoRuntime
 
-/// The origins that pictures may come from.
+/// The origins from which images may be downloaded.
 struct AllowList: Sendable {
-    /// None: any.
+    /// The allowed origins. An empty list allows any origin.
     var patterns: [OriginPattern] = []
 
+    /// Checks whether a source is allowed.
+    ///
     /// - Throws: ``HTTPError`` 403.
     func check(_ source: SourceURL) throws(HTTPError) {
         guard patterns.isEmpty || patterns.contains(where: { $0.matches(source) }) else { throw Self.rejection }
     }
 
-    /// Names what may come from these origins, redirects too, and from no others; equal for equal lists.
+    /// The suffix that identifies thumbnails from these origins, including redirects, in a store. Equal lists have
+    /// equal scopes.
     var scope: String {
         let names = Set(patterns.map(\.description)).sorted()
         return names.isEmpty ? "" : ";from:\(SHA256.hexDigest(of: names.joined(separator: " ")))"
@@ -20,16 +23,16 @@ struct AllowList: Sendable {
     static let rejection = HTTPError(403, "pictures are not fetched from there")
 }
 
-/// Origins that pictures may come from: `https://host`, `https://host:port`, `host`, or `*.host` for what is below it.
+/// A pattern of allowed origins: `https://host`, `https://host:port`, `host`, or `*.host` for the subdomains of a host.
 struct OriginPattern: Sendable, Equatable, CustomStringConvertible {
-    /// Nil: both of the web.
+    /// The scheme; nil for both `http` and `https`.
     private let scheme: String?
     private let host: String
     private let matchesSubdomains: Bool
-    /// Nil: the scheme's own.
+    /// The port; nil for the default port of the scheme.
     private let port: Int?
 
-    /// Nil when it is none.
+    /// Creates a pattern. Returns nil if the text is not a valid pattern.
     init?(_ text: String) {
         var rest = text.lowercased()[...]
         var scheme: String?
@@ -48,7 +51,7 @@ struct OriginPattern: Sendable, Equatable, CustomStringConvertible {
         (self.scheme, host, port) = (scheme, plain.host, hasPort ? plain.port : nil)
     }
 
-    /// The same for patterns that are equal.
+    /// The canonical text of the pattern. Equal patterns have equal descriptions.
     var description: String {
         "\(scheme.map { "\($0)://" } ?? "")\(matchesSubdomains ? "*." : "")\(host)\(port.map { ":\($0)" } ?? "")"
     }

@@ -1,18 +1,20 @@
 import FoundationEssentials
 
-/// The URL of an original: of the web, and spelled so that every reader takes it for the same.
+/// The URL of an original, restricted to `http` and `https` and to a spelling that all parsers read alike.
 struct SourceURL: Sendable, Equatable {
     static let byteLimit = 4 << 10
 
     let url: URL
-    /// `http` or `https`.
+    /// The scheme, `http` or `https`.
     let scheme: String
-    /// In lower case, without a dot at its end.
+    /// The host in lowercase, without a trailing dot.
     let host: String
     let port: Int
 
-    /// - Throws: ``HTTPError`` 400 for what is no plain URL of the web. Parsers disagree about odd ones, and where they do one
-    ///   host is checked and another asked.
+    /// Creates a source from the text of a URL.
+    ///
+    /// - Throws: ``HTTPError`` 400 for text that is not a plain URL. Parsers disagree about unusual URLs. With such a
+    ///   URL, the server could check one host and request another.
     init(_ text: String) throws(HTTPError) {
         guard text.utf8.count <= Self.byteLimit else { throw HTTPError(400, "url is too long") }
         guard text.utf8.allSatisfy(Self.isAllowed), let url = URL(string: text) else {
@@ -31,7 +33,7 @@ struct SourceURL: Sendable, Equatable {
             let named = url.host(percentEncoded: true)?.lowercased()
         else { throw HTTPError(400, "url has no host, or a name and password") }
         let host = named.hasSuffix(".") ? String(named.dropLast()) : named
-        // Names have no empty parts.
+        // A host name has no empty labels.
         guard !host.isEmpty, !host.hasPrefix("."), !host.hasSuffix("."), !host.contains(".."), host.utf8.count <= 253,
             host.utf8.allSatisfy(Self.isOfHost)
         else {
@@ -42,7 +44,7 @@ struct SourceURL: Sendable, Equatable {
         (self.url, self.scheme, self.host, self.port) = (url, scheme, host, port)
     }
 
-    /// What RFC 3986 has, section 2.
+    /// Whether a byte may occur in a URL (RFC 3986, section 2).
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -2,21 +2,22 @@ import Alcedo
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Proves that a URL was made by somebody who has the key.
+/// A signature that proves that the creator of a URL has the key.
 ///
-/// `sig` is the HMAC-SHA256 of the path, a question mark, and all other parameters, sorted by name, decoded and encoded in
-/// one way: so their order and spelling on the way do not matter. In hexadecimal or base64url.
+/// The parameter `sig` is the HMAC-SHA256 of the path, a question mark, and all other parameters. The parameters are
+/// sorted by name, decoded and encoded again in one form, so their order and spelling in the URL do not matter. The
+/// signature is written in hexadecimal or base64url.
 struct URLSignature: Sendable {
     static let name = "sig"
-    /// From when on the URL is worth nothing, in seconds since 1970; may be left out.
+    /// The name of the optional parameter with the expiry of the URL, in seconds since 1970.
     static let expiry = "expires"
     static let minimumKeyLength = 16
 
     let key: [UInt8]
 
-    /// Returns until when the URL is worth something; nil: for ever.
+    /// Checks a signature. Returns the date until which the URL is valid; nil for no limit.
     ///
-    /// - Throws: ``HTTPError`` 403.
+    /// - Throws: ``HTTPError`` 403 if the signature is missing, wrong or expired.
     @discardableResult
     func check(path: some StringProtocol, _ items: QueryItems, now: Date) throws(HTTPError) -> Date? {
         guard let text = items[Self.name], let code = Self.code(text),
@@ -31,7 +32,7 @@ struct URLSignature: Sendable {
         return Date(timeIntervalSince1970: Double(seconds))
     }
 
-    /// The target with its signature.
+    /// Returns the target with its signature.
     func signed(_ target: String) throws(HTTPError) -> String {
         let path = target.prefix { $0 != "?" }
         let items = try QueryItems(target[path.endIndex...].dropFirst())
@@ -56,11 +57,11 @@ struct URLSignature: Sendable {
     }
 }
 
-/// Says that a message is from somebody who has the key. Source: RFC 2104, FIPS 198-1.
+/// A message authentication code, which proves that the sender of a message has the key. Source: RFC 2104, FIPS 198-1.
 enum HMACSHA256 {
     private static let blockSize = 64
 
-    /// The code of a message, 32 bytes.
+    /// Returns the code of a message, 32 bytes.
     static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {
         let short = key.count > blockSize ? digest([key]) : key
         let block = short + [UInt8](repeating: 0, count: blockSize - short.count)
@@ -68,7 +69,7 @@ enum HMACSHA256 {
         return digest([block.map { $0 ^ 0x5C }, inner])
     }
 
-    /// Whether two codes are the same, in a time that does not tell where they differ.
+    /// Whether two codes are equal. The time of the comparison does not depend on where they differ.
     static func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         guard a.count == b.count else { return false }
         return zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

@@ -24,7 +24,7 @@ alcedo_http_disconnects *alcedo_http_disconnects_create(void) {
 }
 
 int alcedo_http_disconnects_watch(alcedo_http_disconnects *d, int socket, uint64_t number) {
-    // Whoever ends its side is gone, as far as it can be told: most such have closed the other, too.
+    // A client that ends its side counts as disconnected, because most such clients have closed both sides.
     struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.u64 = number};
     return epoll_ctl(d->watch, EPOLL_CTL_ADD, socket, &event) == 0;
 }
@@ -43,7 +43,7 @@ uint64_t alcedo_http_disconnects_next(alcedo_http_disconnects *d) {
 
 void alcedo_http_disconnects_end(alcedo_http_disconnects *d) {
     const uint64_t one = 1;
-    // It fails only when it has been told already.
+    // The write fails only if the end has been signaled before.
     if (write(d->end, &one, sizeof one) < 0) return;
 }
 

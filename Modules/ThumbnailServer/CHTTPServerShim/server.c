@@ -14,13 +14,13 @@
 struct connection {
     struct connection *next, *previous;
     int socket;
-    int is_busy;  // with a request
+    int is_busy;  // has a request in progress
 };
 
 struct alcedo_http_server {
     struct MHD_Daemon *daemon;
     alcedo_http_callbacks callbacks;
-    pthread_mutex_t lock;  // of what follows
+    pthread_mutex_t lock;  // guards the fields below
     struct connection *connections;
     int ends_idle;
 };
@@ -30,9 +30,9 @@ struct alcedo_http_request {
     char *target;
     const char *method;
     void *token;
-    int has_begun;  // its head has come
+    int has_begun;  // the head has arrived
     int has_body;
-    int is_known;  // to the caller
+    int is_known;  // on_request has been called
 };
 
 static struct connection *connection_of(struct MHD_Connection *connection) {
@@ -45,7 +45,7 @@ static int socket_of(struct MHD_Connection *connection) {
     return info ? info->connect_fd : -1;
 }
 
-// Under the lock. The library is told of the end by its own waiting, and closes the socket afterwards.
+// Requires the lock. The library detects the shutdown of the socket while it polls, and then closes the socket.
 static void end_if_idle(const alcedo_http_server *server, const struct connection *c) {
     if (server->ends_idle && !c->is_busy) shutdown(c->socket, SHUT_RDWR);
 }
@@ -59,7 +59,7 @@ static void set_busy(alcedo_http_server *server, struct MHD_Connection *connecti
     pthread_mutex_unlock(&server->lock);
 }
 
-// The end comes before the socket is closed, so that what is in the list is open.
+// The library reports the end of a connection before it closes the socket, so every socket in the list is open.
 static void on_connection(
     void *data, struct MHD_Connection *connection, void **state, enum MHD_ConnectionNotificationCode what) {
     alcedo_http_server *server = data;
@@ -90,10 +90,10 @@ static void on_connection(
     }
 }
 
-// The first that is heard of a request. What is returned becomes its state.
+// The first callback of a request. Its result becomes the state of the request.
 static void *on_target(void *data, const char *target, struct MHD_Connection *connection) {
     alcedo_http_server *server = data;
-    // There was no memory for what is known of it.
+    // The connection has no state, because memory was short when it began.
     if (!connection_of(connection)) return NULL;
     alcedo_http_request *r = calloc(1, sizeof *r);
     if (!r) return NULL;
@@ -124,7 +124,8 @@ static enum MHD_Result on_access(
         r->has_begun = 1;
         r->method = method;
         r->has_body = announces_body(connection);
-        // An answer now has the connection closed after it, which is right only before a body.
+        // The library closes the connection after a response that is queued in this first call. That is correct only
+        // before a body.
         if (!r->has_body) return MHD_YES;
     }
     if (*upload_count) return MHD_NO;
@@ -246,7 +247,7 @@ void alcedo_http_set_token(alcedo_http_request *r, void *token) { r->token = tok
 int alcedo_http_reply(
     alcedo_http_request *r, unsigned int status, const char *const *names, const char *const *values,
     size_t field_count, const void *bytes, size_t byte_count, void (*release)(void *context), void *context) {
-    // It only reads them, for all that it takes them as ones that may be written.
+    // The library only reads the bytes, although its parameter is not const.
     void *buffer = (void *)(uintptr_t)bytes;
     struct MHD_Response *response =
         release ? MHD_create_response_from_buffer_with_free_callback_cls(byte_count, buffer, release, context)

@@ -2,7 +2,8 @@ import Alcedo
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A request that is being answered: waiting without a thread, until its answer is there or its client is not.
+/// A request and its response. While the request waits, it occupies no thread. The wait ends with a response or when
+/// the client disconnects.
 final class Exchange: Sendable {
     enum Outcome: Sendable {
         case response(ServerResponse)
@@ -13,7 +14,7 @@ final class Exchange: Sendable {
         var isWaiting = false
         var task: Task<Void, Never>?
         var outcome: Outcome?
-        /// What went out, and since when.
+        /// The status and the body length of the response that is being sent.
         var sent: (status: Int, byteCount: Int)?
         var sendingSince: ContinuousClock.Instant?
         var isOver = false
@@ -22,11 +23,12 @@ final class Exchange: Sendable {
     let number: UInt64
     let head: RequestHead
     let begin = ContinuousClock.now
-    /// Goes on with the suspended request. Called once, and only for one that waits: any other may be over at any time.
+    /// Resumes the suspended request. Called at most once, and only while the request is suspended. Any other request
+    /// may end at any time.
     private let resume: @Sendable () -> Void
-    /// Ends the connection. Called only before the request is over.
+    /// Closes the connection. Called only before the request has ended.
     private let close: @Sendable () -> Void
-    /// Runs the work; nil is Swift's own executor.
+    /// The executor of the operation; nil for the default executor.
     private let taskExecutor: (any TaskExecutor)?
     private let state = Locked(State())
 
@@ -41,10 +43,11 @@ final class Exchange: Sendable {
         self.taskExecutor = taskExecutor
     }
 
-    /// Whether an answer to it has no body, whatever there is to be sent.
+    /// Whether the response has no body because of the request's method or the response's status.
     func hasNoBody(_ response: ServerResponse) -> Bool { head.isHead || response.status == 304 }
 
-    /// To be called when the request has been suspended. Work that nobody waits for any more does not run, and is let go.
+    /// Starts the operation of a request. Call this method after the request has been suspended. If the exchange is
+    /// already settled, the operation is released without running.
     func start(_ operation: @escaping @Sendable () async -> ServerResponse) {
         let isSettled = state.withLock { state in
             state.isWaiting = true
@@ -60,7 +63,8 @@ final class Exchange: Sendable {
         if isLate { task.cancel() }
     }
 
-    /// Ends the waiting, or what would become one. The work has nobody to work for then. Only the first time counts.
+    /// Sets the outcome, cancels the operation and resumes the request if it is suspended. Only the first call has an
+    /// effect.
     func settle(_ outcome: Outcome) {
         let (isDue, task) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             guard state.outcome == nil else { return (false, nil) }
@@ -72,7 +76,7 @@ final class Exchange: Sendable {
         if isDue { resume() }
     }
 
-    /// Nil while it waits.
+    /// The outcome; nil while the request waits.
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
     func willSend(_ response: ServerResponse) {
@@ -80,21 +84,23 @@ final class Exchange: Sendable {
         state.withLock { state in
             state.sent = (response.status, count)
             state.sendingSince = .now
-            // Whoever sends the body holds it.
+            // The body is released here, because its sender holds it.
             state.outcome = .response(ServerResponse(status: response.status))
         }
     }
 
-    /// Ends the connection when its client has not taken the answer within `limit`.
+    /// Closes the connection if its client has not received the response within `limit`.
     func closeIfSlow(_ now: ContinuousClock.Instant, limit: Duration) {
         state.withLock { state in
             guard !state.isOver, let since = state.sendingSince, now - since > limit else { return }
-            // Under the lock: when the request is over, the socket may be another connection's.
+            // The lock is held, because the system may reuse the socket for another connection after the request has
+            // ended.
             close()
         }
     }
 
-    /// The request is over. Returns what was sent of an answer, or was to be.
+    /// Marks the request as ended. Returns the status and body length of the response whose sending had begun; nil if
+    /// there is none.
     func end() -> (status: Int, byteCount: Int)? {
         state.withLock { state in
             state.isOver = true
@@ -103,7 +109,7 @@ final class Exchange: Sendable {
     }
 }
 
-/// All requests that are not over.
+/// The requests that have not ended.
 final class ExchangeTable: Sendable {
     private struct State: Sendable {
         var exchanges: [UInt64: Exchange] = [:]
@@ -112,7 +118,7 @@ final class ExchangeTable: Sendable {
 
     private let state = Locked(State())
 
-    /// A number that no other request has, and that is not 0.
+    /// Returns a unique number above zero.
     func makeNumber() -> UInt64 {
         state.withLock { state in
             state.lastNumber += 1

@@ -1,13 +1,14 @@
 import Alcedo
 import AlcedoHTTP
 
-/// Why a request gets no picture: a status, and words of our own. Nothing that an origin has said is in them.
+/// The reason for which a request receives no thumbnail: a status and a message of the server. The message never
+/// contains text from an origin.
 struct HTTPError: Error, Equatable {
     var status: Int
     var message: String
-    /// When to try again, in seconds.
+    /// The time, in seconds, after which the client may try again.
     var retryAfter: Int?
-    /// The methods that there are.
+    /// The supported methods, as the value of the `Allow` field.
     var allow: String?
 
     init(_ status: Int, _ message: String, retryAfter: Int? = nil, allow: String? = nil) {

@@ -5,29 +5,31 @@ private import CHTTPServerShim
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A small HTTP/1.1 server: one thread for all connections, and none for requests that wait.
+/// A small HTTP/1.1 server. One thread serves all connections, and waiting requests occupy no thread.
 ///
-/// Heads of more than 32 KiB are refused, connections that say nothing for a time are closed, requests with a body are
-/// refused before it comes. Answers that clients are slow to take have a limit together, and a time each. Close it by
-/// ``stop(grace:)``, once.
+/// The server rejects heads of more than 32 KiB. It rejects requests with a body before it receives the body. It closes
+/// connections that are idle for longer than the client timeout. The bodies that are being sent have a common limit of
+/// bytes, and each response has a time limit. Call ``stop(grace:)`` exactly once to close the server.
 ///
-/// `@unchecked` because of the pointer: it is set before the server is given out, and used by its own thread and in `stop`.
+/// `@unchecked` because of the pointer. It is set before the server is shared, and then used only by the server's
+/// thread and in `stop`.
 final class HTTPServer: @unchecked Sendable {
     struct Settings: Sendable {
-        /// A number, of version 4 or 6.
+        /// The numeric address, IPv4 or IPv6.
         var host = "127.0.0.1"
-        /// 0 for one that is free.
+        /// The port; 0 for any free port.
         var port: UInt16 = 0
         var maximumConnections = 1024
-        /// How long a connection may be without a byte.
+        /// The maximum time for which a connection may be idle.
         var clientTimeout = Duration.seconds(15)
-        /// How long an answer may take to make, to a quarter of a second.
+        /// The maximum time to create a response, checked every 250 ms.
         var responseTimeout = Duration.seconds(20)
-        /// How long a client may take to get an answer, to a quarter of a second.
+        /// The maximum time for a client to receive a response, checked every 250 ms.
         var sendingTimeout = Duration.seconds(60)
-        /// Most bytes of different bodies that are being sent.
+        /// The maximum number of bytes in distinct bodies that are being sent.
         var sendingLimit = 256 << 20
-        /// How long connections without a request are kept when the server stops: what is asked meanwhile is answered.
+        /// The time for which idle connections stay open when the server stops. Requests that arrive in this time
+        /// receive a response.
         var idleGracePeriod = Duration.milliseconds(250)
     }
 
@@ -47,7 +49,7 @@ final class HTTPServer: @unchecked Sendable {
     private let timeoutMonitor: Task<Void, Never>
     private var server: OpaquePointer?
 
-    /// Listens from now on.
+    /// Starts to listen.
     init(_ settings: Settings, handler: any HTTPHandling) throws(CannotListen) {
         guard let clients = DisconnectMonitor() else {
             throw CannotListen(description: "there are too many open files")
@@ -58,7 +60,7 @@ final class HTTPServer: @unchecked Sendable {
         idleGracePeriod = settings.idleGracePeriod
         timeoutMonitor = Self.timeoutMonitor(of: exchanges, handler, settings)
         var error: Int32 = 0
-        // Alive until the server has been stopped, which it is before it is let go.
+        // The context stays alive, because the server must be stopped before it is released.
         let callbacks = Self.callbacks(Unmanaged.passUnretained(self).toOpaque())
         server = settings.host.withCString { host in
             var settings = alcedo_http_settings(
@@ -76,23 +78,23 @@ final class HTTPServer: @unchecked Sendable {
 
     var port: Int { server.map { Int(alcedo_http_server_port($0)) } ?? 0 }
 
-    /// Accepts no more connections, lets those that there are end with an answer that says so, up to the grace, and then
-    /// ends them.
+    /// Stops accepting connections, waits up to `grace` for the open ones to end, and then ends them. Responses in this
+    /// time contain `Connection: close`. Requests that still wait after `grace` receive ``HTTPError/shuttingDown``.
     func stop(grace: Duration) async {
         guard let server else { return }
         isStopping.withLock { $0 = true }
         alcedo_http_server_quiesce(server)
-        // A connection that is ended just when a request is on its way looks like a failure.
+        // If a connection is closed just as a request arrives, the client sees a failure.
         let idleGracePeriod = min(grace, idleGracePeriod)
         await connections.waitUntilNone(for: idleGracePeriod)
         alcedo_http_server_end_idle(server)
         await connections.waitUntilNone(for: grace - idleGracePeriod)
         for exchange in exchanges.all { exchange.settle(.response(HTTPError.shuttingDown.response)) }
-        // The answers have to go out, to those who read.
+        // Clients need time to receive these responses.
         await connections.waitUntilNone(for: .seconds(1))
         self.server = nil
         let pointer = UInt(bitPattern: server)
-        // Waits for the thread. It cannot be cancelled here: the task is new.
+        // Stopping waits for the server's thread. A new task is not cancelled with the calling task.
         await Task { [self] in
             try? await Self.stopping.run {
                 if let server = OpaquePointer(bitPattern: pointer) { alcedo_http_server_stop(server) }
@@ -103,8 +105,9 @@ final class HTTPServer: @unchecked Sendable {
         timeoutMonitor.cancel()
     }
 
-    /// Ends what takes too long. One for all requests: a sleep of each its own stays in memory to its end, also when it has
-    /// been cancelled, which at thousands of requests a second is a hundred megabytes.
+    /// Ends requests that exceed their time limits. One task monitors all requests. If each request had its own sleep,
+    /// the sleep would stay in memory until its end, even after cancellation. At thousands of requests a second, these
+    /// sleeps occupy about 100 MB.
     private static func timeoutMonitor(
         of exchanges: ExchangeTable, _ handler: any HTTPHandling, _ settings: Settings
     ) -> Task<Void, Never> {
@@ -158,14 +161,14 @@ final class HTTPServer: @unchecked Sendable {
         case .response(let response): return send(response, exchange, request)
         case .asynchronous(let operation):
             alcedo_http_suspend(request)
-            // Before the work, which may be done at once, and then forgets the socket.
+            // The watch begins before the operation. The operation may finish immediately and then ends the watch.
             clients.watch(socket, exchange.number)
             exchange.start(operation)
             return ALCEDO_HTTP_WAIT
         }
     }
 
-    /// What has a body is of another method than there are, or a GET that has no business with one.
+    /// Returns the response to a request with a body: 400 for GET and HEAD, 405 for other methods.
     private static func rejectBody(_ head: RequestHead) -> ServerResponse {
         let isKnown = ["GET", "HEAD"].contains(head.method)
         return isKnown ? HTTPError(400, "a body is not wanted").response : HTTPError.methodNotAllowed.response
@@ -205,32 +208,35 @@ final class HTTPServer: @unchecked Sendable {
     }
 }
 
-/// What a server asks for its answers. Calls come from the server's own thread and must not block.
+/// A handler that creates the responses of a server. Methods must not block. All run on the server's thread, except
+/// ``timeoutResponse(to:)``, which runs in a task.
 protocol HTTPHandling: Sendable {
     func respond(to head: RequestHead) -> HandlerResult
-    /// What is sent in the place of an answer for which there is no room beside those that are on their way.
+    /// Returns the response that replaces another one whose body exceeds the limit of bytes that are being sent.
     func overloadResponse() -> ServerResponse
-    /// What is sent in the place of an answer that is not there in time.
+    /// Returns the response that replaces another one that was not created in time.
     func timeoutResponse(to head: RequestHead) -> ServerResponse
-    /// A request is over.
-    ///
-    /// - Parameter status: What it was answered with; nil when the client went before its answer had gone out whole.
+    /// Reports the end of a request. The status is nil if the client disconnected before it received the complete
+    /// response.
     func requestEnded(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration)
 }
 
-/// Notices clients that go away while they wait, on a thread of its own.
+/// A monitor of clients that disconnect while their requests are suspended. It has its own thread.
 ///
-/// `@unchecked` because of the pointer: any thread may call what takes it, and the thread that waits is the last to use it.
+/// `@unchecked` because of the pointer. The functions that take it are thread-safe, and the thread keeps the monitor
+/// alive until it ends.
 private final class DisconnectMonitor: @unchecked Sendable {
     private let disconnects: OpaquePointer
 
-    /// Nil when the system has no descriptor for it.
+    /// Creates a monitor. Returns nil if no file descriptor is available.
     init?() {
         guard let disconnects = alcedo_http_disconnects_create() else { return nil }
         self.disconnects = disconnects
     }
 
-    /// - Parameter onDeparture: Gets the number that the socket was watched under.
+    /// Starts the thread.
+    ///
+    /// - Parameter onDisconnect: Receives the number under which the socket is watched.
     func start(_ onDisconnect: @escaping @Sendable (UInt64) -> Void) {
         LoopThread.start { [self] in
             while case let number = alcedo_http_disconnects_next(disconnects), number != 0 { onDisconnect(number) }
@@ -246,7 +252,7 @@ private final class DisconnectMonitor: @unchecked Sendable {
     func end() { alcedo_http_disconnects_end(disconnects) }
 }
 
-/// Counts the connections there are, for who waits until there is none.
+/// A count of open connections, with callers that wait until it is zero.
 final class OpenConnections: Sendable {
     private struct State: Sendable {
         var count = 0
@@ -265,7 +271,7 @@ final class OpenConnections: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Returns when there is none, or the time is up.
+    /// Returns when no connection is open or the limit has elapsed.
     func waitUntilNone(for limit: Duration) async {
         guard limit > .zero else { return }
         var alarm: Task<Void, Never>?
@@ -275,9 +281,9 @@ final class OpenConnections: Sendable {
                 return state.count == 0
             }
             guard !isNone else { return continuation.resume() }
-            // Not before there is a waiter, whom it would miss.
+            // The alarm starts after the waiter is registered, because it would otherwise miss the waiter.
             alarm = Task {
-                // One that is cancelled must not resume those who wait then.
+                // A cancelled alarm must not resume later waiters.
                 guard (try? await Task.sleep(for: limit)) != nil else { return }
                 for waiter in state.withLock({ Self.takeWaiters(&$0) }) { waiter.resume() }
             }

@@ -3,18 +3,19 @@ private import CHTTPServerShim
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The head of a request, as far as the server reads it.
+/// The parts of a request's head that the server reads.
 struct RequestHead: Sendable {
     var method: String
-    /// Path and query as they were sent, not decoded; of a target in absolute form they alone.
+    /// The path and query, not decoded. A target in absolute form is reduced to its path and query.
     var target: String
-    /// All values of `Accept`, joined by commas; nil when there is none.
+    /// The values of `Accept`, joined by commas; nil if the field is absent.
     var accept: String?
-    /// All values of `If-None-Match`, joined by commas; nil when there is none.
+    /// The values of `If-None-Match`, joined by commas; nil if the field is absent.
     var ifNoneMatch: String?
     var hasBody = false
 
-    /// What a target in absolute form has after its host; any other as it is. Source: RFC 9112 section 3.2.2.
+    /// Returns the path and query of a target in absolute form, or any other target unchanged. Source: RFC 9112 section
+    /// 3.2.2.
     static func originForm(_ target: String) -> String {
         let scheme = target.prefix { $0 != ":" }
         let rest = target[scheme.endIndex...]
@@ -25,7 +26,7 @@ struct RequestHead: Sendable {
 
     var path: Substring { target.prefix { $0 != "?" } }
 
-    /// What follows the first question mark; empty without one.
+    /// The text after the first question mark; empty without one.
     var query: Substring { target[path.endIndex...].dropFirst() }
 
     var isHead: Bool { method == "HEAD" }
@@ -51,21 +52,25 @@ extension RequestHead {
     }
 }
 
-/// The names and values of a query, decoded. Source: RFC 3986 sections 2.1 and 3.4; a plus sign is a plus sign.
+/// The decoded names and values of a query. A plus sign is not decoded to a space. Source: RFC 3986 sections 2.1 and
+/// 3.4.
 struct QueryItems: Sendable, Equatable {
     struct Item: Sendable, Equatable {
         var name: String
         var value: String
     }
 
-    /// Most items; there are no more parameters than that.
+    /// The maximum number of items, more than the number of existing parameters.
     static let limit = 16
-    /// Most bytes of a query.
+    /// The maximum number of bytes in a query.
     static let byteLimit = 8 << 10
 
     private(set) var items: [Item] = []
 
-    /// - Throws: ``HTTPError`` 400 for escapes that are none, bytes that are no UTF-8, a name that is there twice, and too much.
+    /// Creates the items of a query.
+    ///
+    /// - Throws: ``HTTPError`` 414 for a query that is too long. ``HTTPError`` 400 for invalid percent-encoding, bytes
+    ///   that are not UTF-8, a repeated name, and too many items.
     init(_ query: some StringProtocol) throws(HTTPError) {
         guard query.utf8.count <= Self.byteLimit else { throw HTTPError(414, "the query is too long") }
         for part in query.split(separator: "&", maxSplits: Self.limit, omittingEmptySubsequences: true) {
@@ -84,7 +89,8 @@ struct QueryItems: Sendable, Equatable {
         items.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
-    /// The items without one of them, sorted by name, percent-encoded in one way: what signatures are made of.
+    /// Returns the items except one, sorted by name and percent-encoded in one form. Signatures are computed from this
+    /// text.
     func canonical(without name: String) -> String {
         items.filter { !$0.name.utf8.elementsEqual(name.utf8) }
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
@@ -108,7 +114,8 @@ struct QueryItems: Sendable, Equatable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// All bytes but unreserved ones (RFC 3986 section 2.3) as `%` and two large digits.
+    /// Returns the text with all bytes percent-encoded, in uppercase, except unreserved characters (RFC 3986 section
+    /// 2.3).
     static func encoded(_ text: String) -> String {
         text.utf8.percentEncoded(except: \.isUnreserved)
     }

@@ -2,10 +2,10 @@ import Alcedo
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The bodies that are on their way to clients. Each is in memory once, however many connections take it, until the slowest
-/// has it; all together have a limit.
+/// The response bodies that are being sent, with a limit on their total size. A body is in memory once for all
+/// connections that send it, until the last one has finished.
 final class ResponseBodyPool: Sendable {
-    /// A body on its way to one client.
+    /// A body that is being sent to one client.
     final class Reference: Sendable {
         let data: Data
         private let bodies: ResponseBodyPool
@@ -14,7 +14,8 @@ final class ResponseBodyPool: Sendable {
 
         deinit { bodies.release(data) }
 
-        /// Where the body is, as long as this is held: bytes on the heap, which the constant keeps where they are.
+        /// The bytes of the body, valid while this object exists. They are on the heap, and the immutable property
+        /// keeps them at their address.
         var bytes: UnsafeRawBufferPointer { data.withUnsafeBytes { $0 } }
     }
 
@@ -25,24 +26,29 @@ final class ResponseBodyPool: Sendable {
 
     private struct State: Sendable {
         var byteCount = 0
-        /// By the address of their bytes.
+        /// The bodies by the address of their bytes.
         var bodies: [UInt: Body] = [:]
     }
 
-    /// Up to so many bytes are copied, which costs less than to share them; so few may also have no place on the heap.
+    /// The maximum number of bytes in a body that is copied. For such bodies, copying costs less than sharing. Short
+    /// data may also have no heap address.
     static let copyLimit = 1024
 
     private let limit: Int
     private let state = Locked(State())
 
-    /// - Parameter limit: Most bytes; one body that has more is sent when there is no other.
+    /// Creates a pool.
+    ///
+    /// - Parameter limit: The maximum number of bytes. A larger body is accepted if no other body is being sent.
     init(limit: Int) { self.limit = limit }
 
     var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// Holds a body of more than ``copyLimit`` bytes; nil when there is no room for it.
+    /// Returns a reference to a body of more than ``copyLimit`` bytes; nil if the limit is reached.
     ///
-    /// - Parameter isBrief: It is let go at once, and needs no room.
+    /// - Parameters:
+    ///   - data: The body.
+    ///   - isImmediate: Whether the reference is released immediately, so that the limit does not apply.
     func acquire(_ data: Data, isImmediate: Bool) -> Reference? {
         let address = Self.address(of: data)
         let isAdmitted = state.withLock { state in

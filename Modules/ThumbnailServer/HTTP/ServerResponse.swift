@@ -3,12 +3,12 @@ private import CHTTPServerShim
 import AlcedoHTTP
 import FoundationEssentials
 
-/// A whole answer.
+/// A complete response.
 struct ServerResponse: Sendable {
     var status: Int
-    /// Without the length and the date, which the server adds.
+    /// The header fields, without the length and the date, which the server adds.
     var fields: HTTPFields
-    /// Not sent for a HEAD, nor with 304; its length is.
+    /// The body. In a response to HEAD or with status 304, only its length is sent.
     var body: Data
 
     init(status: Int, fields: HTTPFields = HTTPFields(), body: Data = Data()) {
@@ -18,18 +18,20 @@ struct ServerResponse: Sendable {
         self.fields.append("X-Content-Type-Options", "nosniff")
     }
 
-    /// A short text for people, which no cache keeps.
+    /// Creates a response with a short text that caches must not store.
     init(status: Int, text: String, type: String = "text/plain; charset=utf-8") {
         self.init(status: status, fields: ["Content-Type": type, "Cache-Control": "no-store"], body: Data(text.utf8))
     }
 }
 
 extension ServerResponse {
-    /// Queues it as the answer to a request. False when there is no memory for it.
+    /// Queues the response to a request. Returns false if no memory is available or a field is invalid.
     ///
-    /// - Parameter hold: Of the body, which is sent from where it is; nil: it is copied.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - reference: The reference that holds the body while it is sent from its address; nil to copy the body.
     func send(as request: OpaquePointer, _ reference: ResponseBodyPool.Reference?) -> Bool {
-        // One block of names and values, each ending in a NUL, and where in it they begin.
+        // The block holds the names and values, each terminated by NUL. `starts` holds their offsets.
         var block: [CChar] = []
         var starts: [Int] = []
         for field in fields {
@@ -59,9 +61,9 @@ extension ServerResponse {
     }
 }
 
-/// An answer, or what makes one.
+/// A response, or an operation that creates it.
 enum HandlerResult: Sendable {
     case response(ServerResponse)
-    /// Runs as a task, which is cancelled when the client goes away.
+    /// An operation that runs in a task. The task is cancelled when the client disconnects.
     case asynchronous(@Sendable () async -> ServerResponse)
 }

@@ -1,4 +1,4 @@
-/// Writes numbers as Prometheus reads them. Source: its text-based exposition format, version 0.0.4.
+/// A text of metrics in the Prometheus text-based exposition format, version 0.0.4.
 struct PrometheusText {
     static let type = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -13,7 +13,7 @@ struct PrometheusText {
         text += "\(name) \(value)\n"
     }
 
-    /// One number for each value of a label.
+    /// Adds a metric with one number for each value of a label.
     mutating func add(_ name: String, _ kind: Kind, _ help: String, label: String, _ values: [(String, Int)]) {
         begin(name, kind.rawValue, help)
         for (value, number) in values { text += "\(name){\(label)=\"\(Self.escaped(value))\"} \(number)\n" }
@@ -45,14 +45,14 @@ struct PrometheusText {
     }
 }
 
-/// Counts durations in fixed steps, as Prometheus has it.
+/// A Prometheus histogram of durations with fixed buckets.
 struct LatencyHistogram: Sendable, Equatable {
     /// The upper bounds of the buckets, in seconds.
     static let upperBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-    /// In each step, the last being what is longer than all.
+    /// The number of durations in each bucket. The last bucket counts durations above all bounds.
     private(set) var counts = [Int](repeating: 0, count: upperBounds.count + 1)
-    /// In seconds.
+    /// The sum of all durations, in seconds.
     private(set) var sum = 0.0
 
     mutating func add(_ duration: Duration) {

@@ -1,7 +1,7 @@
 import Alcedo
 import AlcedoRuntime
 
-/// Counts what the server does. Memory for it is fixed: statuses are those that the server itself makes.
+/// The metrics of the server. Their memory is bounded, because the server itself creates all statuses that it counts.
 final class ServerMetrics: Sendable {
     struct Counts: Sendable {
         var statuses: [Int: Int] = [:]
@@ -22,7 +22,8 @@ final class ServerMetrics: Sendable {
 
     func shed() { counts.withLock { $0.shed += 1 } }
 
-    /// - Parameter duration: Nil for what is no picture.
+    /// Records the end of a request. The status is nil if the client disconnected. The duration is nil if the request
+    /// was not for a thumbnail.
     func requestEnded(status: Int?, byteCount: Int, duration: Duration?) {
         counts.withLock { counts in
             if let status { counts.statuses[status, default: 0] += 1 } else { counts.disconnects += 1 }
@@ -31,7 +32,7 @@ final class ServerMetrics: Sendable {
         }
     }
 
-    /// - Parameter sharing: Of the store that other servers use, too; nil: there is none.
+    /// Returns the metrics as text. The statistics of the shared store are nil if there is none.
     func text(
         inFlight: Int, _ writeStatistics: ThumbnailCache.WriteStatistics, sharedStore: SharedStoreMonitor.Statistics?,
         _ pipeline: PipelineMetrics.Snapshot

@@ -2,11 +2,11 @@ import Alcedo
 import AlcedoRedisCache
 import AlcedoRuntime
 
-/// Looks after a store that several servers share: its numbers, and one line for people when it first takes nothing.
+/// A monitor of a store that several servers share. It reports statistics, and warns once when the store first fails.
 final class SharedStoreMonitor: Sendable {
     struct Statistics: Sendable {
         var statistics: DataCacheStatistics
-        /// Whether the store failed so often that it is left alone for now.
+        /// Whether the store is temporarily not used, because it failed repeatedly.
         var isFailing: Bool
     }
 
@@ -14,14 +14,18 @@ final class SharedStoreMonitor: Sendable {
     private let warn: @Sendable (String) -> Void
     private let hasWarned = Locked(false)
 
-    /// - Parameter warn: Gets the line; called once at most.
+    /// Creates a monitor.
+    ///
+    /// - Parameters:
+    ///   - cache: The store.
+    ///   - warn: Receives the text of the warning. Called at most once.
     init(_ cache: RedisDataCache, warn: @escaping @Sendable (String) -> Void) {
         (self.cache, self.warn) = (cache, warn)
     }
 
     var current: Statistics { Statistics(statistics: cache.statistics, isFailing: cache.isServerFailing) }
 
-    /// To be called when something was to be stored.
+    /// Warns if the store has failed for the first time. Call this method after each write.
     func check() {
         guard cache.statistics.failures > 0 else { return }
         let isFirst = hasWarned.withLock { hasWarned in

@@ -1,8 +1,10 @@
-/// A server that listens, and what is behind it.
+/// A listening server with its pipeline and stores.
 struct RunningServer: Sendable {
     private let stack: ServerStack
     private let server: HTTPServer
 
+    /// Starts to listen.
+    ///
     /// - Throws: `HTTPServer.CannotListen`.
     init(_ settings: ServerStack.Settings, _ listening: HTTPServer.Settings) throws {
         stack = ServerStack(settings)
@@ -11,16 +13,19 @@ struct RunningServer: Sendable {
 
     var port: Int { server.port }
 
-    /// Whether nothing has been begun for a request but the wait for a place.
+    /// Whether the thumbnail of a request still waits for a permit to load its original.
     func isQueued(_ head: RequestHead) -> Bool { stack.service.isQueued(head) }
 
-    /// The number of requests that wait for the thumbnail of this one.
+    /// Returns the number of requests that wait for the same thumbnail.
     func waiterCount(for head: RequestHead) -> Int { stack.service.waiterCount(for: head) }
 
-    /// Takes nothing more, lets what runs end, up to the grace, and writes what belongs in stores. To be called once.
+    /// Stops accepting connections and generating further thumbnails, lets running requests end within `grace`, and
+    /// writes pending thumbnails to the stores. Call this method once.
     ///
-    /// - Parameter storeTimeout: How long that writing may take, because a disk, or Redis, may hang; nil: what is left of the
-    ///   grace, and a second in any case.
+    /// - Parameters:
+    ///   - grace: The maximum time that running requests may take.
+    ///   - storeTimeout: The maximum time for writing to the stores, because a disk or Redis may hang. Default: the
+    ///     rest of `grace`, but at least one second.
     func stop(grace: Duration, storeTimeout: Duration? = nil) async {
         let start = ContinuousClock.now
         stack.service.beginStopping()
@@ -30,9 +35,10 @@ struct RunningServer: Sendable {
     }
 }
 
-/// Work that is waited for only so long.
+/// A time limit for waiting.
 enum TimeLimit {
-    /// Returns when the work has ended, or the limit is over; the work goes on then, and nobody hears of it.
+    /// Returns when the operation has ended or the limit has elapsed. After the limit, the operation continues without
+    /// a waiter.
     static func wait(for limit: Duration, _ operation: @escaping @Sendable () async -> Void) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         Task {

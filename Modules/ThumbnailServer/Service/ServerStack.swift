@@ -4,28 +4,29 @@ import AlcedoProgramSupport
 import AlcedoRedisCache
 import FoundationEssentials
 
-/// Everything behind the server, put together.
+/// The service of the server with its pipeline, caches and network.
 struct ServerStack: Sendable {
     struct Settings: Sendable {
         var service = ThumbnailService.Settings()
         var limits = ThumbnailGenerator.Limits()
-        /// Whether private addresses are asked, too.
+        /// Whether the server downloads from private addresses.
         var allowsPrivateAddresses = false
-        /// A folder for originals and pictures; nil keeps nothing on disk.
+        /// The directory for originals and thumbnails; nil if nothing is stored on disk.
         var cacheDirectory: URL?
-        /// Most bytes on disk: a half for originals, a half for pictures.
+        /// The maximum number of bytes on disk: half for originals, half for thumbnails.
         var diskLimit = 1 << 30
-        /// Most bytes of pictures in memory.
+        /// The maximum number of bytes of thumbnails in memory.
         var memoryLimit = 64 << 20
-        /// A store that several servers share.
+        /// The store that several servers share; nil if there is none.
         var redis: RedisOptions?
-        /// Most bytes of an original.
+        /// The maximum number of bytes of an original.
         var originalLimit = 32 << 20
-        /// Threads that decode and encode.
+        /// The number of threads that decode and encode.
         var maxConcurrentDecodes = 2
     }
 
-    /// Servers that ask private addresses keep apart what they have: others must not hand it out.
+    /// The name that separates the stores of servers with access to private addresses. Other servers must not serve
+    /// those entries.
     private static let privateName = "private"
 
     let service: ThumbnailService
@@ -55,7 +56,7 @@ struct ServerStack: Sendable {
 
     func shutDown() async { await generator.shutDown() }
 
-    /// Where finished pictures are beside memory: near on disk, and far where others share them.
+    /// Returns the store of finished thumbnails behind the memory cache: disk, then the store that servers share.
     private static func store(_ settings: Settings, _ shared: RedisDataCache?) -> (any DataCaching)? {
         let disk = directory("pictures", settings).map {
             FileDiskCache(directory: $0, sizeLimit: settings.diskLimit / 2)
@@ -71,7 +72,8 @@ struct ServerStack: Sendable {
     private static func downloader(_ settings: Settings) -> Downloader {
         var network = CURLOptions()
         network.allowsPrivateAddresses = settings.allowsPrivateAddresses
-        // Addresses are judged where connections are made, which with a proxy is elsewhere.
+        // The transport checks the address of each connection. With a proxy, it would check the proxy's address
+        // instead.
         network.proxy = .none
         network.decodedByteLimit = settings.originalLimit
         var configuration = DownloaderConfiguration(
@@ -79,9 +81,9 @@ struct ServerStack: Sendable {
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
         configuration.defaultFields["Accept"] = CodecRegistry.standard.acceptFieldValue
         configuration.acceptsContent = CodecRegistry.standard.recognizes
-        // A redirect that leads nowhere is no picture, whatever it brings.
+        // A redirect that cannot be followed is not an image, even if it has a body.
         configuration.acceptsStatus = { (200..<300).contains($0) }
-        // What an origin does not have is not asked for again at once.
+        // A resource that an origin does not have, for example, is not requested again for 30 seconds.
         configuration.failureCache = FailureCache(lifetime: .seconds(30))
         let allowed = settings.service.allowed
         configuration.redirectHook = { head, next in

@@ -3,14 +3,15 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// What the server answers: pictures, its health, its numbers.
+/// The handler of the server's requests: thumbnails, health and metrics.
 final class ThumbnailService: HTTPHandling {
     struct Settings: Sendable {
         var allowed = AllowList()
-        /// Nil: URLs need no signature.
+        /// The signature that URLs need; nil if they need none.
         var signature: URLSignature?
         var maximumSide = 2_048
-        /// Most different requests that are worked on or wait; half of them at most for one host.
+        /// The maximum number of distinct requests that are in progress or wait. At most half of them, rounded up, may
+        /// be for one host.
         var maximumRequests = 512
     }
 
@@ -24,9 +25,15 @@ final class ThumbnailService: HTTPHandling {
     private let admission: Admission
     private let isStopping = Locked(false)
 
+    /// Creates a service.
+    ///
     /// - Parameters:
-    ///   - pipelineMetrics: Those of the pipeline that makes the pictures.
-    ///   - sharing: Of the store that other servers use, too.
+    ///   - settings: The access rules and limits.
+    ///   - generator: The generator of the thumbnails.
+    ///   - cache: The cache of the thumbnails.
+    ///   - pipelineMetrics: The metrics of the generator's pipeline.
+    ///   - sharedStore: The monitor of the store that several servers share; nil if there is none.
+    ///   - clock: The clock. Default: the system's clock.
     init(
         _ settings: Settings, generator: ThumbnailGenerator, cache: ThumbnailCache, pipelineMetrics: PipelineMetrics,
         sharedStore: SharedStoreMonitor? = nil, clock: any TimeSource = SystemClock()
@@ -40,7 +47,7 @@ final class ThumbnailService: HTTPHandling {
         admission = Admission(limit: settings.maximumRequests)
     }
 
-    /// From now on it is not healthy, and makes no more pictures.
+    /// Makes the service report that it is unhealthy, and reject thumbnails that are not in memory.
     func beginStopping() { isStopping.withLock { $0 = true } }
 
     func respond(to head: RequestHead) -> HandlerResult {
@@ -67,13 +74,13 @@ final class ThumbnailService: HTTPHandling {
         isQueued(head) ? overloadResponse() : HTTPError.timedOut.response
     }
 
-    /// Whether nothing has been begun for a request but the wait for a place.
+    /// Whether the thumbnail of a request still waits for a permit to load its original.
     func isQueued(_ head: RequestHead) -> Bool {
         guard let (query, _) = try? checkedQuery(head) else { return false }
         return generator.isWaiting(for: query.key)
     }
 
-    /// The number of requests that wait for the thumbnail of this one.
+    /// Returns the number of requests that wait for the same thumbnail.
     func waiterCount(for head: RequestHead) -> Int {
         guard let (query, _) = try? checkedQuery(head) else { return 0 }
         return generator.waiterCount(for: query.key)
@@ -112,7 +119,8 @@ final class ThumbnailService: HTTPHandling {
         }
     }
 
-    /// What is asked for, if whoever asks may, and until when.
+    /// Checks the signature and the source of a request. Returns its query and the date until which its URL is valid;
+    /// nil for no limit.
     private func checkedQuery(_ head: RequestHead) throws(HTTPError) -> (ThumbnailQuery, until: Date?) {
         let items = try QueryItems(head.query)
         var end: Date?
@@ -140,7 +148,7 @@ final class ThumbnailService: HTTPHandling {
 }
 
 extension HTTPError {
-    /// What a client is told of a failure. Words of our own: an origin's are not passed on.
+    /// Creates the error that a client receives for a failure. The message never contains text from an origin.
     init(_ error: any Error) {
         switch error {
         case let rejection as HTTPError: self = rejection
@@ -181,10 +189,11 @@ extension HTTPError {
     }
 }
 
-/// Lets in as many different requests as there may be at once, half of them at most for one host, and sends the others
-/// away. Equal ones share a place.
+/// A limit on the number of distinct requests, of which at most half, rounded up, may be for one host. Further requests
+/// are rejected. Equal requests count once.
 final class Admission: Sendable {
-    /// The place of one request, which is given back at the latest when this is let go: the work it was for may never run.
+    /// The admission of one request. Deinitialization releases it if `release()` was never called, because the work for
+    /// the request may not run.
     final class Permit: Sendable {
         private let key: ImageKey
         private let host: String
@@ -207,9 +216,9 @@ final class Admission: Sendable {
     }
 
     private struct Counts {
-        /// Requests by what they ask for.
+        /// The number of requests by the key of their thumbnail.
         var requests: [ImageKey: Int] = [:]
-        /// Different requests by host.
+        /// The number of distinct requests by host.
         var hosts: [String: Int] = [:]
     }
 
@@ -218,10 +227,10 @@ final class Admission: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// How many requests there are, equal ones included.
+    /// The number of admitted requests, including equal ones.
     var current: Int { counts.withLock { $0.requests.values.reduce(0, +) } }
 
-    /// The place of a request for what a host has; nil when there is no room.
+    /// Admits a request for a resource of a host. Returns nil if a limit is reached.
     func acquire(_ key: ImageKey, of host: String) -> Permit? {
         let isIn = counts.withLock { counts in
             if counts.requests[key] == nil {

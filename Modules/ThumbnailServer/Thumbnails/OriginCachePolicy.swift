@@ -5,13 +5,13 @@ import FoundationEssentials
 
 /// The rules of an origin for caches that store its response.
 struct OriginCachePolicy: Sendable, Equatable {
-    /// Whether anything made of it may be kept, here or by clients.
+    /// Whether thumbnails of the response may be stored, by the server or by clients.
     var allowsStoring = true
-    /// Until when a shared cache may use the answer; nil: the origin does not say.
+    /// The date until which a shared cache may use the response; nil if the origin does not specify one.
     var freshUntil: Date?
-    /// Until when a client's cache may; nil: the origin does not say.
+    /// The date until which a client's cache may use the response; nil if the origin does not specify one.
     var clientFreshUntil: Date?
-    /// How old a copy was that the origin was not asked about, in seconds.
+    /// The age, in seconds, of a stored response that was used without revalidation; otherwise zero.
     var age: TimeInterval = 0
 
     init(
@@ -21,7 +21,7 @@ struct OriginCachePolicy: Sendable, Equatable {
         self.age = age
     }
 
-    /// Combines the policies of the response and of all redirects that led to it.
+    /// Creates the combination of the policies of the response and of all redirects that led to it.
     init(_ download: Download, now: Date) {
         guard let fields = download.head?.fields else {
             self.init()
@@ -34,7 +34,7 @@ struct OriginCachePolicy: Sendable, Equatable {
         if let redirects = RedirectPolicyTransport.recorded(in: fields) { self = combined(with: redirects) }
     }
 
-    /// Source: RFC 9111 sections 4.1, 4.2.1, 5.2.2 and 5.3.
+    /// Creates the policy that header fields specify. Source: RFC 9111 sections 4.1, 4.2.1, 5.2.2 and 5.3.
     init(_ fields: HTTPFields, now: Date) {
         let directives = Self.directives(fields)
         allowsStoring = directives["no-store"] == nil && directives["private"] == nil
@@ -46,7 +46,7 @@ struct OriginCachePolicy: Sendable, Equatable {
         if let seconds = directives["max-age"] {
             clientFreshUntil = now.addingTimeInterval(Double(DeltaSeconds(seconds).orZero) - age)
         } else if let text = fields["Expires"] {
-            // A date that is none means that it is over.
+            // An invalid date means that the response has expired.
             let expiry = HTTPDate.parse(text, now: now) ?? now
             let date = fields["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
             clientFreshUntil = now.addingTimeInterval(expiry.timeIntervalSince(date) - age)
@@ -66,7 +66,8 @@ struct OriginCachePolicy: Sendable, Equatable {
             age: max(age, other.age))
     }
 
-    /// Until when what is made of it may be used, if at most for `limit`; nil: nobody may keep it.
+    /// Returns the dates until which a thumbnail of the response may be used, at most `limit` after the origin sent or
+    /// validated the response; nil if the thumbnail must not be stored.
     func freshness(from now: Date, atMost limit: Duration) -> ThumbnailFreshness? {
         guard allowsStoring else { return nil }
         let shared = freshUntil ?? .distantFuture
@@ -79,7 +80,7 @@ struct OriginCachePolicy: Sendable, Equatable {
     private static func directives(_ fields: HTTPFields) -> [String: String] {
         var directives: [String: String] = [:]
         for line in fields.values(of: "Cache-Control") {
-            // Whatever follows a quote that does not end may be hidden in it.
+            // An unterminated quote may hide the directives after it, so the response counts as `no-store`.
             if !line.utf8.count(where: { $0 == UInt8(ascii: "\"") }).isMultiple(of: 2) { directives["no-store"] = "" }
             for member in QuotedList.members(of: line) {
                 let parts = member.filter { !" \t\"".contains($0) }.split(separator: "=", maxSplits: 1)
@@ -91,14 +92,15 @@ struct OriginCachePolicy: Sendable, Equatable {
     }
 }
 
-/// Passes on the cache policy of redirects, which would be lost with them: the redirect hook records it in a field of the next
-/// request, and from there it reaches the response. The field is neither sent to an origin nor accepted from one.
+/// A transport that preserves the cache policies of redirects, which the final response does not contain. The redirect
+/// hook records the policy in a field of the next request, and the transport copies the field to the response. The
+/// field is neither sent to an origin nor accepted from one.
 struct RedirectPolicyTransport: HTTPTransport {
     private static let field = "X-Alcedo-Redirect-Policy"
 
     private let transport: any HTTPTransport
 
-    /// - Parameter transport: Which does not follow redirects.
+    /// Creates a transport that wraps another one, which must not follow redirects.
     init(_ transport: any HTTPTransport) { self.transport = transport }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -110,7 +112,7 @@ struct RedirectPolicyTransport: HTTPTransport {
         return response
     }
 
-    /// The next request, with what the redirect says and what those before it did.
+    /// Returns the next request with the combined policy of this redirect and all previous ones.
     static func recording(_ head: HTTPResponseHead, in next: HTTPRequest, now: Date) -> HTTPRequest {
         var policy = OriginCachePolicy(head.fields, now: now)
         if let before = recorded(in: head.fields) { policy = policy.combined(with: before) }

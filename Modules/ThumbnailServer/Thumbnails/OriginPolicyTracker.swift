@@ -2,26 +2,28 @@ import Alcedo
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A downloader that remembers on what terms the originals came which somebody works on, and no others.
+/// A downloader that records the cache policies of the originals that are in use by an operation.
 ///
-/// The pipeline gives pictures, and does not pass on what their origins said of caching. Where an original is downloaded
-/// again during the work, the work may have used either: the stricter terms of both hold for it, and for what begins beside
-/// it, which may join it.
+/// The pipeline returns images without the cache policies of their origins. If an original is downloaded again during
+/// an operation, the operation may have used either response. The stricter rules of both policies then apply to the
+/// operation. They also apply to operations that begin in the meantime, because those may join it.
 final class OriginPolicyTracker: Downloading {
-    /// What a piece of work may have used; nil while that is nothing.
+    /// The policies of the responses that an operation may have used.
     private struct Use: Sendable {
-        /// What it began with and what came during it.
+        /// The combined policy of the latest download at the beginning and of all downloads during the operation; nil
+        /// if there was none.
         var own: OriginCachePolicy?
-        /// What work that ran already had used by itself, which it may join.
+        /// The combined policy of the operations that were in progress at the beginning, which this operation may join;
+        /// nil if there was none.
         var joined: OriginCachePolicy?
 
         var policy: OriginCachePolicy? { own.map { own in joined.map { own.combined(with: $0) } ?? own } }
     }
 
     private struct Record: Sendable {
-        /// Of each piece of work.
+        /// The policies by the number of the operation.
         var uses: [Int: Use] = [:]
-        /// Of the download that ended last: who begins after it may use what it brought.
+        /// The policy of the latest download. An operation that begins later may use its response.
         var latest: OriginCachePolicy?
         var number = 0
 
@@ -53,13 +55,13 @@ final class OriginPolicyTracker: Downloading {
     ) async throws -> Download {
         let download = try await downloader.download(request, progress: progress)
         let policy = OriginCachePolicy(download, now: clock.now)
-        // Whoever waits for it observes it; where nobody does any more there is nothing to remember.
+        // A resource has a record only while an operation observes it.
         records.withLock { $0[request.source.resource]?.add(policy) }
         return download
     }
 
-    /// Runs work that downloads a source, and returns what it gives with the source's terms: the strictest when nobody
-    /// downloaded it.
+    /// Runs work that downloads a source. Returns the result of the work and the policy of the source. Without a
+    /// download, the policy forbids storing.
     func observing<Value: Sendable>(
         _ source: ImageSource, _ work: () async throws -> Value
     ) async throws -> (Value, OriginCachePolicy) {

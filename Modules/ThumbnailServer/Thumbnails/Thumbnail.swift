@@ -3,14 +3,14 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A finished picture, as it is sent.
+/// A finished thumbnail in its encoded form.
 struct Thumbnail: Sendable, Equatable {
     var data: Data
     /// The media type.
     var type: String
-    /// Nil: nobody may keep it.
+    /// The dates until which the thumbnail may be used; nil if it must not be stored.
     var freshness: ThumbnailFreshness?
-    /// Strong, of the bytes.
+    /// The strong entity tag, a digest of the bytes.
     let tag: String
 
     init(data: Data, type: String, freshness: ThumbnailFreshness?) {
@@ -24,9 +24,11 @@ struct Thumbnail: Sendable, Equatable {
         (self.data, self.type, self.freshness, self.tag) = (data, type, freshness, tag)
     }
 
-    /// Nil when the lines are none of ours.
+    /// Creates a thumbnail from an entry of a data cache. Returns nil if the metadata of the entry is not valid.
     ///
-    /// - Parameter life: The longest; whoever stored it may have had another.
+    /// - Parameters:
+    ///   - entry: An entry that ``entry`` has created.
+    ///   - maximumAge: The maximum age. The server that stored the entry may have used a greater one.
     init?(_ entry: CachedData, maximumAge: Duration) {
         let lines = String(decoding: entry.metadata, as: UTF8.self).split(separator: "\n")
         guard lines.count == 4, lines[0].hasPrefix("image/"), lines[1].hasPrefix("\""), let client = Int64(lines[2]),
@@ -39,7 +41,7 @@ struct Thumbnail: Sendable, Equatable {
             tag: String(lines[1]))
     }
 
-    /// As a data cache keeps it; nil when nobody may keep it.
+    /// The entry for a data cache; nil if the thumbnail must not be stored.
     var entry: CachedData? {
         guard let freshness else { return nil }
         let dates = [freshness.client, freshness.start].map { "\(Timestamp($0).milliseconds)" }
@@ -47,9 +49,8 @@ struct Thumbnail: Sendable, Equatable {
         return CachedData(data, metadata: Data(lines.utf8), expiry: freshness.shared)
     }
 
-    /// The answer with it, or the word that the client's copy is as good.
-    ///
-    /// - Parameter end: When the URL ceases to be worth anything; nil: never.
+    /// Returns the response with the thumbnail, or 304 (Not Modified) if the client has a current copy. Caches may use
+    /// the response until `end`, the expiry of the URL; nil for no limit.
     func response(to head: RequestHead, isNegotiated: Bool, now: Date, until end: Date?) -> ServerResponse {
         let isKnown = head.ifNoneMatch.map { matches($0) } ?? false
         var response = ServerResponse(status: isKnown ? 304 : 200, body: data)
@@ -60,32 +61,30 @@ struct Thumbnail: Sendable, Equatable {
         return response
     }
 
-    /// Whether a list of tags has this one, strong or weak, or is the star that stands for all. Source: RFC 9110 section
-    /// 13.1.2.
+    /// Whether a list of entity tags is `*` or contains this tag, strong or weak. Source: RFC 9110 section 13.1.2.
     private func matches(_ list: String) -> Bool {
         let members = QuotedList.members(of: list, hasEscapes: false)
         return members == ["*"] || members.contains { $0 == tag || $0 == "W/\(tag)" }
     }
 }
 
-/// Until when an answer may be used without asking.
+/// The dates until which a thumbnail may be used without revalidation.
 struct ThumbnailFreshness: Sendable, Equatable {
-    /// When the origin gave the original, or last said that it had not changed.
+    /// The date at which the origin sent or last validated the original.
     var start: Date
-    /// By caches that many share, such as this server.
+    /// The date for shared caches, such as this server.
     var shared: Date
-    /// By the cache of one client.
+    /// The date for the private cache of a client.
     var client: Date
 
-    /// The same, but at most for so long after ``start``.
+    /// Returns the same dates, limited to `maximumAge` after ``start``.
     func limited(to maximumAge: Duration) -> ThumbnailFreshness {
         let limit = start.addingTimeInterval(Double(maximumAge.milliseconds) / 1000)
         return ThumbnailFreshness(start: start, shared: min(shared, limit), client: min(client, limit))
     }
 
-    /// As a `Cache-Control` field. Source: RFC 9111 sections 5.2.2.1 and 5.2.2.10.
-    ///
-    /// - Parameter end: When the URL ceases to be worth anything; nil: never.
+    /// Returns the value of a `Cache-Control` field that ends no later than `end`, the expiry of the URL; nil for no
+    /// limit. Source: RFC 9111 sections 5.2.2.1 and 5.2.2.10.
     func cacheControl(now: Date, until end: Date?) -> String {
         let (shared, client) = (Self.seconds(shared, now, end), Self.seconds(client, now, end))
         guard shared == client else { return "max-age=\(client), s-maxage=\(shared)" }

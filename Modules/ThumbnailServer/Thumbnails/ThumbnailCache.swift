@@ -2,17 +2,17 @@ import Alcedo
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Caches finished thumbnails in memory and, if there is one, in a backing store on disk or shared with other servers.
+/// A cache of finished thumbnails in memory and in an optional backing store, on disk or shared with other servers.
 ///
-/// Only for as long as they are fresh; what nobody may keep is not kept here either.
+/// Thumbnails are stored only while they are fresh. A thumbnail that must not be stored is not cached here either.
 final class ThumbnailCache: Sendable {
     /// The outcome of writes to the backing store.
     struct WriteStatistics: Sendable {
-        /// The store did not take it.
+        /// The number of thumbnails that the store failed to store.
         var failures = 0
-        /// Too much waited for the store already.
+        /// The number of thumbnails that were dropped because too many writes were pending.
         var dropped = 0
-        /// It waits for the store, or is being written.
+        /// The number of thumbnails that wait for the store or are being written.
         var pending = 0
     }
 
@@ -25,12 +25,18 @@ final class ThumbnailCache: Sendable {
     private let onWrite: @Sendable () -> Void
     private let failures = Locked(0)
 
+    /// Creates a cache.
+    ///
     /// - Parameters:
-    ///   - memoryLimit: In bytes; nought keeps none there.
-    ///   - store: What lies behind.
-    ///   - life: For how long what lies there is used, whatever it says itself.
-    ///   - scope: Ends the names there: stores of other scopes do not see it.
-    ///   - onStored: Called whenever the store has taken something, or has not.
+    ///   - memoryLimit: The maximum number of bytes in memory. With zero, no thumbnail is kept in memory.
+    ///   - store: The backing store; nil for none.
+    ///   - maximumAge: The maximum age of thumbnails from the store, regardless of the freshness that was stored with
+    ///     them.
+    ///   - scope: A suffix of the keys in the store. Caches with different scopes do not share thumbnails. Default:
+    ///     empty.
+    ///   - writeQueue: The limits of pending writes.
+    ///   - clock: The clock. Default: the system's clock.
+    ///   - onWrite: Called after each write to the store, successful or not.
     init(
         memoryLimit: Int, store: (any DataCaching)?, maximumAge: Duration, scope: String = "",
         writeQueue: WriteQueue = WriteQueue(), clock: any TimeSource = SystemClock(),
@@ -49,10 +55,11 @@ final class ThumbnailCache: Sendable {
         WriteStatistics(failures: failures.withLock { $0 }, dropped: writeQueue.dropped, pending: writeQueue.count)
     }
 
-    /// What is in memory. Does not wait.
+    /// Returns the thumbnail in memory. Does not wait.
     func memoryThumbnail(for key: ImageKey) -> Thumbnail? { memory.value(for: key) }
 
-    /// What is in the store; it is in memory, too, then.
+    /// Returns the thumbnail in the backing store if it is fresh, and stores it in memory. An entry with invalid
+    /// metadata is removed.
     func storedThumbnail(for key: ImageKey) async -> Thumbnail? {
         let name = name(of: key)
         guard let backingStore, let entry = await backingStore.entry(for: name) else { return nil }
@@ -60,11 +67,12 @@ final class ThumbnailCache: Sendable {
             await backingStore.remove(name)
             return nil
         }
-        // What is too old for this server may do for others, who have the store too.
+        // A thumbnail that is too old for this server stays in the store. Other servers may allow a greater age.
         return storeInMemory(thumbnail, for: key) ? thumbnail : nil
     }
 
-    /// Keeps it while it is fresh. Does not wait for the store, whose trouble is counted, and no error.
+    /// Stores a fresh thumbnail in memory and begins to write it to the backing store. Does not wait for the write. A
+    /// failed write is counted, but it is not reported as an error.
     func store(_ thumbnail: Thumbnail, for key: ImageKey) {
         guard let entry = thumbnail.entry, storeInMemory(thumbnail, for: key), let backingStore else { return }
         writeQueue.add(entry.data.count) { [self] in
@@ -77,27 +85,27 @@ final class ThumbnailCache: Sendable {
         }
     }
 
-    /// Returns when what is to be kept is in the store.
+    /// Returns when all pending thumbnails are in the backing store.
     func flush() async {
         await writeQueue.waitUntilEmpty()
         await backingStore?.flush()
     }
 
-    /// What it is called in the store.
+    /// Returns the key in the backing store.
     private func name(of key: ImageKey) -> ImageKey { ImageKey(key.resource, variant: key.variant + scope) }
 
-    /// Whether it is fresh at all.
+    /// Stores a thumbnail in memory if it is fresh. Returns whether it is fresh.
     private func storeInMemory(_ thumbnail: Thumbnail, for key: ImageKey) -> Bool {
         guard let freshUntil = thumbnail.freshness?.shared else { return false }
         let timeToLive = Duration.seconds(freshUntil.timeIntervalSince(clock.now))
         guard timeToLive > .zero else { return false }
-        // Keys and notes take about as much beside the bytes.
+        // The key and the metadata occupy about 1 KiB in addition to the bytes.
         memory.store(thumbnail, for: key, cost: thumbnail.data.count + 1024, timeToLive: timeToLive)
         return true
     }
 }
 
-/// Writes what was answered already, and lets no more of it wait than there may be: a store that is slow holds up nobody.
+/// A limit on pending writes to a store. Writes above the limit are dropped, so a slow store does not delay responses.
 final class WriteQueue: Sendable {
     private struct State: Sendable {
         var count = 0
@@ -110,20 +118,27 @@ final class WriteQueue: Sendable {
     private let byteLimit: Int
     private let state = Locked(State())
 
-    /// - Parameter byteLimit: Most bytes that wait; one piece that has more is taken when there is no other.
+    /// Creates a queue.
+    ///
+    /// - Parameters:
+    ///   - countLimit: The maximum number of pending writes. Default: 256.
+    ///   - byteLimit: The maximum number of bytes in pending writes. A larger write is accepted if no other is pending.
+    ///     Default: 32 MiB.
     init(countLimit: Int = 256, byteLimit: Int = 32 << 20) {
         (self.countLimit, self.byteLimit) = (countLimit, byteLimit)
     }
 
-    /// How many wait, or are being written.
+    /// The number of pending writes, including those in progress.
     var count: Int { state.withLock { $0.count } }
 
-    /// How many there was no room for.
+    /// The number of writes that were dropped because of the limits.
     var dropped: Int { state.withLock { $0.dropped } }
 
-    /// Runs `write`, unless too much waits.
+    /// Runs `write`, unless a limit is reached.
     ///
-    /// - Parameter byteCount: What it holds meanwhile.
+    /// - Parameters:
+    ///   - byteCount: The number of bytes that the write keeps in memory.
+    ///   - write: The write. It runs in a new task.
     func add(_ byteCount: Int, _ write: @escaping @Sendable () async -> Void) {
         let isTaken = state.withLock { state in
             guard state.count == 0 || (state.count < countLimit && state.byteCount + byteCount <= byteLimit) else {
@@ -141,7 +156,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Returns when nothing waits.
+    /// Returns when no write is pending.
     func waitUntilEmpty() async {
         await withCheckedContinuation { continuation in
             let isEmpty = state.withLock { state in

@@ -2,9 +2,9 @@ import Alcedo
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Makes thumbnails: equal ones once, however many ask at the same time.
+/// A generator of thumbnails. Simultaneous requests for equal thumbnails share one operation.
 final class ThumbnailGenerator: Sendable {
-    /// Where an answer came from.
+    /// The origin of a thumbnail: the memory cache, the backing store, or a new decode.
     enum Source: String, Sendable, CaseIterable {
         case memory, store, generated
     }
@@ -12,13 +12,13 @@ final class ThumbnailGenerator: Sendable {
     typealias Generated = (thumbnail: Thumbnail, source: Source)
 
     struct Limits: Sendable {
-        /// Longest time from when an original was fetched, or its origin asked about it, until nothing made of it is used.
+        /// The maximum age of a thumbnail, counted from when its original was fetched or validated.
         var maximumAge = Duration.seconds(3_600)
-        /// Most originals that are loaded and made smaller at once: each may be in memory as a whole.
+        /// The maximum number of originals that are loaded and downscaled at once. Each may be in memory completely.
         var maxConcurrentOriginals = 16
-        /// Most of them that are asked of one host.
+        /// The maximum number of originals that are loaded at once from one host.
         var maxConcurrentOriginalsPerHost = 6
-        /// Longest silence of an origin.
+        /// The maximum time for which an origin may send nothing.
         var idleTimeout = Duration.seconds(20)
         var decoding = DecodingLimits(maximumPixelCount: 50_000_000, maximumByteCount: 256 << 20)
     }
@@ -31,10 +31,18 @@ final class ThumbnailGenerator: Sendable {
     private let threads: BlockingExecutor
     private let limiter: OriginLimiter
     private let coalescer = Coalescer<ImageKey, Never, Generated>()
-    /// How often each is waited for in vain so far: one that is given up may overlap with the next.
+    /// The number of operations that wait for a permit, by key. An operation that is given up may overlap with the next
+    /// one for the same key.
     private let waiting = Locked<[ImageKey: Int]>([:])
 
-    /// - Parameter configuration: Its downloader is watched. Needs no caches of its own.
+    /// Creates a generator.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration of the pipeline. It needs no caches. The generator records the cache
+    ///     policies of its downloads.
+    ///   - cache: The cache of finished thumbnails.
+    ///   - limits: The limits of originals.
+    ///   - clock: The clock. Default: the system's clock.
     init(
         _ configuration: ImagePipeline.Configuration, cache: ThumbnailCache, limits: Limits,
         clock: any TimeSource = SystemClock()
@@ -50,7 +58,8 @@ final class ThumbnailGenerator: Sendable {
         threads = BlockingExecutor(name: "thumbnail.encode", width: configuration.maxConcurrentDecodes)
     }
 
-    /// The thumbnail, from the store or made anew. Cancelling the task leaves the work, which ends with the last.
+    /// Returns the thumbnail from the backing store, or generates it. Cancelling the task does not end the shared
+    /// operation until its last waiter is cancelled.
     func thumbnail(for query: ThumbnailQuery) async throws -> Generated {
         let key = query.key
         return try await coalescer.value(for: key) { [self] _ in
@@ -61,10 +70,10 @@ final class ThumbnailGenerator: Sendable {
         }
     }
 
-    /// Whether nothing has been begun for it but the wait for a place.
+    /// Whether the thumbnail for a key still waits for a permit to load its original.
     func isWaiting(for key: ImageKey) -> Bool { waiting.withLock { $0[key] != nil } }
 
-    /// The number of requests that wait for a thumbnail.
+    /// Returns the number of requests that wait for a thumbnail.
     func waiterCount(for key: ImageKey) -> Int { coalescer.waiterCount(for: key) }
 
     private func generateWithPermit(_ query: ThumbnailQuery) async throws -> Thumbnail {
@@ -77,7 +86,8 @@ final class ThumbnailGenerator: Sendable {
                 do { return .success(try await make(query)) } catch { return .failure(error) }
             }
         } catch {
-            // The wait was given up: what has a place throws nothing.
+            // The operation was given up while it waited. An error of an admitted operation is a result and is not
+            // thrown here.
             stopWaiting(for: key)
             throw error
         }
@@ -110,12 +120,12 @@ final class ThumbnailGenerator: Sendable {
     }
 }
 
-/// Places for originals: as many as there may be at once, and some of them at most for one host, so that a host that
-/// hangs does not hold up the others. Each goes to who asked first.
+/// A limit on originals that are loaded at once, in total and for each host, so that a host that hangs does not delay
+/// the others. Permits are granted in the order of the requests.
 private final class OriginLimiter: Sendable {
     private struct Host {
         let limiter: ByteBudget
-        /// How many have a place or wait for one.
+        /// The number of operations that have a permit or wait for one.
         var count = 0
     }
 
@@ -128,9 +138,9 @@ private final class OriginLimiter: Sendable {
         self.hostLimit = hostLimit
     }
 
-    /// Runs `body` in a place, after waiting for it without a thread.
+    /// Runs `body` with a permit. Waiting for the permit occupies no thread.
     ///
-    /// - Throws: What `body` throws; `CancellationError` when the task is cancelled before there is a place.
+    /// - Throws: The error of `body`; `CancellationError` when the task is cancelled before it has a permit.
     func withPermit<Value: Sendable>(
         for host: String, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoHTTP
 import FoundationEssentials
 
-/// What is asked for: a picture, a size and a format.
+/// The parameters of a thumbnail: source, size and format.
 struct ThumbnailQuery: Sendable {
     static let path = "/thumbnail"
     static let defaultQuality = 80
@@ -11,17 +11,20 @@ struct ThumbnailQuery: Sendable {
     ]
 
     let source: SourceURL
-    /// The size; a side that is not given is the longest there may be.
+    /// The size in pixels. A side that is not specified is the maximum side.
     let size: PixelSize
     let fit: ThumbnailFit
     let format: OutputFormat
     let quality: Int
-    /// Whether what the client accepts had a part in the choice of the format.
+    /// Whether the format depends on the `Accept` field.
     let isNegotiated: Bool
 
+    /// Creates a query from the items of a URL.
+    ///
     /// - Parameters:
-    ///   - maximumSide: Most pixels of a side.
-    ///   - accept: What the client accepts.
+    ///   - items: The query items of the URL.
+    ///   - accept: The value of the `Accept` field; nil without one.
+    ///   - maximumSide: The maximum number of pixels of a side.
     /// - Throws: ``HTTPError`` 400.
     init(_ items: QueryItems, accept: String?, maximumSide: Int) throws(HTTPError) {
         guard items.items.allSatisfy({ Self.names.contains($0.name) }) else {
@@ -55,7 +58,7 @@ struct ThumbnailQuery: Sendable {
         _ name: String, of items: QueryItems, in range: ClosedRange<Int>
     ) throws(HTTPError) -> Int? {
         guard let text = items[name] else { return nil }
-        // Int would take a sign, too.
+        // `Int` would accept a sign.
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text), range.contains(number)
         else {
             throw HTTPError(400, "\(name) is a number from \(range.lowerBound) to \(range.upperBound)")
@@ -63,21 +66,24 @@ struct ThumbnailQuery: Sendable {
         return number
     }
 
-    /// What the answer is kept under. Equal for queries that get the same bytes.
+    /// The key of the thumbnail in caches. Queries that give the same bytes have equal keys.
     var key: ImageKey {
         ImageKey(
             ResourceKey(source.url),
             variant: "thumbnail:3;\(size.width)x\(size.height);\(fit.rawValue);\(format.rawValue);\(quality)")
     }
 
-    /// The picture before it is encoded. No step makes one that is larger than both the original and ``size``.
+    /// Returns the request for the image before it is encoded. No step creates an image that is larger than both the
+    /// original and ``size``.
     ///
     /// - Parameters:
-    ///   - silence: The longest of the origin.
-    ///   - life: How old a copy of the original may be that is not asked for anew, in whole seconds.
+    ///   - limits: The limits of decoding.
+    ///   - idleTimeout: The maximum time for which the origin may send nothing.
+    ///   - maximumAge: The maximum age of a stored original that is used without revalidation, in whole seconds.
     func imageRequest(_ limits: DecodingLimits, idleTimeout: Duration, maximumAge: Duration) -> ImageRequest {
         let seconds = maximumAge.components.seconds
-        // The age of nought is a reload's, to which the origin may have said that nothing changes.
+        // Caches may treat `max-age=0` as a reload, for which they do not revalidate an `immutable` response
+        // (RFC 8246).
         let control = seconds > 0 ? "max-age=\(seconds)" : "no-cache"
         var request = ImageRequest(
             source: .http(HTTPRequest(url: source.url, fields: ["Cache-Control": control], idleTimeout: idleTimeout)))
@@ -86,7 +92,8 @@ struct ThumbnailQuery: Sendable {
         request.decoding.target = TargetSize(size, mode: fit == .fit ? .fit : .fill)
         switch fit {
         case .fit: request.processors = [.resize(fitting: size)]
-        // Cut first: of an original that is one line, what covers the size has thousands of times its pixels.
+        // The crop comes first. If an original is one line of pixels, the image that covers the size has thousands of
+        // times its pixels.
         case .fill:
             request.processors = [.crop(aspect: size), .resize(exactly: size, enlarges: true)]
         case .exact: request.processors = [.resize(exactly: size, enlarges: true)]
@@ -95,26 +102,30 @@ struct ThumbnailQuery: Sendable {
     }
 }
 
-/// How a picture meets the size that is asked for.
+/// The way in which an image is fitted to the requested size.
 enum ThumbnailFit: String, Sendable {
-    /// The whole picture inside the size; never enlarged.
+    /// Resizes the whole image to fit the size, without enlarging it.
     case fit
-    /// The size covered, and what is beyond it cut off.
+    /// Covers the size and crops the rest.
     case fill
-    /// Just the size; proportions change.
+    /// Resizes the image to exactly the size. Proportions change.
     case exact
 }
 
-/// The format of an answer, as far as it can be told before the picture is there.
+/// The format of a thumbnail. With ``plain``, the decoded image determines the format.
 enum OutputFormat: String, Sendable {
     case webp, jpeg, png
-    /// PNG for a picture with alpha, else JPEG.
+    /// PNG for an image with alpha, otherwise JPEG.
     case plain
 
-    /// Whether the quality means anything.
+    /// Whether the quality has an effect.
     var isLossy: Bool { self != .png }
 
-    /// - Parameter quality: From 1 to 100.
+    /// Returns the encoder for an image.
+    ///
+    /// - Parameters:
+    ///   - image: The image. Its alpha determines the format of ``plain``.
+    ///   - quality: The quality, from 1 to 100.
     func encoder(for image: DecodedImage, quality: Int) -> any ImageEncoding {
         switch self {
         case .webp: .webp(quality: quality)
@@ -125,21 +136,21 @@ enum OutputFormat: String, Sendable {
     }
 }
 
-/// What a client says it can show. Source: RFC 9110 section 12.5.1.
+/// The media types that a client accepts. Source: RFC 9110 section 12.5.1.
 struct AcceptField {
     private let text: String?
 
     init(_ text: String?) { self.text = text }
 
-    /// Whether a type is named, with a weight above nought. Ranges such as `image/*` do not name it: old browsers say them
-    /// and mean the formats of their day.
+    /// Whether the field names a type with a weight above zero. Ranges such as `image/*` do not count, because old
+    /// browsers send them without supporting newer formats.
     func names(_ type: String) -> Bool {
         guard let text else { return false }
         return text.split(separator: ",").contains { member in
             let parts = member.split(separator: ";", omittingEmptySubsequences: false)
             guard let name = parts.first, Self.trimmed(name).lowercased() == type else { return false }
             let weights = parts.dropFirst().map { Self.trimmed($0).lowercased() }.filter { $0.hasPrefix("q=") }
-            // A weight that is none counts as nought: what cannot be read is not promised.
+            // An invalid weight counts as zero, so the type is not treated as accepted.
             return weights.allSatisfy { (Double($0.dropFirst(2)) ?? 0) > 0 }
         }
     }
