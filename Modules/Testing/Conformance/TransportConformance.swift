@@ -357,7 +357,7 @@ public enum TransportConformance: ConformanceKit {
                         let count = try await task.value
                         try ConformanceFailure.require(count == 20_000, "\(count) bytes passed as whole")
                     } catch is CancellationError {
-                        try ConformanceFailure.require(number % 3 != 2, "cancelled though closedPort asked for it")
+                        try ConformanceFailure.require(number % 3 != 2, "cancelled although the caller did not cancel")
                     }
                 }
             }
