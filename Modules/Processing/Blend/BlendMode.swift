@@ -48,9 +48,8 @@ struct Blending {
     /// Whether the backdrop keeps its alpha, so that nothing is drawn on transparent pixels ("source atop").
     let keepsAlpha: Bool
 
-    /// Blends `count` pixels of `source` over the pixels at `base`.
-    ///
-    /// - Parameter step: The distance between source pixels: 1, or 0 to use the same source pixel everywhere.
+    /// Blends `count` pixels of `source` over the pixels at `base`. `step` is 1, or 0 to use the same source pixel
+    /// everywhere.
     func blend(_ source: UnsafePointer<SIMD4<Float>>, step: Int, over base: Pixels, count: Int) {
         // The compiler inlines literal closures into the loops. Closures in a variable would be called for each pixel.
         switch mode {
@@ -95,7 +94,7 @@ struct Blending {
     @inline(__always)
     static func over(_ below: SIMD4<Float>, _ above: SIMD4<Float>) -> SIMD4<Float> { composite(below, above, above) }
 
-    /// - Parameter mixed: The result of the blend formula for the two pixels.
+    /// Composites `above` over `below`. `mixed` is the result of the blend formula for the two pixels.
     @inline(__always)
     private static func composite(
         _ below: SIMD4<Float>, _ above: SIMD4<Float>, _ mixed: SIMD4<Float>
@@ -136,7 +135,7 @@ private enum SeparableBlend {
         return (backdrop * doubled).replacing(with: screen(backdrop, doubled - 1), where: source .> 0.5)
     }
 
-    /// The conditions replace the results of divisions by zero.
+    /// Computes color dodge. Some lanes divide by zero, and the conditions replace their results.
     @inline(__always)
     static func colorDodge(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
         let quotient = darken(one, backdrop / (1 - source))
@@ -193,19 +192,19 @@ private enum NonSeparableBlend {
         color(luminosity(of: source), in: backdrop)
     }
 
-    /// The function Lum of the specification.
+    /// Returns the function Lum of the specification.
     @inline(__always)
     private static func luminosity(of color: SIMD4<Float>) -> Float {
         0.3 * color.x + 0.59 * color.y + 0.11 * color.z
     }
 
-    /// The function Sat of the specification.
+    /// Returns the function Sat of the specification.
     @inline(__always)
     private static func saturation(of color: SIMD4<Float>) -> Float {
         max(color.x, color.y, color.z) - min(color.x, color.y, color.z)
     }
 
-    /// The function SetSat of the specification: the smallest sample becomes 0, the largest becomes the saturation.
+    /// Computes SetSat of the specification: the smallest sample becomes 0, the largest becomes the saturation.
     @inline(__always)
     private static func saturated(_ color: SIMD4<Float>, as saturation: Float) -> SIMD4<Float> {
         let low = min(color.x, color.y, color.z)
@@ -213,7 +212,7 @@ private enum NonSeparableBlend {
         return range > 0 ? (color - low) * (saturation / range) : SIMD4(repeating: 0)
     }
 
-    /// The functions SetLum and ClipColor of the specification.
+    /// Computes SetLum and ClipColor of the specification.
     @inline(__always)
     private static func color(_ target: Float, in color: SIMD4<Float>) -> SIMD4<Float> {
         var result = color + (target - luminosity(of: color))

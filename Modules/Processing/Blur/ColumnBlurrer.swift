@@ -5,7 +5,7 @@ enum ColumnBlurrer: ~Copyable {
     case weights(ColumnSum)
     case boxes(ColumnCascade)
 
-    /// - Parameter floats: The number of floats in each row, a multiple of 16.
+    /// Creates a blurrer of rows with `floats` floats, a multiple of 16.
     init(_ kernel: BlurKernel, floats: Int) {
         switch kernel {
         case .weights(let weights): self = .weights(ColumnSum(weights, floats: floats))
@@ -37,7 +37,7 @@ struct ColumnSum: ~Copyable {
     private let pointers: Scratch<UnsafePointer<Float>>
     private var taken = 0
 
-    /// - Parameter floats: The number of floats in each row, a multiple of 16.
+    /// Creates a sum of rows with `floats` floats, a multiple of 16.
     init(_ weights: [Float], floats: Int) {
         self.weights = weights
         self.floats = floats
@@ -73,7 +73,7 @@ struct ColumnCascade: ~Copyable {
     private let row: Scratch<Float>
     private let other: Scratch<Float>
 
-    /// - Parameter floats: The number of floats in each row, a multiple of 16.
+    /// Creates a cascade for rows with `floats` floats, a multiple of 16.
     init(_ box: RunningAverage, floats: Int) {
         first = ColumnAverage(box, floats: floats)
         second = ColumnAverage(box, floats: floats)
@@ -96,7 +96,7 @@ struct ColumnAverage: ~Copyable {
     private let sums: Scratch<Float>
     private var taken = 0
 
-    /// - Parameter floats: The number of floats in each row, a multiple of 16.
+    /// Creates an average of rows with `floats` floats, a multiple of 16.
     init(_ box: RunningAverage, floats: Int) {
         self.box = box
         self.floats = floats

@@ -88,8 +88,8 @@ private final class BlurConsumer: PixelRowConsumer {
         }
     }
 
-    /// - Parameter makeBlurrer: Returns the blurrer for images with a given header, or `nil` when the blur does not
-    ///   change them.
+    /// Creates a consumer. `makeBlurrer` returns the blurrer for a header, or `nil` when the blur does not change the
+    /// rows.
     init(
         _ makeBlurrer: @escaping (PixelRowHeader) throws(ImageProcessingError) -> Blurrer?, next: any PixelRowConsumer
     ) {

@@ -111,8 +111,7 @@ private final class PointRows: PixelRowConsumer {
     private var result: RowMemory?
     private var y = 0
 
-    /// - Parameter makeOperation: Returns the operation on images with a given header, or `nil` when they do not
-    ///   change.
+    /// Creates a consumer. `makeOperation` returns the operation for a header, or `nil` when the rows do not change.
     init(
         _ makeOperation: @escaping (PixelRowHeader) throws(ImageProcessingError) -> PointOperation?,
         next: any PixelRowConsumer

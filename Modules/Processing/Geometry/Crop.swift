@@ -146,7 +146,7 @@ private final class RowCropper: PixelRowConsumer {
     private var bytes = 0..<0
     private var y = 0
 
-    /// - Parameter part: Returns the part of an image of a given size that is kept.
+    /// Creates a consumer. `part` returns the part of an image of a given size that is kept.
     init(_ part: @escaping (PixelSize) throws(ImageProcessingError) -> PixelRect, next: any PixelRowConsumer) {
         self.part = part
         self.next = next

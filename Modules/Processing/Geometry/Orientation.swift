@@ -91,7 +91,7 @@ private final class RowOrienter: PixelRowConsumer {
     private let next: any PixelRowConsumer
     private var consumer: any PixelRowConsumer
 
-    /// - Parameter orient: The processor that makes whole images upright.
+    /// Creates a consumer. `orient` is the processor that makes whole images upright.
     init(_ orient: any ImageProcessing, next: any PixelRowConsumer) {
         self.orient = orient
         self.next = next

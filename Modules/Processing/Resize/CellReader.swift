@@ -24,7 +24,7 @@ struct CellReader: ~Copyable {
     private let floatSums: Scratch<Float>
     private let floatRow: Scratch<Float>
 
-    /// - Parameter byteCount: The number of readable bytes of each row, a multiple of 32.
+    /// Creates a reader. `byteCount`, the number of readable bytes of each row, must be a multiple of 32.
     init(width: Int, byteCount: Int, layout: SampleLayout, isLinear: Bool, horizontal: Int, vertical: Int) {
         self.width = width
         self.byteCount = byteCount
@@ -184,9 +184,8 @@ enum BoxColumns {
     /// float.
     static let maximumRowCount = 256
 
-    /// Sums bytes. Reads `byteCount` bytes of each row, a multiple of 32, and writes the same number of sums.
-    ///
-    /// - Parameter continues: Whether the values in `sums` are added to instead of replaced.
+    /// Sums bytes. Reads `byteCount` bytes of each row, a multiple of 32, and writes the same number of sums. If
+    /// `continues` is true, adds to the values in `sums` instead of replacing them.
     static func sum(
         _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int, continues: Bool,
         into sums: UnsafeMutablePointer<UInt16>
@@ -196,9 +195,8 @@ enum BoxColumns {
     }
 
     /// Sums straight RGBA bytes, with color multiplied by alpha and alpha by 255. Reads `byteCount` bytes of each row,
-    /// a multiple of 16, and writes the same number of sums.
-    ///
-    /// - Parameter continues: Whether the values in `sums` are added to instead of replaced.
+    /// a multiple of 16, and writes the same number of sums. If `continues` is true, adds to the values in `sums`
+    /// instead of replacing them.
     static func premultipliedSum(
         _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int, continues: Bool,
         into sums: UnsafeMutablePointer<UInt32>

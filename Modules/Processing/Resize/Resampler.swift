@@ -173,7 +173,7 @@ struct PixelExtent {
     let width: Double
     let height: Double
 
-    /// - Parameter factor: The divisor of both sides.
+    /// Creates the extent of an image with both sides divided by `factor`.
     init(_ size: PixelSize, dividedBy factor: Int = 1) {
         width = Double(size.width) / Double(factor)
         height = Double(size.height) / Double(factor)
@@ -216,9 +216,7 @@ private struct RowBand: ~Copyable {
     /// Returns the memory of row `index` of the image, which is valid until row `index + capacity` replaces it.
     func slot(_ index: Int) -> UnsafeMutablePointer<Float> { rows.base + index % capacity * floats }
 
-    /// Writes the weighted sum of at most `capacity` rows to `out`.
-    ///
-    /// - Parameter start: The index of the weight of the first row.
+    /// Writes the weighted sum of at most `capacity` rows to `out`. `start` is the index of the first row's weight.
     func sum(
         _ range: Range<Int>, weights: [Float], from start: Int, into out: UnsafeMutablePointer<Float>
     ) {

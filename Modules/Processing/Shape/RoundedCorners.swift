@@ -134,7 +134,7 @@ private final class ShapeDrawing {
     private let shapeCoverage: Scratch<Float>
     private let innerCoverage: Scratch<Float>
 
-    /// - Parameter radii: The radii in pixels, as ``RoundedRectangle`` requires.
+    /// Creates a drawing. `radii` must satisfy the requirements of ``RoundedRectangle``.
     init(_ header: PixelRowHeader, radii: SIMD4<Double>, border: ImageProcessors.Border?) {
         width = header.size.width
         shape = RoundedRectangle(size: header.size, radii: radii)
