@@ -5,6 +5,6 @@ public import AlcedoCore
 @_exported public import AlcedoWebP
 
 extension CodecRegistry {
-    /// Every format of this package, the commonest first.
+    /// The codecs of all formats in this package, starting with the most common format.
     public static var standard: CodecRegistry { CodecRegistry([.jpeg, .png, .webp, .gif]) }
 }
