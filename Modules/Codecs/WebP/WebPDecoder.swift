@@ -82,9 +82,9 @@ package struct WebPDecoder: ImageDecoding {
     /// Returns the maximum number of bytes that decoding holds.
     ///
     /// For a still image, these are the output, another output each for reorienting, premultiplying and partial images,
-    /// and the memory of libwebp: some rows, all pixels again for a lossless image, and up to five bytes per pixel for
-    /// an alpha plane. For an animation, they are two canvases, the image made from them, the pixels of a frame, and
-    /// the memory of libwebp.
+    /// the planes for averaging, and the memory of libwebp. libwebp keeps some rows, all pixels again for a lossless
+    /// image, and up to five bytes per pixel for an alpha plane. For an animation, they are two canvases, the image
+    /// made from them, the pixels of a frame, and the memory of libwebp.
     ///
     /// - Throws: ``ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {

@@ -4,11 +4,11 @@ import AlcedoRuntime
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Draws another image, such as a watermark, over the image.
     ///
-    /// Works on every pixel format of both images, on stored samples. The parts of the overlay beyond the
-    /// image's edges are clipped. The image keeps its size, format and alpha mode, except that `gray8` becomes `rgbx8`
-    /// under an overlay in another format. Positions refer to the rows in memory, before
-    /// ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient` first to position the overlay on the displayed
-    /// image.
+    /// Works on every pixel format of both images, on stored samples. The parts of the overlay beyond the image's edges
+    /// are clipped. The image keeps its size, format and alpha mode, except that `gray8` becomes `rgbx8` under an
+    /// overlay that is not `gray8`. Positions refer to the rows in memory, before
+    /// ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient` first to position the overlay on the
+    /// displayed image.
     ///
     /// - Parameters:
     ///   - overlay: The overlay in its final size. Its pixels are part of the identifier and are read once, when the

@@ -5,7 +5,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// orientation to `up`.
     ///
     /// Decoders already do this by default. Works on every pixel format and keeps it. Processing throws `tooLarge` when
-    /// there is no memory for the result or the result needs more than 1 GiB.
+    /// there is no memory for the result, or when the result needs more than 1 GiB and more than the source.
     ///
     /// - Complexity: O(*w* × *h*), one new buffer. Rows that are already upright are forwarded, and mirrored rows need
     ///   the memory of one row. For other orientations, the rows are collected into a whole image.
@@ -15,6 +15,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///
     /// Works on every pixel format and keeps it. Directions refer to the rows in memory, before
     /// ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient` first to mirror the displayed image.
+    /// Processing throws `tooLarge` when there is no memory for the result.
     ///
     /// - Complexity: O(*w* × *h*), one new buffer. With `leftAndRight`, rows are mirrored as they arrive; with
     ///   `topAndBottom`, they are collected into a whole image.
