@@ -69,6 +69,8 @@ extension ImageProcessors {
 
         package var identifier: String { "stillsonly(\(processor.identifier))" }
 
+        /// Processes a still image, and returns an animation unchanged.
+        ///
         /// - Throws: The errors of `processor`.
         package func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             image.isAnimated ? image : try processor.process(image)

@@ -14,11 +14,11 @@ public import AlcedoCore
 /// |--|--|
 /// | `.resize(width:height:)`, `.resize(fitting:)`, `.resize(filling:)`, `.resize(exactly:)` | another size |
 /// | `.crop(x:y:width:height:)`, `.crop(to:at:)`, `.crop(aspect:at:)` | a rectangle of the image |
-/// | `.rotate(clockwise:background:)` | the image turned by an angle |
+/// | `.rotate(clockwise:background:)` | the image rotated by an angle |
 /// | `.flip(_:)` | the mirrored image |
 /// | `.orient` | upright rows |
-/// | `.roundedCorners(radius:unit:border:)`, `.roundedCorners(_:border:)` | round, transparent corners |
-/// | `.circle(border:)` | the circle in the middle |
+/// | `.roundedCorners(radius:unit:border:)`, `.roundedCorners(_:border:)` | rounded, transparent corners |
+/// | `.circle(border:)` | the largest centered circle |
 /// | `.blur(sigma:)` | a blurred image |
 /// | `.tint(_:mode:)` | a color over the image |
 /// | `.overlay(_:at:offset:mode:opacity:)` | another image over the image |

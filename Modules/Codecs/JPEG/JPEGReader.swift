@@ -2,7 +2,7 @@ import AlcedoCore
 import CJPEGShim
 import FoundationEssentials
 
-/// An owner of one libjpeg decoder.
+/// A reader that owns one libjpeg decoder.
 final class JPEGReader {
     private let shim: OpaquePointer
     private let limits: DecodingLimits

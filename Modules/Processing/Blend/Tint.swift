@@ -31,7 +31,7 @@ extension ImageProcessors {
 
         package var identifier: String { "tint:\(color),\(mode.rawValue)" }
 
-        /// Never throws.
+        /// Returns the operation, or `nil` when the color is transparent. Never throws.
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             guard color.alpha > 0 else { return nil }
             let format = header.format == .gray8 && !color.isGray ? .rgbx8 : header.format

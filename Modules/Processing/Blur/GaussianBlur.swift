@@ -6,9 +6,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Works on every pixel format and keeps it. Samples are blurred as stored, with color multiplied by alpha, so that
     /// transparent pixels contribute no color. Beyond the edges, the outermost pixels are repeated.
     ///
-    /// Up to a sigma of 4, the Gaussian is summed directly and truncated at 3.5 sigma; results are accurate to one
-    /// 8-bit level. Above 4, three running averages approximate it at a cost per pixel that does not depend on sigma;
-    /// results are within 2 % of the height of an edge, which is 5 levels between black and white.
+    /// Up to a sigma of 4, the Gaussian is summed directly and truncated at 3.5 sigma. Results are accurate to one
+    /// 8-bit level. Above 4, three running averages approximate it at a cost per pixel that does not depend on sigma.
+    /// Results are then within 2 % of the height of an edge, which is 5 levels between black and white.
     ///
     /// Source: Gwosdek, Grewenig, Bruhn, Weickert, "Theoretical Foundations of Gaussian Convolution by Extended Box
     /// Filtering", SSVM 2011.
@@ -23,7 +23,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 extension ImageProcessors {
     /// The processor of `.blur(sigma:)`.
     package struct GaussianBlur: FramewiseProcessing {
-        /// The largest sigma, in pixels.
+        /// The maximum sigma in pixels.
         package static let maximumSigma = 4096.0
         /// The maximum number of bytes for the rows in flight: 1 GiB.
         package static let maximumBytes = 1 << 30
@@ -70,7 +70,7 @@ extension ImageProcessors {
     }
 }
 
-/// Blurs rows while they arrive.
+/// A consumer that blurs rows as they arrive.
 private final class BlurConsumer: PixelRowConsumer {
     private let makeBlurrer: (PixelRowHeader) throws(ImageProcessingError) -> Blurrer?
     private let next: any PixelRowConsumer
@@ -167,7 +167,7 @@ struct Blurrer: ~Copyable {
     }
 }
 
-/// Blurs along one row of floats.
+/// A blurrer along one row of floats.
 private struct RowBlurrer: ~Copyable {
     private let kernel: BlurKernel
     private let width: Int

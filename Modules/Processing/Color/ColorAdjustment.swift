@@ -71,7 +71,7 @@ extension ImageProcessors {
 
         package var identifier: String { "blackandwhite" }
 
-        /// Never throws.
+        /// Returns the operation, or `nil` for `gray8` images. Never throws.
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             let format: PixelFormat
             switch (header.format, header.alphaMode) {

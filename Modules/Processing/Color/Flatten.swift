@@ -6,9 +6,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Draws the image on an opaque background, for formats and views without transparency.
     ///
     /// The result has the same format, every alpha at its maximum, and the alpha mode `opaque`. Works on every pixel
-    /// format; an image that is already opaque keeps its pixels. Stored samples are blended, like in browsers, and not
-    /// linear light. The color profile, scale, orientation and format are kept. Every frame of an animation is processed
-    /// when it is requested.
+    /// format; an image that is already opaque keeps its pixels. Stored samples are blended, as in browsers, instead of
+    /// linear light. The color profile, scale, orientation and format are kept. Every frame of an animation is
+    /// processed when it is requested.
     ///
     /// - Parameter background: The color under transparent pixels. Default: white.
     /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.
@@ -27,7 +27,7 @@ extension ImageProcessors {
 
         package var identifier: String { "flatten:\(background)" }
 
-        /// Never throws.
+        /// Returns the operation, or `nil` for opaque images. Never throws.
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             guard header.alphaMode != .opaque else { return nil }
             switch header.format {

@@ -38,6 +38,8 @@ extension ImageProcessors {
         /// The decoding target of the first processor.
         package var decodingTarget: TargetSize? { processors.first?.decodingTarget }
 
+        /// Applies the processors in order.
+        ///
         /// - Throws: The error of the first processor that fails.
         package func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             var result = image

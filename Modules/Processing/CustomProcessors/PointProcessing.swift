@@ -102,7 +102,7 @@ public struct PointOperation {
     }
 }
 
-/// Applies a point operation to rows while they arrive.
+/// A consumer that applies a point operation to rows as they arrive.
 private final class PointRows: PixelRowConsumer {
     private let makeOperation: (PixelRowHeader) throws(ImageProcessingError) -> PointOperation?
     private let next: any PixelRowConsumer

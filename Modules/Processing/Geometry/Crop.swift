@@ -102,7 +102,8 @@ extension ImageProcessors {
                 guard aspect.isPositive else {
                     throw ImageProcessingError(.invalidParameter, "\(aspect) are no proportions")
                 }
-                // Capped before the conversion: the quotient of two extreme sides is larger than an Int.
+                // Clamped before the conversion, because the quotient of two extreme sides can make the product exceed
+                // `Int.max`.
                 let side = { (length: Int, over: Int, under: Int, limit: Int) in
                     max(1, Int(min((Double(length) * (Double(over) / Double(under))).rounded(), Double(limit))))
                 }

@@ -5,7 +5,7 @@ import AlcedoLibc
 /// The floats range from 0 to the layout's maximum, as in ``RowReader`` and ``RowWriter``, which do the conversion of
 /// samples to floats and back.
 enum LinearRow {
-    /// Reads `width` pixels of `row` and writes as many pixels of floats to `out`.
+    /// Converts `width` pixels of `row` to floats in `out`.
     static func read(
         _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
     ) {
@@ -13,7 +13,7 @@ enum LinearRow {
         change(out, width, layout, LinearLight.decoding)
     }
 
-    /// Writes `width` pixels of floats as samples to `out`. Overwrites the floats.
+    /// Converts `width` pixels of floats to samples in `out`. Overwrites the floats.
     static func write(
         _ row: UnsafeMutablePointer<Float>, width: Int, layout: SampleLayout, to out: UnsafeMutableRawPointer
     ) {

@@ -6,6 +6,8 @@ enum PixelLimits {
     static let maximumSide = 1 << 16
     static let maximumOrientedByteCount = 4 * maximumPixelCount
 
+    /// Checks the size of a result.
+    ///
     /// - Throws: `tooLarge` for a result that exceeds the limits and is larger than its source.
     static func check(_ size: PixelSize, from source: PixelSize) throws(ImageProcessingError) {
         guard size != source else { return }

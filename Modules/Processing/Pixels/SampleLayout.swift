@@ -46,7 +46,7 @@ enum SampleLayout {
 
 /// Conversions of the samples of one row to floats, with color multiplied by alpha.
 enum RowReader {
-    /// Reads `width` pixels of `row` and writes as many pixels of floats to `out`.
+    /// Converts `width` pixels of `row` to floats in `out`.
     static func read(
         _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
     ) {
@@ -90,7 +90,7 @@ enum RowReader {
 
 /// Conversions of rows of floats to samples: divided by alpha for straight layouts, clamped, rounded to nearest.
 enum RowWriter {
-    /// Writes `width` pixels of floats as samples to `out`.
+    /// Converts `width` pixels of floats to samples in `out`.
     static func write(
         _ row: UnsafePointer<Float>, width: Int, layout: SampleLayout, to out: UnsafeMutableRawPointer
     ) {

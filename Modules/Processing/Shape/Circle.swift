@@ -7,7 +7,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// `roundedCorners(_:border:)`.
     ///
     /// - Parameter border: A line along the inside of the edge, or `nil` for no border. Default: `nil`.
-    /// - Complexity: O(pixels of the result). Two new buffers for a whole image, three rows of memory for arriving rows.
+    /// - Complexity: O(pixels of the result). Needs two new buffers for a whole image, and three rows of memory for
+    ///   arriving rows.
     public static func circle(border: ImageProcessors.Border? = nil) -> Self {
         Self(ImageProcessors.Circle(border: border))
     }

@@ -20,8 +20,10 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Edges are anti-aliased by the share of each pixel that lies inside. Works on every pixel format: `gray8` and
     /// `rgbx8` become `rgba8`, and opaque images get straight alpha. Pixels outside are transparent black. The border
     /// is drawn over the image. When all radii are 0, only the border is drawn and the image keeps its alpha mode;
-    /// `gray8` becomes `rgbx8` when the border has color. Corners refer to the rows in memory, before
-    /// ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient` first to round the corners of the displayed image.
+    /// `gray8` becomes `rgbx8` when the border has color.
+    ///
+    /// Corners refer to the rows in memory, before ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient`
+    /// first to round the corners of the displayed image.
     ///
     /// - Parameters:
     ///   - radii: The radius of each corner.

@@ -2,8 +2,8 @@ import AlcedoCore
 
 /// A decoder of the codes of one image into palette indices. It stops when the input or the output memory is used up.
 ///
-/// Every table entry holds up to eight last indices of its string and refers to the entry with the preceding indices,
-/// so that a string is written eight indices at a time, starting at its end. Entries refer only to earlier entries,
+/// Every table entry holds up to eight last indices of its string and refers to the entry with the preceding indices. A
+/// string is therefore written eight indices at a time, starting at its end. Entries refer only to earlier entries,
 /// which determine their lengths, so that no code can write outside the output memory. Source: GIF89a appendix F;
 /// Welch, "A technique for high-performance data compression", 1984.
 struct LZWDecoder: ~Copyable {
