@@ -6,5 +6,9 @@ public import AlcedoCore
 
 extension CodecRegistry {
     /// The codecs of all formats in this package, starting with the most common format.
+    ///
+    /// ```swift
+    /// let image = try CodecRegistry.standard.decode(data)
+    /// ```
     public static var standard: CodecRegistry { CodecRegistry([.jpeg, .png, .webp, .gif]) }
 }

@@ -75,6 +75,10 @@ extension CodecRegistry.Entry {
     /// GIF of both versions, still and animated. The format is recognized by the signature of either version, `GIF87a`
     /// or `GIF89a`.
     ///
+    /// ```swift
+    /// let image = try CodecRegistry([.gif]).decode(data)
+    /// ```
+    ///
     /// The result is RGBA8 of the canvas's size, regardless of the requested pixel format. Frames are clipped to the
     /// canvas. Pixels that they do not cover or mark as transparent are transparent black, as in browsers, regardless
     /// of the file's background color. Indices beyond the palette are opaque black. GIF has no partial transparency, so

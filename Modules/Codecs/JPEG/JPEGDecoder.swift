@@ -67,6 +67,10 @@ extension CodecRegistry.Entry {
     /// The format is recognized by its start-of-image marker and the marker that follows. At a quality of 1, the
     /// encoder keeps chrominance at full resolution.
     ///
+    /// ```swift
+    /// let image = try CodecRegistry([.jpeg]).decode(data)
+    /// ```
+    ///
     /// The result is opaque RGBA8, or gray8 for a gray file on request. Decoding uses the accurate integer DCT and
     /// smooth upsampling, which are libjpeg-turbo's defaults. With a target size, the DCT scales to an eighth, a
     /// quarter or a half, and the full-size image is never in memory.

@@ -107,6 +107,10 @@ extension CodecRegistry.Entry {
 
     /// Returns the codec of WebP by libwebp: lossy, lossless, with alpha, animated.
     ///
+    /// ```swift
+    /// let image = try CodecRegistry([.webp(usesThreads: false)]).decode(data)
+    /// ```
+    ///
     /// The format is recognized by its RIFF header: `RIFF`, four bytes of size, `WEBP`. At a quality of 1, the encoder
     /// is lossless.
     ///
