@@ -1,26 +1,28 @@
 public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Processes every frame of an animation, each when it is requested, and still images as `processor` does.
+    /// Processes every frame of an animation when the frame is requested. Still images are processed as by `processor`.
     ///
-    /// For an app's own processors that work on one image at a time, such as a closure: the processors of this package
-    /// process every frame anyway. The delays and the number of plays stay. Only the canvases of the source are kept: a
-    /// frame that is requested again is processed again. Rows have no frames.
+    /// Use this for an app's own processors that change one image at a time, such as a closure. The processors of this
+    /// package already process every frame. The delays and the number of plays are kept. Only the source canvases are
+    /// kept in memory: a frame that is requested again is processed again. Row-by-row processing handles still images
+    /// only and uses the rows of `processor`.
     ///
-    /// - Parameter processor: Processes each frame. Frames of equal sizes must have results of equal sizes.
-    /// - Complexity: That of the processor, once for the first frame and once for each requested frame.
+    /// - Parameter processor: The processor of each frame. For frames of equal size, it must return images of equal
+    ///   size.
+    /// - Complexity: The cost of `processor`, once for the first frame and once for each requested frame.
     public static func everyFrame(_ processor: any ImageProcessing) -> Self {
         Self(ImageProcessors.EveryFrame(processor))
     }
 
-    /// Keeps the first frame of an animation as a still image. Still images stay as they are.
+    /// Keeps the first frame of an animation as a still image. Returns still images unchanged.
     ///
     /// - Complexity: O(1).
     public static var firstFrame: Self { Self(ImageProcessors.FirstFrame()) }
 
-    /// Processes still images by `processor`, and leaves animations unchanged.
+    /// Processes still images with `processor` and returns animations unchanged.
     ///
-    /// - Complexity: That of the processor.
+    /// - Complexity: The cost of `processor`.
     public static func stillImagesOnly(_ processor: any ImageProcessing) -> Self {
         Self(ImageProcessors.StillImagesOnly(processor))
     }
@@ -35,7 +37,7 @@ extension ImageProcessors {
 
         package var identifier: String { "everyframe(\(processor.identifier))" }
 
-        /// The target of the processor.
+        /// The decoding target of `processor`.
         package var decodingTarget: TargetSize? { processor.decodingTarget }
 
         func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
@@ -51,7 +53,7 @@ extension ImageProcessors {
 
         package var identifier: String { "firstframe" }
 
-        /// Never throws.
+        /// Returns the first frame as a still image. Never throws.
         package func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             image.still(image.pixels)
         }
@@ -67,12 +69,14 @@ extension ImageProcessors {
 
         package var identifier: String { "stillsonly(\(processor.identifier))" }
 
-        /// - Throws: What the processor throws.
+        /// Processes a still image, and returns an animation unchanged.
+        ///
+        /// - Throws: The errors of `processor`.
         package func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             image.isAnimated ? image : try processor.process(image)
         }
 
-        /// Rows are those of a still image.
+        /// Returns the row consumer of `processor`, because rows always belong to a still image.
         package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { processor.rows(into: next) }
     }
 }

@@ -2,7 +2,7 @@ import AlcedoCore
 
 /// A processor that processes every frame of an animation as a still image.
 protocol FramewiseProcessing: ImageProcessing {
-    /// Returns the changed image, given a still one. Frames of equal sizes must come out equally large.
+    /// Returns the processed image of a still image. Results for frames of equal size must have equal sizes.
     func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage
 }
 
@@ -13,13 +13,15 @@ extension FramewiseProcessing {
 }
 
 extension DecodedImage {
-    /// Returns the processed image: a still image is processed at once; of an animation the first frame at once, and every
-    /// other frame each time that it is asked for.
+    /// Returns the processed image. A still image and the first frame of an animation are processed immediately; every
+    /// other frame is processed each time it is requested.
     ///
-    /// The delays and the number of plays stay. Only the canvases of the source are kept in memory.
+    /// The delays and the number of plays are kept. Only the source canvases are kept in memory.
     ///
-    /// - Parameter process: Processes one frame, given as a still image. It makes frames of equal sizes equally large.
-    /// - Throws: What `process` throws for the first frame. For another frame ``ImageFrameSource/frame(at:)`` throws it.
+    /// - Parameter process: Processes one frame, passed as a still image. For frames of equal size, it must return
+    ///   images of equal size.
+    /// - Throws: The error that `process` throws for the first frame. ``ImageFrameSource/frame(at:)`` throws the errors
+    ///   for the other frames.
     func processingFrames(
         _ process: @escaping @Sendable (DecodedImage) throws(ImageProcessingError) -> DecodedImage
     ) throws(ImageProcessingError) -> DecodedImage {
@@ -32,9 +34,9 @@ extension DecodedImage {
     }
 }
 
-/// The frames of an animation, each processed when it is asked for.
+/// The frames of an animation, each processed when it is requested.
 ///
-/// A class, so that memory caches can refer to it weakly.
+/// A class, so that memory caches can hold a weak reference to it.
 private final class ProcessedFrames: DerivedFrameSource {
     let source: any ImageFrameSource
     private let process: @Sendable (_ pixels: PixelBuffer) throws(ImageProcessingError) -> DecodedImage
@@ -46,7 +48,7 @@ private final class ProcessedFrames: DerivedFrameSource {
     ) {
         source = frames
         canvasSize = size
-        // Captures the properties and not the image, whose pixels would stay in memory.
+        // Captures the properties instead of the image, which would keep its pixels in memory.
         self.process = {
             [
                 colorProfile = image.colorProfile, orientation = image.orientation, scale = image.scale,

@@ -1,19 +1,24 @@
 public import AlcedoCore
 
-/// The processors of this package, and the values that their parameters are made of.
+/// The processors of this package and the types of their parameters.
 ///
-/// Requests take processors in their short form: `[.resize(width: 320), .circle()]`. Each short form is a function, or a
-/// property, of ``BuiltIn`` in an extension of `ImageProcessing`.
+/// Requests take processors in their short form:
+///
+/// ```swift
+/// let request = ImageRequest(url: url, processors: [.resize(width: 320), .circle()])
+/// ```
+///
+/// Each short form is a function or a property of ``BuiltIn`` in an extension of `ImageProcessing`.
 ///
 /// | Short form | Result |
 /// |--|--|
 /// | `.resize(width:height:)`, `.resize(fitting:)`, `.resize(filling:)`, `.resize(exactly:)` | another size |
 /// | `.crop(x:y:width:height:)`, `.crop(to:at:)`, `.crop(aspect:at:)` | a rectangle of the image |
-/// | `.rotate(clockwise:background:)` | the image turned by an angle |
+/// | `.rotate(clockwise:background:)` | the image rotated by an angle |
 /// | `.flip(_:)` | the mirrored image |
 /// | `.orient` | upright rows |
-/// | `.roundedCorners(radius:unit:border:)`, `.roundedCorners(_:border:)` | round, transparent corners |
-/// | `.circle(border:)` | the circle in the middle |
+/// | `.roundedCorners(radius:unit:border:)`, `.roundedCorners(_:border:)` | rounded, transparent corners |
+/// | `.circle(border:)` | the largest centered circle |
 /// | `.blur(sigma:)` | a blurred image |
 /// | `.tint(_:mode:)` | a color over the image |
 /// | `.overlay(_:at:offset:mode:opacity:)` | another image over the image |
@@ -29,17 +34,17 @@ public import AlcedoCore
 public enum ImageProcessors {
     /// A processor of this package.
     ///
-    /// The short forms make these values, in requests and wherever a processor is expected. A variable needs its type:
+    /// The short forms create these values in requests and wherever a processor is expected. A variable needs the type:
     ///
     /// ```swift
     /// let thumbnail: ImageProcessors.BuiltIn = .resize(width: 320)
     /// let image = try thumbnail.process(original)
     /// ```
     ///
-    /// Two are equal when their identifiers are.
+    /// Two values are equal when their identifiers are equal.
     public struct BuiltIn: ImageProcessing, Hashable {
         package let processor: any ImageProcessing
-        /// The processor and all its parameters. Does not change between releases unless the result does.
+        /// The name of the processor with all its parameters. It changes between releases only when the result changes.
         public let identifier: String
 
         package init(_ processor: any ImageProcessing) {
@@ -47,7 +52,8 @@ public enum ImageProcessors {
             identifier = processor.identifier
         }
 
-        /// The size from which the result is as good as from the full size; nil where the full size is needed.
+        /// The smallest decoded size that gives the same quality as the full size, or `nil` when the full size is
+        /// needed.
         public var decodingTarget: TargetSize? { processor.decodingTarget }
 
         public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {

@@ -5,6 +5,10 @@ public import AlcedoCore
 @_exported public import AlcedoWebP
 
 extension CodecRegistry {
-    /// Every format of this package, the commonest first.
+    /// The codecs of all formats in this package, starting with the most common format.
+    ///
+    /// ```swift
+    /// let image = try CodecRegistry.standard.decode(data)
+    /// ```
     public static var standard: CodecRegistry { CodecRegistry([.jpeg, .png, .webp, .gif]) }
 }

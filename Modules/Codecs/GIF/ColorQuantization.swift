@@ -1,8 +1,8 @@
-/// Finds a palette for a picture of many colours.
+/// The median cut algorithm, which computes a palette for an image with many colors.
 ///
-/// Colours are counted in 32768 cells of five bits a sample. The box of all cells is cut in two at the median of its
-/// longest side, then again the box with most pixels times its longest side, until there are as many boxes as colours.
-/// Each colour is the mean of its box's pixels, from all their bits.
+/// Colors are counted in 32,768 cells of five bits per sample. The box of all cells is cut at the median of its longest
+/// side. Then the box with the largest product of pixels and longest side is cut, until there are as many boxes as
+/// colors. Each color is the mean of the pixels in its box, with all their bits.
 ///
 /// Source: P. Heckbert, "Color image quantization for frame buffer display", SIGGRAPH 1982.
 enum MedianCut {
@@ -11,11 +11,11 @@ enum MedianCut {
         var sum = SIMD3<Int>(repeating: 0)
     }
 
-    /// Cells that are not empty, and how far they reach.
+    /// A set of cells that are not empty, with its extent.
     private struct Box {
         let cells: [Int]
         let count: Int
-        /// The longest side: by how much to shift a cell's number to have its place along it, and how long it is.
+        /// The longest side: the shift that extracts the position along it from a cell's number, and its length.
         let axis: (shift: Int, length: Int)
 
         init(_ cells: [Int], _ histogram: [Cell]) {
@@ -30,7 +30,7 @@ enum MedianCut {
 
         var weight: Int { count * axis.length }
 
-        /// The cells on either side of the median, neither of them empty; nil for a single cell.
+        /// Returns the cells on both sides of the median, neither of them empty, or `nil` for a single cell.
         func cut(_ histogram: [Cell]) -> (Box, Box)? {
             guard axis.length > 0 else { return nil }
             let sorted = cells.sorted { ($0 >> axis.shift & 31, $0) < ($1 >> axis.shift & 31, $1) }
@@ -44,7 +44,7 @@ enum MedianCut {
         }
     }
 
-    /// At most `maximumCount` colours, which must be at least one. Transparent pixels do not count.
+    /// Returns at most `maximumCount` colors, which must be at least one. Transparent pixels are ignored.
     static func colors(of rows: [ArraySlice<UInt32>], maximumCount: Int) -> [GIFColor] {
         var histogram = [Cell](repeating: Cell(), count: 1 << 15)
         for row in rows {
@@ -71,22 +71,22 @@ enum MedianCut {
     }
 }
 
-/// Gives pixels the nearest colours of a palette, row by row.
+/// A mapper from pixels to the nearest colors of a palette, row by row.
 ///
-/// The nearest colour is found once for each of 262144 cells of six bits a sample, for the middle of the cell. Errors,
-/// where they are spread, go on by Floyd and Steinberg's weights, alternate rows from right to left; transparent pixels
-/// neither take nor pass any. Source: R. Floyd, L. Steinberg, "An adaptive algorithm for spatial grey scale", 1976.
+/// The nearest color is computed once for the center of each of 262,144 cells of six bits per sample. Dithering
+/// diffuses errors with the weights of Floyd and Steinberg, with alternating direction. Transparent pixels neither
+/// receive nor pass errors. Source: R. Floyd, L. Steinberg, "An adaptive algorithm for spatial grey scale", 1976.
 struct GIFColorMapper {
     private let colors: [GIFColor]
     private let dithers: Bool
-    /// The nearest colour of each cell, -1 until it is asked for.
+    /// The nearest color of each cell, or -1 until it has been computed.
     private var nearest = [Int16](repeating: -1, count: 1 << 18)
-    /// Errors for this row and the next, in sixteenths, with a column more at both ends.
+    /// The errors of this row and the next in sixteenths, with one extra column at both ends.
     private var errors: [SIMD4<Int32>]
     private var nextErrors: [SIMD4<Int32>]
     private var isReversed = false
 
-    /// - Parameter colors: 1 to 256.
+    /// Creates a mapper for 1 to 256 colors.
     init(_ colors: [GIFColor], width: Int, dithers: Bool) {
         self.colors = colors
         self.dithers = dithers
@@ -142,7 +142,7 @@ struct GIFColorMapper {
     }
 }
 
-/// An opaque colour of 8 bits a sample.
+/// An opaque color with 8 bits per sample.
 struct GIFColor {
     var red: Int
     var green: Int
@@ -154,7 +154,7 @@ struct GIFColor {
         self.blue = blue
     }
 
-    /// - Parameter pixel: In memory red, green, blue, alpha.
+    /// - Parameter pixel: Red, green, blue and alpha in memory order.
     init(_ pixel: UInt32) {
         let word = pixel.littleEndian
         red = Int(word & 0xFF)
@@ -164,7 +164,7 @@ struct GIFColor {
 
     var bytes: [UInt8] { [red, green, blue].map { UInt8(clamping: $0) } }
 
-    /// The square of the distance in RGB.
+    /// Returns the squared distance in RGB.
     func distance(to other: GIFColor) -> Int {
         let (r, g, b) = (red &- other.red, green &- other.green, blue &- other.blue)
         return r &* r &+ g &* g &+ b &* b

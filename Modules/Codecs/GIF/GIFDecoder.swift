@@ -2,36 +2,36 @@ public import AlcedoCore
 private import CGIFShim
 package import FoundationEssentials
 
-/// Decodes GIF as `CodecRegistry.Entry.gif` describes.
+/// The decoder of `CodecRegistry.Entry.gif`.
 ///
-/// The blocks and codes are read by this module itself, because giflib refuses images of more than 256 indices, accepts
-/// codes that mean nothing, and cannot be fed piece by piece. giflib writes: see ``GIFEncoder``.
-/// Source: CompuServe, "Graphics Interchange Format, Version 89a", 1990.
+/// This module reads blocks and codes itself, because giflib rejects images of more than 256 indices, accepts invalid
+/// codes, and cannot decode piece by piece. giflib is used for encoding; see ``GIFEncoder``. Source: CompuServe,
+/// "Graphics Interchange Format, Version 89a", 1990.
 package struct GIFDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
 
-    /// Reads all blocks, without decoding a pixel.
+    /// Reads all blocks without decoding pixels.
     ///
     /// - Throws: ``ImageDecodingError``; `truncated` for a file without its end, `exceedsLimit` for more frames than
     ///   `limits` allows.
-    /// - Complexity: O(blocks): one step for every 255 bytes of pixel data.
+    /// - Complexity: O(blocks), one step for every 255 bytes of pixel data.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try structure(of: data, limits: limits).info
     }
 
     package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        // Without this, the first frame of a file that ends early would be decoded only to be thrown away.
+        // Checks for the end first, because the first frame of a truncated file would be decoded and then discarded.
         if !options.allowsPartial { _ = try structure(of: data, limits: options.limits) }
         let state = GIFDecodingState(options: options)
         try state.append(data)
         return try state.finish()
     }
 
-    /// Hands over the rows of the first frame. Memory is O(*w*), except for interlaced images and for frames that do not
+    /// Sends the rows of the first frame. Memory is O(*w*), except for interlaced images and for frames that do not
     /// fill the canvas.
     ///
-    /// - Throws: ``ImageDecodingError``, and what the consumer throws.
+    /// - Throws: ``ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         let structure = try structure(of: data, limits: options.limits)
         let frame = structure.frames[0]
@@ -51,9 +51,10 @@ package struct GIFDecoder: ImageDecoding {
         IncrementalDecoder(GIFDecodingState(options: options))
     }
 
-    /// The canvas, the pixels of a frame, and what the options make of the canvas; for an animation two more canvases.
+    /// Returns the size of the canvas, the pixels of a frame and the buffers that the options require, plus two more
+    /// canvases for an animation.
     ///
-    /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
+    /// - Throws: ``ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let structure = try structure(of: data, limits: options.limits)
         let frame = structure.frames.map { structure.byteCount(of: $0, options) }.max() ?? 0
@@ -71,12 +72,17 @@ package struct GIFDecoder: ImageDecoding {
 }
 
 extension CodecRegistry.Entry {
-    /// GIF of both versions, still and animated. Recognized by the signature of either version, `GIF87a` or `GIF89a`.
+    /// GIF of both versions, still and animated. The format is recognized by the signature of either version, `GIF87a`
+    /// or `GIF89a`.
     ///
-    /// The result is RGBA8 of the canvas's size, whatever pixel format is requested. Frames are clipped to the canvas; pixels
-    /// that they do not cover or that they mark as transparent are transparent black, as in browsers, whatever the file's
-    /// background color. Indices beyond the palette are opaque black. GIF has no partial transparency, so straight and
-    /// premultiplied samples are the same. A target size is reached by averaging.
+    /// ```swift
+    /// let image = try CodecRegistry([.gif]).decode(data)
+    /// ```
+    ///
+    /// The result is RGBA8 of the canvas's size, regardless of the requested pixel format. Frames are clipped to the
+    /// canvas. Pixels that they do not cover or mark as transparent are transparent black, as in browsers, regardless
+    /// of the file's background color. Indices beyond the palette are opaque black. GIF has no partial transparency, so
+    /// straight and premultiplied samples are equal. A target size is reached by averaging.
     public static var gif: Self {
         Self(
             format: .gif, decoder: GIFDecoder(),
@@ -85,7 +91,7 @@ extension CodecRegistry.Entry {
     }
 }
 
-/// Sends the rows of one image, from top to bottom, to a consumer that has begun.
+/// A stream that sends the rows of one image, from top to bottom, to a consumer whose `begin` has been called.
 private struct GIFRowStream {
     private let frame: GIFFrame
     private let structure: GIFStructure
@@ -114,9 +120,9 @@ private struct GIFRowStream {
     }
 }
 
-/// The plain C loop over giflib that benchmarks compare ``GIFDecoder`` with.
+/// The plain C loop over giflib that serves as the benchmark baseline of ``GIFDecoder``.
 package enum GIFReference {
-    /// Decodes every image and throws the pixels away. Returns their number, 0 on any error.
+    /// Decodes every image and discards the pixels. Returns the number of pixels, or 0 on any error.
     package static func decode(_ data: Data) -> Int {
         data.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return 0 }

@@ -2,29 +2,36 @@ public import AlcedoCore
 private import CGIFShim
 public import FoundationEssentials
 
-/// Encodes GIF, by giflib: stills, and animations one frame at a time.
+/// An encoder of still and animated GIF that uses giflib.
 ///
-/// A picture of at most 256 colours, a transparent one among them, is kept exactly. Others get a palette by median cut
-/// (see `MedianCut`), and their pixels the nearest colours of it, dithered if wished. Pixels of an alpha below 128
-/// become transparent, all others opaque; samples of 16 bits lose their low byte. Of an animation's frame only the
-/// rectangle that changed is written, with a palette of its own; raw delays are rounded to hundredths of a second, and
-/// the number of plays becomes a NETSCAPE2.0 loop count. GIF knows no orientation, so pictures are made upright. The
-/// ICC profile is kept in an ICCRGBG1012 extension.
+/// ```swift
+/// let data = try GIFEncoder(dithers: false).encode(image)
+/// ```
 ///
-/// Memory: three pictures of four bytes a pixel, indices, and the output, however many frames there are. Rows are
-/// collected, for the palette depends on all of them.
+/// An image with at most 256 colors, including a transparent one, is stored exactly. Other images get a palette by
+/// median cut, and their pixels are mapped to its nearest colors, with optional dithering. Pixels with an alpha below
+/// 128 become transparent, all others opaque. 16-bit samples lose their low byte.
+///
+/// For an animation, each frame is written as the rectangle that changed, with its own palette. Raw delays are rounded
+/// to hundredths of a second, and the number of plays becomes a NETSCAPE2.0 loop count. GIF has no orientation, so
+/// images are made upright. The ICC profile is written in an ICCRGBG1012 extension.
+///
+/// Memory: three images of four bytes per pixel, the indices and the output, regardless of the number of frames. Rows
+/// are collected, because the palette depends on all of them.
 public struct GIFEncoder: AnimationEncoding {
-    /// Whether the error of colours that the palette lacks is spread over the neighbours. Default: true.
+    /// Whether the error of colors that are not in the palette is diffused to adjacent pixels. Default: `true`.
     package var dithers: Bool
-    /// Most colours of a palette, the transparent one included: 2 to 256; others count as the nearest. Default: 256.
+    /// The maximum number of colors in a palette, including the transparent one, from 2 to 256. Other values are
+    /// clamped. Default: 256.
     package var maximumColorCount: Int
 
     /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - dithers: Whether the error of colors that the palette lacks is spread over the neighbors. Default: true.
-    ///   - maximumColorCount: The maximum number of colors of a palette, including the transparent one: 2 to 256; others count
-    ///     as the nearest. Default: 256.
+    ///   - dithers: Whether the error of colors that are not in the palette is diffused to adjacent pixels. Default:
+    ///     `true`.
+    ///   - maximumColorCount: The maximum number of colors in a palette, including the transparent one, from 2 to 256.
+    ///     Other values are clamped. Default: 256.
     public init(dithers: Bool = true, maximumColorCount: Int = 256) {
         self.dithers = dithers
         self.maximumColorCount = maximumColorCount
@@ -32,10 +39,10 @@ public struct GIFEncoder: AnimationEncoding {
 
     public var format: ImageFormat { .gif }
 
-    /// Encodes any pixel format; an animation with all its frames.
+    /// Encodes an image of any pixel format, with all frames of an animation.
     ///
-    /// - Throws: ``ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of unlike
-    ///   sizes; `failed` when a frame of the animation cannot be had.
+    /// - Throws: ``ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of different
+    ///   sizes; `failed` when a frame of the animation cannot be read.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let first = try GIFImage(image.frames == nil ? image.pixels : frame(0, of: image), image.orientation)
         let output = try GIFOutput(
@@ -54,7 +61,7 @@ public struct GIFEncoder: AnimationEncoding {
                     throw ImageEncodingError(.unsupportedImage, "GIF: the frames have different sizes")
                 }
             }
-            // Nothing can be drawn to make a pixel transparent again: then the whole canvas is cleared.
+            // Drawing cannot make a pixel transparent again, so that the whole canvas is cleared in this case.
             let clears = next.map(current.hasHoles(in:)) ?? false
             let area = clears ? current.bounds : shown.map(current.changes(from:)) ?? current.bounds
             try output.add(
@@ -79,14 +86,15 @@ public struct GIFEncoder: AnimationEncoding {
         }
     }
 
-    /// The repeats after the first play, 0 for ever; nil for one play, of which the file then says nothing.
+    /// Returns the number of repeats after the first play: 0 for endless repeats, or `nil` for one play, which needs no
+    /// extension.
     private static func loopCount(of frames: (any ImageFrameSource)?) -> Int? {
         guard let frames, frames.frameCount > 1 else { return nil }
         guard let plays = frames.playCount else { return 0 }
         return plays > 1 ? min(plays - 1, 65_535) : nil
     }
 
-    /// Rounded to nearest, within what the format can say.
+    /// Returns the delay in hundredths of a second, rounded to nearest and clamped to the range of the format.
     private static func hundredths(_ delay: Duration) -> Int {
         let (seconds, attoseconds) = delay.components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
@@ -96,25 +104,27 @@ public struct GIFEncoder: AnimationEncoding {
 }
 
 extension ImageEncoding where Self == GIFEncoder {
-    /// GIF.
+    /// Returns an encoder of GIF.
     ///
     /// - Parameters:
-    ///   - dithers: Whether the error of colors that the palette lacks is spread over the neighbors. Default: true.
-    ///   - maximumColorCount: The maximum number of colors of a palette: 2 to 256. Default: 256.
+    ///   - dithers: Whether the error of colors that are not in the palette is diffused to adjacent pixels. Default:
+    ///     `true`.
+    ///   - maximumColorCount: The maximum number of colors in a palette, from 2 to 256. Default: 256.
     public static func gif(dithers: Bool = true, maximumColorCount: Int = 256) -> Self {
         GIFEncoder(dithers: dithers, maximumColorCount: maximumColorCount)
     }
 }
 
-/// Writes the blocks of a GIF to memory, by giflib.
+/// A writer of the blocks of a GIF to memory that uses giflib.
 private final class GIFOutput {
     private let encoder: OpaquePointer
 
     /// Writes the header.
     ///
     /// - Parameters:
-    ///   - size: At most 65,535 pixels a side.
-    ///   - loopCount: 0 to 65,535 for a NETSCAPE2.0 extension; nil for none.
+    ///   - size: The size of the canvas, at most 65,535 pixels on a side.
+    ///   - loopCount: The loop count of a NETSCAPE2.0 extension, from 0 to 65,535, or `nil` for no extension.
+    ///   - colorProfile: The ICC profile, or `nil`.
     init(size: PixelSize, loopCount: Int?, colorProfile: Data?) throws(ImageEncodingError) {
         guard let encoder = alcedo_gif_encoder_create() else {
             throw ImageEncodingError(.outOfMemory, "GIF: there is no memory for the encoder")
@@ -134,8 +144,10 @@ private final class GIFOutput {
     /// Writes one image.
     ///
     /// - Parameters:
-    ///   - delay: In hundredths of a second, at most 65,535.
-    ///   - clears: Whether the image's area becomes transparent after it was shown.
+    ///   - source: The indices and the palette.
+    ///   - area: The position of the image on the canvas.
+    ///   - delay: The delay in hundredths of a second, at most 65,535.
+    ///   - clears: Whether the image's area becomes transparent after the image has been displayed.
     func add(
         _ source: GIFIndexedImage, at area: PixelRect, delay: Int, clears: Bool
     ) throws(ImageEncodingError) {
@@ -143,7 +155,7 @@ private final class GIFOutput {
         let isWritten = indices.withUnsafeMutableBufferPointer { indices in
             source.palette.withUnsafeBufferPointer { palette -> Int32 in
                 guard let indices = indices.baseAddress, let colors = palette.baseAddress else { return 0 }
-                // Source of the numbers: GIF89a section 23.
+                // Source of the disposal numbers: GIF89a section 23.
                 var image = alcedo_gif_image(
                     left: UInt32(clamping: area.x), top: UInt32(clamping: area.y),
                     width: UInt32(clamping: area.size.width), height: UInt32(clamping: area.size.height),
@@ -156,7 +168,7 @@ private final class GIFOutput {
         guard isWritten != 0 else { throw failure }
     }
 
-    /// Writes the end and returns the file.
+    /// Writes the trailer and returns the file.
     func finish() throws(ImageEncodingError) -> Data {
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0

@@ -1,14 +1,15 @@
 import AlcedoCore
 
-/// A picture as GIF can show it: pixels are opaque, or transparent black.
+/// An image that GIF can represent: every pixel is opaque or transparent black.
 struct GIFImage {
     let size: PixelSize
-    /// Row by row from the top, without padding; in memory red, green, blue, alpha.
+    /// The pixels row by row from the top, without padding. Red, green, blue and alpha in memory order.
     let pixels: [UInt32]
 
     /// Makes the rows upright, and each pixel opaque or transparent.
     ///
-    /// - Throws: ``ImageEncodingError`` `unsupportedImage` when a side does not fit the format's 16 bits, or `outOfMemory`.
+    /// - Throws: ``ImageEncodingError``: `unsupportedImage` when a side does not fit in the format's 16 bits, or
+    ///   `outOfMemory`.
     init(_ stored: PixelBuffer, _ orientation: ImageOrientation) throws(ImageEncodingError) {
         let buffer: PixelBuffer
         do {
@@ -39,13 +40,13 @@ struct GIFImage {
 
     var bounds: PixelRect { PixelRect(x: 0, y: 0, width: size.width, height: size.height) }
 
-    /// Whether a pixel that shows here is transparent in `next`, which has the same size.
+    /// Returns whether a visible pixel of this image is transparent in `next`, which must have the same size.
     func hasHoles(in next: GIFImage) -> Bool {
         zip(pixels, next.pixels).contains { $0 != 0 && $1 == 0 }
     }
 
-    /// The smallest rectangle outside which this picture is like `other`, which has the same size; one pixel when all
-    /// of it is, because an image must have some.
+    /// Returns the smallest rectangle with all pixels that differ from `other`, which must have the same size. Returns
+    /// one pixel for equal images, because an image in a GIF cannot be empty.
     func changes(from other: GIFImage) -> PixelRect {
         let width = size.width
         let differs = { (y: Int) in pixels[y * width..<(y + 1) * width] != other.pixels[y * width..<(y + 1) * width] }
@@ -61,16 +62,15 @@ struct GIFImage {
     }
 }
 
-/// A part of a picture as indices into a palette of its own.
+/// A part of an image, as indices into its own palette.
 struct GIFIndexedImage {
     private(set) var indices: [UInt8] = []
-    /// Red, green and blue of each colour.
+    /// The red, green and blue of each color.
     let palette: [UInt8]
     let transparentIndex: Int?
 
-    /// Keeps the colours when they are few enough, and finds others for them when they are not.
-    ///
-    /// - Parameter area: A part of the picture that is not empty.
+    /// Keeps the colors exactly when there are at most `maximumColorCount`, and quantizes them otherwise. `area` must
+    /// not be empty.
     init(_ image: GIFImage, in area: PixelRect, maximumColorCount: Int, dithers: Bool) {
         let rows = (area.y..<area.y + area.size.height).map { y in
             let start = y * image.size.width + area.x

@@ -2,13 +2,13 @@ public import AlcedoCore
 private import CJPEGShim
 package import FoundationEssentials
 
-/// Decodes JPEG as `CodecRegistry.Entry.jpeg` describes.
+/// The decoder of `CodecRegistry.Entry.jpeg`.
 ///
-/// A file that ends early or lost entropy-coded data is an error, although libjpeg only warns and fills in gray. Codes that
-/// are none are an error where it notices them, which it does not with many bytes at hand; they do no harm. Of an image in
-/// one scan a part is the rows above the cut; of one in several it is the whole, coarser. Arithmetic coding gives no parts.
-/// An XMP packet beyond its first 64 KiB is not read. Source: ITU-T T.81; Adobe technical note 5116 for the inverted
-/// ink of CMYK.
+/// A file that ends early or has lost entropy-coded data is an error, although libjpeg only warns and fills the gap
+/// with gray. Invalid codes are an error where libjpeg detects them. It does not detect them while many bytes are
+/// available; such codes are harmless. A partial image of a file with one scan has the rows above the cut. With several
+/// scans, it is the whole image at a lower quality. Arithmetic coding gives no partial images. An XMP packet is read up
+/// to its first 64 KiB. Source: ITU-T T.81; Adobe technical note 5116 for the inverted ink of CMYK.
 package struct JPEGDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
@@ -30,10 +30,10 @@ package struct JPEGDecoder: ImageDecoding {
         }
     }
 
-    /// Hands over rows as they are decoded. Memory is O(*w*) for one scan; several need all coefficients, about two bytes
-    /// a sample. A picture that must be turned is decoded whole.
+    /// Sends rows as they are decoded. One scan needs O(*w*) memory; several scans need all coefficients, about two
+    /// bytes per sample. An image that must be reoriented is decoded as a whole first.
     ///
-    /// - Throws: ``ImageDecodingError``, and what the consumer throws.
+    /// - Throws: ``ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         try data.withUnsafeBytes { memory in
             guard !memory.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
@@ -49,9 +49,10 @@ package struct JPEGDecoder: ImageDecoding {
         IncrementalDecoder(JPEGDecodingState(options: options))
     }
 
-    /// The output, a second one where it is turned, and the coefficients of an image in several scans.
+    /// Returns the size of the output, of a second buffer for reorienting, and of the coefficients of an image in
+    /// several scans.
     ///
-    /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
+    /// - Throws: ``ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
             try JPEGReader(bytes, limits: options.limits).byteCount(options)
@@ -62,17 +63,22 @@ package struct JPEGDecoder: ImageDecoding {
 }
 
 extension CodecRegistry.Entry {
-    /// JPEG by libjpeg-turbo: baseline and progressive, Huffman and arithmetic coding; gray, YCbCr, RGB, CMYK, YCCK.
-    /// Recognized by its start-of-image marker and the marker that follows it. The encoder's best quality keeps colors at
-    /// full resolution.
+    /// JPEG by libjpeg-turbo: baseline and progressive, Huffman and arithmetic coding; gray, YCbCr, RGB, CMYK and YCCK.
+    /// The format is recognized by its start-of-image marker and the marker that follows. At a quality of 1, the
+    /// encoder keeps chrominance at full resolution.
     ///
-    /// The result is opaque RGBA8, or gray8 for a gray file on request, with the accurate integer DCT and smooth upsampling,
-    /// the library's own defaults. With a target size the DCT scales to an eighth, a quarter or a half, and the full-size
-    /// image is never in memory.
+    /// ```swift
+    /// let image = try CodecRegistry([.jpeg]).decode(data)
+    /// ```
     ///
-    /// A file that ends early or lost entropy-coded data is an error, although libjpeg only warns and fills in gray. A partial
-    /// image of a file in one scan has the rows above the damage; of one in several scans it is the whole image, coarser.
-    /// Arithmetic coding gives no partial images. An XMP packet beyond its first 64 KiB is not read.
+    /// The result is opaque RGBA8, or gray8 for a gray file on request. Decoding uses the accurate integer DCT and
+    /// smooth upsampling, which are libjpeg-turbo's defaults. With a target size, the DCT scales to an eighth, a
+    /// quarter or a half, and the full-size image is never in memory.
+    ///
+    /// A file that ends early or has lost entropy-coded data is an error, although libjpeg only warns and fills the gap
+    /// with gray. A partial image of a file with one scan has the rows above the damage. With several scans, it is the
+    /// whole image at a lower quality. Arithmetic coding gives no partial images. An XMP packet is read up to its first
+    /// 64 KiB.
     public static var jpeg: Self {
         Self(
             format: .jpeg, decoder: JPEGDecoder(), signatures: [[0xFF, 0xD8, 0xFF]],
@@ -82,9 +88,9 @@ extension CodecRegistry.Entry {
     }
 }
 
-/// The plain C loop over libjpeg that benchmarks compare ``JPEGDecoder`` with.
+/// The plain C loop over libjpeg that serves as the benchmark baseline of ``JPEGDecoder``.
 package enum JPEGReference {
-    /// Decodes and throws the pixels away. Returns their number, 0 on any error.
+    /// Decodes the image and discards the pixels. Returns the number of pixels, or 0 on any error.
     package static func decode(_ data: Data) -> Int {
         data.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return 0 }

@@ -1,10 +1,11 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Decodes a JPEG while its bytes arrive.
+/// The state of a JPEG that is decoded while its bytes arrive.
 ///
-/// Keeps all bytes: libjpeg reads from them, and should it not come to the end, they are decoded at once to say why, or
-/// to give the part there is. Rows of one scan are previews as they come; of several, each complete scan is.
+/// All bytes are kept, because libjpeg reads from them. When it cannot reach the end, they are decoded again in one
+/// call to find the error or to make the partial image. Previews of an image with one scan contain the rows decoded so
+/// far; with several scans, each complete scan gives a preview.
 final class JPEGDecodingState: IncrementalDecodingState {
     private enum Stage { case header, start, rows, scans, waiting, finished, failed }
 
@@ -14,7 +15,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
     private var reader: JPEGReader?
     private var partialImage: JPEGPartialImage?
     private var completeScans: UInt32 = 0
-    /// Rows, or scans, of the last preview.
+    /// The number of rows or scans in the last preview.
     private var previewed = 0
     private(set) var info: ImageInfo?
     private(set) var decodingByteCount: Int?
@@ -30,13 +31,13 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Runs `body`, whose damage, when it is allowed, is looked at when all bytes are there.
+    /// Runs `body`. An allowed error is handled when all bytes have arrived.
     private func decode(
         _ body: (JPEGReader) throws(ImageDecodingError) -> Void
     ) throws(ImageDecodingError) {
         do throws(ImageDecodingError) {
             try withReader(body)
-            // The picture is whole, or is decoded by another reader: coefficients need not stay.
+            // The image is complete or will be decoded by another reader: the coefficients are no longer needed.
             if stage == .finished || stage == .waiting { reader = nil }
         } catch {
             stage = .failed
@@ -44,7 +45,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads what comes before the pixels, and allocates nothing for them.
+    /// Reads the bytes before the pixels. Allocates nothing for the pixels.
     private func readHeader(_ reader: JPEGReader) throws(ImageDecodingError) {
         guard try reader.readHeader() else { return }
         info = reader.info
@@ -53,7 +54,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         stage = .start
     }
 
-    /// Runs `body` with the reader at bytes that do not move meanwhile.
+    /// Runs `body` with the reader on bytes that do not move during the call.
     private func withReader<Result>(
         _ body: (JPEGReader) throws(ImageDecodingError) -> Result
     ) throws(ImageDecodingError) -> Result {
@@ -70,7 +71,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
             let header = try reader.start(options)
             partialImage = try reader.canSuspend ? JPEGPartialImage(header) : nil
             stage = reader.hasSeveralScans ? .scans : .rows
-            // Arithmetic coding: nothing before the end.
+            // Arithmetic coding cannot suspend, so that nothing is decoded before the end.
             if !reader.canSuspend { stage = .waiting }
         }
         switch stage {
@@ -87,8 +88,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads to the end of the image. Of damage that libjpeg has warned of, decoding at once has the last word: where many
-    /// bytes are at hand, it reads Huffman codes in another way, which takes bad ones as they come.
+    /// Reads to the end of the image. When libjpeg has warned of damage, decoding all bytes in one call decides: while
+    /// many bytes are available, libjpeg uses another Huffman decoder that accepts invalid codes.
     private func end(_ reader: JPEGReader) throws(ImageDecodingError) {
         do throws(ImageDecodingError) {
             if try reader.finish() { stage = .finished }
@@ -98,7 +99,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads all rows as the scans so far give them.
+    /// Reads all rows at the quality of the scans so far.
     private func output(scan: UInt32, _ reader: JPEGReader) throws(ImageDecodingError) {
         try reader.beginOutput(scan: scan)
         partialImage?.rowCount = 0
@@ -106,7 +107,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         try reader.endOutput()
     }
 
-    /// Decodes what came with the header.
+    /// Decodes the pixel data that arrived together with the header.
     private func start() throws(ImageDecodingError) {
         guard stage == .start else { return }
         try decode { reader throws(ImageDecodingError) in try advance(reader) }
@@ -130,7 +131,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
         if stage == .finished { return try image() }
-        // What there is of it is made anew.
+        // Decoding starts again with all bytes.
         (reader, partialImage) = (nil, nil)
         do throws(ImageDecodingError) {
             return try JPEGPartialImage.decode(data, options)
@@ -139,7 +140,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// What there is of a damaged file; throws the damage when parts are not wanted, or there is nothing to show.
+    /// Returns the partial image of a damaged file. Throws `partialError` when partial images are not allowed or there
+    /// is nothing to show.
     static func part(
         of data: Data, options: DecodingOptions, partialError: ImageDecodingError
     ) throws(ImageDecodingError) -> DecodedImage {

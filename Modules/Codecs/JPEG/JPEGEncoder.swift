@@ -2,38 +2,44 @@ public import AlcedoCore
 import CJPEGShim
 public import FoundationEssentials
 
-/// Encodes images as JPEG, by libjpeg-turbo.
+/// An encoder of JPEG that uses libjpeg-turbo.
 ///
-/// gray8 is written as gray, everything else as YCbCr of 8 bits; 16-bit samples lose their low byte. JPEG has no alpha:
-/// transparent pixels are laid over a background color. The colour profile is kept when it is made for such colours. The
-/// pixels stay as they lie; their orientation is written as EXIF, in the data of `embedding(exif:)` when there is any: at most
-/// 65,527 bytes of it, and longer data is left out.
+/// ```swift
+/// let data = try JPEGEncoder(quality: 90).encode(image)
+/// ```
+///
+/// Images in gray8 are written as gray, all others as 8-bit YCbCr. 16-bit samples lose their low byte. JPEG has no
+/// alpha: transparent pixels are blended with a background color. The color profile is kept when it is made for the
+/// written color model. The pixels keep their stored order; the orientation is written as EXIF, inside the data of
+/// `embedding(exif:)` if there is any. EXIF data of more than 65,527 bytes is omitted.
 public struct JPEGEncoder: EXIFEncoding {
-    /// 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Values outside count as the nearest.
+    /// The quality from 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Other values are
+    /// clamped.
     package var quality: Int
-    /// How many chrominance samples are kept. Default: one for four pixels.
+    /// The chrominance subsampling. Default: one sample for four pixels.
     package var subsampling: JPEGSubsampling
-    /// Whether the image comes in several scans, each finer than the one before. Rows are then kept as coefficients until
-    /// the end, two bytes a sample.
+    /// Whether the image is stored in several scans, each finer than the one before. Rows are then kept as coefficients
+    /// until the end, at two bytes per sample.
     package var isProgressive: Bool
-    /// Whether Huffman tables are made for this image: some percent smaller, and kept as coefficients until the end.
-    /// A progressive image always has its own.
+    /// Whether the Huffman tables are made for this image. This saves some percent, and rows are kept as coefficients
+    /// until the end. A progressive image always has its own tables.
     package var optimizesHuffman: Bool
-    /// What shows through transparent pixels.
+    /// The color under transparent pixels.
     package var background: OpaqueColor
-    /// The EXIF data to write, from the TIFF header on. A JPEG holds at most 65,527 bytes of it; longer data is left out.
+    /// The EXIF data to write, starting with the TIFF header. Data of more than 65,527 bytes does not fit in a JPEG and
+    /// is omitted.
     package var exif: Data?
 
     /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - quality: From 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group; values outside count as the
-    ///     nearest. Default: 85.
-    ///   - subsampling: How many chrominance samples are kept. Default: one for four pixels.
-    ///   - isProgressive: Whether the image is stored in several scans, each finer than the one before. Rows are then kept as
-    ///     coefficients until the end, two bytes a sample. Default: false.
-    ///   - optimizesHuffman: Whether Huffman tables are made for this image, which is then some percent smaller and is kept as
-    ///     coefficients until the end. A progressive image always has its own tables. Default: false.
+    ///   - quality: The quality from 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Other
+    ///     values are clamped. Default: 85.
+    ///   - subsampling: The chrominance subsampling. Default: `.both`, one sample for four pixels.
+    ///   - isProgressive: Whether the image is stored in several scans, each finer than the one before. Rows are then
+    ///     kept as coefficients until the end, at two bytes per sample. Default: `false`.
+    ///   - optimizesHuffman: Whether the Huffman tables are made for this image. This saves some percent, and rows are
+    ///     kept as coefficients until the end. A progressive image always has its own tables. Default: `false`.
     ///   - background: The color under transparent pixels. Default: white.
     public init(
         quality: Int = 85, subsampling: JPEGSubsampling = .both, isProgressive: Bool = false,
@@ -48,12 +54,12 @@ public struct JPEGEncoder: EXIFEncoding {
 
     public var format: ImageFormat { .jpeg }
 
-    /// Stills that are marked as opaque, or have no alpha samples.
+    /// Returns whether the image is a still image that is marked as opaque or has no alpha samples.
     public func holds(_ image: DecodedImage) -> Bool {
         !image.isAnimated && (image.pixels.alphaMode == .opaque || [.rgbx8, .gray8].contains(image.pixels.format))
     }
 
-    /// Encodes the image; of an animation the first frame.
+    /// Encodes the image. Only the first frame of an animation is encoded.
     ///
     /// - Throws: ``ImageEncodingError``: `unsupportedImage` for a side of more than 65,500 pixels.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
@@ -67,7 +73,8 @@ public struct JPEGEncoder: EXIFEncoding {
         return data
     }
 
-    /// Memory is O(*w*), unless the image is progressive or its Huffman tables are optimised.
+    /// Returns an encoder that takes rows as they arrive. Memory is O(*w*), unless the image is progressive or its
+    /// Huffman tables are optimized.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         JPEGRowEncoder(settings, background: background, exif: exif, output: output)
     }
@@ -83,28 +90,28 @@ public struct JPEGEncoder: EXIFEncoding {
 }
 
 extension ImageEncoding where Self == JPEGEncoder {
-    /// JPEG.
+    /// Returns an encoder of JPEG.
     ///
     /// - Parameters:
-    ///   - quality: 1 (smallest) to 100 (best). Default: 85.
-    ///   - isProgressive: Whether the image comes in several scans. Default: false.
+    ///   - quality: The quality from 1 (smallest) to 100 (best). Default: 85.
+    ///   - isProgressive: Whether the image is stored in several scans. Default: `false`.
     public static func jpeg(quality: Int = 85, isProgressive: Bool = false) -> Self {
         JPEGEncoder(quality: quality, isProgressive: isProgressive)
     }
 }
 
-/// How many chrominance samples a JPEG keeps. Source: ITU-T T.81, section A.1.1.
+/// The chrominance subsampling of a JPEG. Source: ITU-T T.81, section A.1.1.
 public enum JPEGSubsampling: String, Sendable, Hashable, CaseIterable {
-    /// 4:4:4, one for every pixel.
+    /// 4:4:4, one chrominance sample for every pixel.
     case none
-    /// 4:2:2, one for two pixels side by side.
+    /// 4:2:2, one chrominance sample for two horizontally adjacent pixels.
     case horizontal
-    /// 4:4:0, one for two pixels above one another.
+    /// 4:4:0, one chrominance sample for two vertically adjacent pixels.
     case vertical
-    /// 4:2:0, one for four pixels.
+    /// 4:2:0, one chrominance sample for four pixels.
     case both
 
-    /// Luminance samples for each of chrominance.
+    /// The number of luminance samples for each chrominance sample, per axis.
     var factors: (horizontal: Int32, vertical: Int32) {
         switch self {
         case .none: (1, 1)
@@ -115,13 +122,13 @@ public enum JPEGSubsampling: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Encodes rows as they come; what is encoded goes to the output at once.
+/// An encoder that takes rows as they arrive and outputs the encoded bytes without waiting for the end.
 private final class JPEGRowEncoder: PixelRowConsumer {
-    /// The longest side that libjpeg takes.
+    /// The maximum length of a side in libjpeg.
     private static let maximumSide = 65_500
-    /// Encoded bytes are handed on when there are about this many.
+    /// The approximate number of encoded bytes that are passed to the output at a time.
     private static let pieceByteCount = 1 << 14
-    /// A marker of 65,533 bytes begins with six that name EXIF. Source: CIPA DC-008 (Exif 2.32) section 4.7.2.
+    /// A marker segment has 65,533 bytes, of which six identify EXIF. Source: CIPA DC-008 (Exif 2.32) section 4.7.2.
     private static let exifLimit = 65_527
 
     private let settings: alcedo_jpeg_settings
@@ -132,7 +139,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     private var flattener: JPEGRowFlattener?
     private var bytesPerRow = 0
 
-    /// - Parameter settings: How to encode; what is encoded is said by the rows' header.
+    /// Creates an encoder. The size and color model are set later, from the header of the rows.
     init(
         _ settings: alcedo_jpeg_settings, background: OpaqueColor, exif: Data?,
         output: @escaping (RawSpan) throws -> Void
@@ -182,7 +189,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
 
     func consume(_ row: RawSpan) throws {
         guard let shim else { return }
-        // libjpeg reads as many bytes as the header says.
+        // libjpeg reads the number of bytes that the header implies.
         guard row.byteCount >= bytesPerRow else {
             throw ImageEncodingError(.failed, "JPEG: a row has \(row.byteCount) of \(bytesPerRow) bytes")
         }
@@ -205,7 +212,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         try hand(to: shim, atLeast: 1)
     }
 
-    /// Hands on what has been encoded, when it is at least so many bytes.
+    /// Passes the encoded bytes to the output when there are at least `minimum`.
     private func hand(to shim: OpaquePointer, atLeast minimum: Int) throws {
         guard alcedo_jpeg_encoder_pending(shim) >= minimum else { return }
         var count = 0
@@ -221,12 +228,13 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     }
 }
 
-/// Makes rows that JPEG can hold: four bytes a pixel, of which the last does not count, without transparency.
+/// A converter of rows to a form that JPEG can store: four bytes per pixel, of which the last is ignored, without
+/// transparency.
 private struct JPEGRowFlattener {
     private var straight: StraightRowConverter
     private let background: SIMD4<UInt32>
 
-    /// nil when the rows are fit as they are.
+    /// Creates a converter, or returns `nil` when the rows need no conversion.
     init?(_ header: PixelRowHeader, background: OpaqueColor) {
         switch header.format {
         case .gray8, .rgbx8: return nil
@@ -237,7 +245,7 @@ private struct JPEGRowFlattener {
         self.background = SIMD4(UInt32(background.red), UInt32(background.green), UInt32(background.blue), 255)
     }
 
-    /// The row over the background, rounded to nearest.
+    /// Returns the row blended with the background, rounded to nearest.
     mutating func flattened(_ row: UnsafeRawBufferPointer) -> [UInt8] {
         var pixels = straight.convert(RawSpan(_unsafeBytes: row))
         pixels.withUnsafeMutableBytes { pixels in

@@ -1,7 +1,7 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// The pixels of a JPEG as far as they have been read.
+/// The decoded rows of a JPEG and the memory for all rows.
 struct JPEGPartialImage {
     let header: PixelRowHeader
     var pixels: PixelBuffer
@@ -9,7 +9,7 @@ struct JPEGPartialImage {
 
     init(_ header: PixelRowHeader) throws(ImageDecodingError) {
         self.header = header
-        // Memory for the rows, every one of which will be written.
+        // The memory is not initialized, because every row will be written.
         guard
             let pixels = PixelBuffer(
                 size: header.size, format: header.format, alphaMode: .opaque, initialize: { _, _ in })
@@ -19,7 +19,7 @@ struct JPEGPartialImage {
 
     var isComplete: Bool { rowCount == header.size.height }
 
-    /// Reads as many of the missing rows as the reader has.
+    /// Reads as many of the missing rows as the reader can provide.
     mutating func read(from reader: JPEGReader) throws(ImageDecodingError) {
         let stride = pixels.bytesPerRow
         let start = rowCount * stride
@@ -31,7 +31,8 @@ struct JPEGPartialImage {
         }
     }
 
-    /// The image; rows that have not come are transparent, or in gray pictures black. They are cleared in their place.
+    /// Returns the image and clears missing rows in its buffer: they are transparent in color images and black in gray
+    /// images.
     mutating func image(
         _ options: DecodingOptions, partialError: ImageDecodingError? = nil
     ) throws(ImageDecodingError) -> DecodedImage {
@@ -51,7 +52,7 @@ struct JPEGPartialImage {
             format: .jpeg, partialError: partialError)
     }
 
-    /// The image of bytes that are all there, and whole.
+    /// Decodes a complete file.
     static func decode(_ data: Data, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
             let reader = try JPEGReader(bytes, limits: options.limits)

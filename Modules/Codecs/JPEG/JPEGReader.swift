@@ -2,23 +2,27 @@ import AlcedoCore
 import CJPEGShim
 import FoundationEssentials
 
-/// Owns one libjpeg decoder.
+/// A reader that owns one libjpeg decoder.
 final class JPEGReader {
     private let shim: OpaquePointer
     private let limits: DecodingLimits
     private let keepsMetadata: Bool
     private(set) var info: ImageInfo?
-    /// Whether all coefficients are kept until the end of the bytes.
+    /// Whether all coefficients are kept until the last byte.
     private(set) var hasSeveralScans = false
-    /// Whether it can be decoded while its bytes arrive.
+    /// Whether the image can be decoded while its bytes arrive.
     private(set) var canSuspend = true
     private(set) var coefficientByteCount: UInt64 = 0
-    /// What the rows are; there once they have been started.
+    /// The format of the rows, or `nil` before ``start(_:)``.
     private(set) var rowHeader: PixelRowHeader?
 
-    /// Reads the header. The bytes must outlive the reader.
+    /// Creates a reader and reads the header. The bytes must outlive the reader.
     ///
-    /// - Parameter keepsMetadata: Whether ``info`` is to have EXIF and XMP; it always has what the picture is shown by.
+    /// - Parameters:
+    ///   - bytes: The bytes of the file.
+    ///   - limits: The limits of the metadata and the decoded image.
+    ///   - keepsMetadata: Whether ``info`` includes EXIF and XMP. The color profile and orientation are always
+    ///     included.
     init(
         _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, keepsMetadata: Bool = false
     ) throws(ImageDecodingError) {
@@ -31,7 +35,7 @@ final class JPEGReader {
         _ = try readHeader()
     }
 
-    /// A reader whose bytes come by ``feed(_:)``.
+    /// Creates a reader whose bytes are passed by ``feed(_:)``.
     init(limits: DecodingLimits) throws(ImageDecodingError) {
         guard let shim = alcedo_jpeg_create_stream() else { throw Self.notStarted }
         self.shim = shim
@@ -45,16 +49,16 @@ final class JPEGReader {
         ImageDecodingError(.outOfMemory, "libjpeg could not be started")
     }
 
-    /// Gives all bytes so far; they must stay where they are until the next call of this, or the reader's end.
+    /// Passes all bytes received so far. They must not move until the next call or the end of the reader.
     func feed(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let base = bytes.baseAddress else { return }
         alcedo_jpeg_feed(shim, base, bytes.count)
     }
 
-    /// Ends bytes that were fed where the decoder stands, as if the image ended there.
+    /// Ends the input at the decoder's position, as if the image ended there.
     func endInput() { alcedo_jpeg_end_input(shim) }
 
-    /// False when more bytes are needed.
+    /// Reads the header. Returns `false` when more bytes are needed.
     func readHeader() throws(ImageDecodingError) -> Bool {
         var header = alcedo_jpeg_info()
         guard try isDone(alcedo_jpeg_read_header(shim, &header)) else { return false }
@@ -107,8 +111,8 @@ final class JPEGReader {
         }
     }
 
-    /// Chooses size and format of the rows by the options. Reads an image in several scans to its end, unless the bytes
-    /// are fed. To be called once, when the header has been read.
+    /// Sets the size and format of the rows according to the options. Reads an image in several scans to its end,
+    /// unless its bytes are passed by ``feed(_:)``. Must be called once, after the header has been read.
     func start(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
         let header = try checkedHeader(options)
         _ = try isDone(alcedo_jpeg_start(shim, header.format == .gray8 ? 1 : 0))
@@ -116,27 +120,27 @@ final class JPEGReader {
         return header
     }
 
-    /// The rows that ``start(_:)`` will choose, within the limits.
+    /// Returns the format of the rows that ``start(_:)`` will set. Throws when it exceeds the limits.
     func checkedHeader(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
         guard let info else { throw ImageDecodingError(.corrupt, "JPEG: there is no header") }
         let isGray = options.pixelFormat == .gray8 && info.colorModel == .gray
-        // A profile of inks says nothing about the colours they are turned into.
+        // An ink profile does not describe the RGB colors that the inks are converted to.
         let hasInks = info.colorModel == .cmyk || info.colorModel == .ycck
         var header = PixelRowHeader(
             size: info.size, format: isGray ? .gray8 : .rgba8, alphaMode: .opaque,
             colorProfile: hasInks ? nil : info.metadata.colorProfile, orientation: info.orientation)
         if let target = options.target { header.size = try shrink(info, towards: target) }
         try limits.check(header.size, format: header.format)
-        // The whole picture is read however small it is decoded, and that takes its time.
+        // The whole image is read regardless of the output size, and this takes time.
         try limits.check(info.size, format: .gray8)
         try checkCoefficients(beside: header)
         return header
     }
 
-    /// Chooses the smallest scale of the DCT that is not below what `target` needs, and returns the size it gives.
+    /// Sets the smallest DCT scale whose result is at least as large as `target` requires, and returns its size.
     ///
-    /// Of the scales only powers of two: libjpeg-turbo has no vector instructions for the others, and three eighths take
-    /// longer than four, five to seven longer than all eight.
+    /// Only powers of two are used. libjpeg-turbo has no vector instructions for the other scales: three eighths take
+    /// longer than four, and five to seven take longer than all eight.
     func shrink(_ info: ImageInfo, towards target: TargetSize) throws(ImageDecodingError) -> PixelSize {
         let box = info.orientation.swapsSides ? target.size.transposed : target.size
         let needed = info.size.scaled(to: box, mode: target.mode)
@@ -151,11 +155,13 @@ final class JPEGReader {
         return size
     }
 
-    /// The maximum number of bytes that decoding holds: the output, a second one where it is turned, and the coefficients of
-    /// an image in several scans.
+    /// Returns the maximum number of bytes that decoding holds: the output, a second buffer for reorienting, and the
+    /// coefficients of an image in several scans.
     ///
-    /// - Parameter isIncremental: Whether previews are made while the bytes come. The next rows copy the output when a preview
-    ///   shares its memory.
+    /// - Parameters:
+    ///   - options: The decoding options.
+    ///   - isIncremental: Whether previews are made while the bytes arrive. When a preview shares the memory of the
+    ///     output, the next rows copy the output.
     func byteCount(_ options: DecodingOptions, isIncremental: Bool = false) throws(ImageDecodingError) -> Int {
         guard let info else { throw ImageDecodingError(.corrupt, "JPEG: there is no header") }
         let size = try options.target.map { target throws(ImageDecodingError) in try shrink(info, towards: target) }
@@ -168,8 +174,8 @@ final class JPEGReader {
             + Int(clamping: coefficientByteCount)
     }
 
-    /// Throws `exceedsLimit` when the coefficients that libjpeg keeps of an image in several scans, whatever the output's
-    /// size, and the output together exceed the limit of bytes.
+    /// Throws `exceedsLimit` when the output and the coefficients of an image in several scans together exceed the byte
+    /// limit. libjpeg keeps all coefficients regardless of the output size.
     private func checkCoefficients(beside header: PixelRowHeader) throws(ImageDecodingError) {
         let output = PixelBuffer.byteCount(size: header.size, format: header.format) ?? Int.max
         guard coefficientByteCount <= UInt64(max(0, limits.maximumByteCount - output)) || coefficientByteCount == 0
@@ -180,9 +186,12 @@ final class JPEGReader {
         }
     }
 
-    /// Reads the next rows into the memory, and says how many; fewer than fit when bytes are missing, and at the end.
+    /// Reads the next rows into `memory`. Reads fewer rows than fit when bytes are missing and at the end.
     ///
-    /// - Parameter count: Grows by the rows that were read, also when this throws.
+    /// - Parameters:
+    ///   - memory: The memory for the rows.
+    ///   - bytesPerRow: The distance between the starts of two rows in bytes.
+    ///   - count: Is increased by the number of rows that were read, even when an error is thrown.
     func readRows(
         into memory: UnsafeMutableRawBufferPointer, bytesPerRow: Int, count: inout Int
     ) throws(ImageDecodingError) {
@@ -194,9 +203,9 @@ final class JPEGReader {
         _ = try isDone(status)
     }
 
-    /// Reads all rows and hands them to `consumer`, from its beginning to its end.
+    /// Reads all rows and sends them to `consumer`, including its beginning and end.
     ///
-    /// - Throws: `truncated` when libjpeg gives no more rows before the last; what the consumer throws.
+    /// - Throws: `truncated` when libjpeg returns no rows before the last one, and the errors of the consumer.
     func sendRows(_ options: DecodingOptions, to consumer: any PixelRowConsumer) throws {
         let header = try start(options)
         try consumer.begin(header)
@@ -211,7 +220,8 @@ final class JPEGReader {
                     try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: rows[range])))
                 }
             }
-            // A reader of all bytes reports their end as an error; this one may wait for bytes that never come.
+            // A reader of complete data reports the end as an error, but a fed reader would wait for bytes that never
+            // come.
             guard count > 0 else {
                 throw ImageDecodingError(.truncated, "JPEG: there are \(sent) of \(header.size.height) rows")
             }
@@ -221,10 +231,10 @@ final class JPEGReader {
         try consumer.finish()
     }
 
-    /// Reads to the end of the image; false when more bytes are needed.
+    /// Reads to the end of the image. Returns `false` when more bytes are needed.
     func finish() throws(ImageDecodingError) -> Bool { try isDone(alcedo_jpeg_finish(shim)) }
 
-    /// Reads scans as far as the bytes reach. Returns how many are complete, and whether those are all.
+    /// Reads scans as far as bytes are available. Returns the number of complete scans, and whether these are all.
     func consumeScans() throws(ImageDecodingError) -> (complete: UInt32, isEnd: Bool) {
         var complete: UInt32 = 0
         let isEnd = try isDone(alcedo_jpeg_consume(shim, &complete))
@@ -237,7 +247,7 @@ final class JPEGReader {
 
     func endOutput() throws(ImageDecodingError) { _ = try isDone(alcedo_jpeg_end_output(shim)) }
 
-    /// False when more bytes are needed.
+    /// Returns `false` when more bytes are needed. Throws for any other status than success.
     private func isDone(_ status: alcedo_jpeg_status) throws(ImageDecodingError) -> Bool {
         let message = { "JPEG: \(String(cString: alcedo_jpeg_message(self.shim)))" }
         switch status {

@@ -2,29 +2,31 @@ public import AlcedoCore
 import CWebP
 package import FoundationEssentials
 
-/// Decodes WebP as `CodecRegistry.Entry.webp(usesThreads:)` describes.
+/// The decoder of `CodecRegistry.Entry.webp(usesThreads:)`.
 ///
-/// Frames of an animation are drawn as libwebp's own player draws them, to the bit. Premultiplied color is rounded to
-/// nearest, as everywhere in Alcedo, and not down, as libwebp would.
+/// Animation frames are composited bit-identically to libwebp's own player. Premultiplied color is rounded to nearest,
+/// as everywhere in Alcedo, while libwebp rounds down.
 ///
-/// With a target size a still image is scaled while it is decoded: a lossy one without alpha by means of its luma and
-/// chroma, others by libwebp; of a lossy file the full-size picture never exists. The full size must be within the limits
-/// all the same. Animations are averaged down when they are drawn; beside their canvases libwebp keeps some hundred
-/// kilobytes while a frame is decoded. An EXIF orientation is applied; it lies behind the pixels, so a file that announces
-/// EXIF has no previews before it has come, unless orientations are not applied. Source: RFC 9649.
+/// With a target size, a still image is scaled during decoding: lossy images without alpha by averaging luma and
+/// chroma, other images by libwebp. For a lossy file, the full-size image is never in memory, but the full size must be
+/// within the limits. Animations are averaged down when they are composited. In addition to their canvases, libwebp
+/// keeps some hundred kilobytes while a frame is decoded.
+///
+/// An EXIF orientation is applied. EXIF is stored after the pixels, so that a file that declares EXIF has no previews
+/// before it arrives, unless the options do not apply orientations. Source: RFC 9649.
 package struct WebPDecoder: ImageDecoding {
-    /// Whether a second thread may help with a large lossy picture whose bytes are all there; the pixels are the same.
+    /// Whether a second thread may be used for a large lossy image whose bytes are complete. The pixels are the same.
     package var usesThreads: Bool
 
-    /// By default a second thread helps with lossy pictures.
+    /// Creates a stateless decoder. By default, it may use a second thread for large lossy images.
     package init(usesThreads: Bool = true) { self.usesThreads = usesThreads }
 
     private var settings: WebPSettings { WebPSettings(usesThreads: usesThreads) }
 
-    /// Reads all chunks, without decoding a pixel.
+    /// Reads all chunks without decoding pixels.
     ///
-    /// - Throws: ``ImageDecodingError``; `truncated` for a file that is not there as a whole, `exceedsLimit` also for
-    ///   more frames than `limits` allows.
+    /// - Throws: ``ImageDecodingError``; `truncated` for an incomplete file, `exceedsLimit` also for more frames than
+    ///   `limits` allows.
     /// - Complexity: O(chunks).
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         guard let info = try container(of: data, limits: limits).info else {
@@ -34,20 +36,20 @@ package struct WebPDecoder: ImageDecoding {
     }
 
     package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        // Without this, the rows of a file that ends early would be decoded only to be thrown away.
+        // Checks for the end first, because the rows of a truncated file would be decoded and then discarded.
         if !options.allowsPartial { _ = try container(of: data, limits: options.limits) }
         let state = WebPDecodingState(options: options, settings)
         try state.append(data)
         return try state.finish()
     }
 
-    /// Hands over the rows of the image, or of the first frame.
+    /// Sends the rows of the image or of the first frame.
     ///
-    /// libwebp writes into a buffer of the output's size. Of a lossy image without alpha, rows that were handed over
-    /// are given back to the system, so that what stays in memory is O(*w*). Alpha and lossless pixels are kept whole by
-    /// libwebp itself, so these images, animations and turned ones are decoded whole first.
+    /// libwebp writes into a buffer of the output's size. For a lossy image without alpha, the memory of sent rows is
+    /// returned to the system, so that O(*w*) bytes stay in memory. libwebp keeps alpha and lossless pixels as a whole,
+    /// so that these images, animations and reoriented images are decoded as a whole first.
     ///
-    /// - Throws: ``ImageDecodingError``, and what the consumer throws.
+    /// - Throws: ``ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         let container = try container(of: data, limits: options.limits)
         let isReoriented = options.appliesOrientation && container.orientation != .up
@@ -66,7 +68,7 @@ package struct WebPDecoder: ImageDecoding {
         try data.withUnsafeBytes { memory in
             let file = memory.assumingMemoryBound(to: UInt8.self)
             guard try !averager.send(frame.bytes(in: file), to: consumer) else { return }
-            // With all bytes at once libwebp is more lenient, and what it says then counts.
+            // libwebp is more lenient with all bytes in one call, and the result of that call decides.
             let pixels = try frame.pixels(file, size: size, WebPSettings(usesThreads: false))
             for y in averager.rowCount..<pixels.height { try consumer.consume(pixels.row(y)) }
         }
@@ -77,16 +79,19 @@ package struct WebPDecoder: ImageDecoding {
         IncrementalDecoder(WebPDecodingState(options: options, settings))
     }
 
-    /// The output, one more where it is turned, where it is multiplied by alpha, and where a part is allowed, and what
-    /// libwebp keeps: some rows, of a lossless image all pixels once more, of an alpha plane up to five bytes a pixel. For
-    /// an animation two canvases, the picture made of them, and the pixels of a frame.
+    /// Returns the maximum number of bytes that decoding holds.
     ///
-    /// - Throws: ``ImageDecodingError`` as ``inspect(_:limits:)``.
+    /// For a still image, these are the output, another output each for reorienting, premultiplying and partial images,
+    /// the planes for averaging, and the memory of libwebp. libwebp keeps some rows, all pixels again for a lossless
+    /// image, and up to five bytes per pixel for an alpha plane. For an animation, they are two canvases, the image
+    /// made from them, the pixels of a frame, and the memory of libwebp.
+    ///
+    /// - Throws: ``ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         try container(of: data, limits: options.limits).byteCount(options, isIncremental: false) ?? 0
     }
 
-    /// What a whole file says.
+    /// Returns the parsed chunks of a complete file.
     private func container(of data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> WebPContainer {
         var container = WebPContainer(limits: limits)
         try data.withDecoderInput { bytes throws(ImageDecodingError) in try container.advance(bytes) }
@@ -96,19 +101,25 @@ package struct WebPDecoder: ImageDecoding {
 }
 
 extension CodecRegistry.Entry {
-    /// WebP by libwebp: lossy, lossless, with alpha, animated. A second thread may help with large lossy images; see
+    /// WebP by libwebp: lossy, lossless, with alpha, animated. A second thread may be used for large lossy images; see
     /// `webp(usesThreads:)`.
     public static var webp: Self { webp(usesThreads: true) }
 
-    /// Returns the codec of WebP by libwebp: lossy, lossless, with alpha, animated. Recognized by its RIFF header: `RIFF`, four
-    /// bytes of size, `WEBP`. The encoder's best quality is lossless.
+    /// Returns the codec of WebP by libwebp: lossy, lossless, with alpha, animated.
     ///
-    /// The result is RGBA8 of the canvas's size, whatever pixel format is requested. Pixels that the frames of an animation do
-    /// not cover are transparent, as in browsers, whatever the file's background color. A still image without a transparent
-    /// pixel is `.opaque`. With a target size a still image is scaled while it is decoded.
+    /// ```swift
+    /// let image = try CodecRegistry([.webp(usesThreads: false)]).decode(data)
+    /// ```
     ///
-    /// - Parameter usesThreads: Whether a second thread may help with a large lossy image whose bytes are all there. The
-    ///   pixels are the same.
+    /// The format is recognized by its RIFF header: `RIFF`, four bytes of size, `WEBP`. At a quality of 1, the encoder
+    /// is lossless.
+    ///
+    /// The result is RGBA8 of the canvas's size, regardless of the requested pixel format. Pixels that the frames of an
+    /// animation do not cover are transparent, as in browsers, regardless of the file's background color. A still image
+    /// without transparent pixels is `.opaque`. With a target size, a still image is scaled during decoding.
+    ///
+    /// - Parameter usesThreads: Whether a second thread may be used for a large lossy image whose bytes are complete.
+    ///   The pixels are the same.
     public static func webp(usesThreads: Bool) -> Self {
         let size: [UInt8?] = [nil, nil, nil, nil]
         return Self(
@@ -120,7 +131,7 @@ extension CodecRegistry.Entry {
     }
 }
 
-/// Hands over the rows of a frame as libwebp finishes them.
+/// A stream that sends the rows of a frame as libwebp finishes them.
 private struct WebPRowStream {
     private let frame: WebPFrame
     private let size: PixelSize
@@ -128,10 +139,11 @@ private struct WebPRowStream {
     private let bytesPerRow: Int
     private let decoder: WebPRowDecoder
 
-    /// Bytes that libwebp gets before finished rows are handed over.
+    /// The number of bytes that are passed to libwebp before finished rows are sent.
     private static let pieceByteCount = 32 << 10
 
-    /// - Parameter size: Within the limits, so that its bytes can be counted.
+    /// Creates the memory and the decoder. `size` must be within the limits, so that the number of bytes does not
+    /// overflow.
     init(_ frame: WebPFrame, size: PixelSize) throws(ImageDecodingError) {
         self.frame = frame
         self.size = size
@@ -140,7 +152,7 @@ private struct WebPRowStream {
         decoder = try WebPRowDecoder(frame, size: size, into: memory.bytes, bytesPerRow: bytesPerRow)
     }
 
-    /// Sends all rows and the end; the beginning was sent.
+    /// Sends all rows and the end to a consumer whose `begin` has been called.
     func send(_ data: Data, to consumer: any PixelRowConsumer) throws {
         try data.bytes.withUnsafeBytes { file in
             let file = file.assumingMemoryBound(to: UInt8.self)
@@ -157,14 +169,14 @@ private struct WebPRowStream {
                 memory.release(first: sentRows * bytesPerRow)
             }
             guard !decoder.isComplete else { return }
-            // With all bytes at once libwebp is more lenient, and what it says then counts.
+            // libwebp is more lenient with all bytes in one call, and the result of that call decides.
             let pixels = try frame.pixels(file, size: size, WebPSettings(usesThreads: false))
             for y in sentRows..<pixels.height { try consumer.consume(pixels.row(y)) }
         }
         try consumer.finish()
     }
 
-    /// False when libwebp refuses the bytes.
+    /// Passes bytes to libwebp. Returns `false` when libwebp rejects them.
     private func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
         do throws(ImageDecodingError) {
             try decoder.advance(bytes)
@@ -176,9 +188,10 @@ private struct WebPRowStream {
     }
 }
 
-/// The plain calls of libwebp that benchmarks compare ``WebPDecoder`` with.
+/// The plain calls of libwebp that serve as the benchmark baseline of ``WebPDecoder``.
 package enum WebPReference {
-    /// Decodes a still image into memory of its own and throws the pixels away. Returns their number, 0 on any error.
+    /// Decodes a still image into its own memory and discards the pixels. Returns the number of pixels, or 0 on any
+    /// error.
     package static func decode(_ data: Data) -> Int {
         data.withUnsafeBytes { memory in
             var (width, height) = (Int32(0), Int32(0))

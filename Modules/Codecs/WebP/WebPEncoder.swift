@@ -2,42 +2,46 @@ public import AlcedoCore
 import CWebP
 public import FoundationEssentials
 
-/// Encodes WebP, by libwebp: lossy or lossless, still or animated.
+/// An encoder of lossy, lossless and animated WebP that uses libwebp.
 ///
-/// The colour profile is kept as it is. Rows stay as they are stored, and an orientation other than upright is written
-/// as EXIF. Opaque pictures get no alpha. Gray becomes red, green and blue, samples of 16 bits lose their low byte and
-/// premultiplied ones are divided by alpha, because the format knows only straight pixels of 8 bits.
+/// ```swift
+/// let data = try WebPEncoder(quality: 80).encode(image)
+/// ```
 ///
-/// Rows cannot be encoded as they come: libwebp needs the whole picture, so a row encoder collects it.
-/// Source: RFC 9649.
+/// The color profile is kept unchanged. Rows keep their stored order, and an orientation other than upright is written
+/// as EXIF. Opaque images get no alpha. WebP stores only straight 8-bit pixels: gray is written as red, green and blue,
+/// 16-bit samples lose their low byte, and premultiplied samples are divided by alpha.
+///
+/// A row encoder collects the whole image, because libwebp needs all rows to encode. Source: RFC 9649.
 public struct WebPEncoder: EXIFEncoding, AnimationEncoding {
-    /// How pixels are kept.
+    /// The compression of the pixels.
     package enum Compression: Sendable, Hashable {
-        /// Quality from 0 (smallest) to 100 (best); values outside count as the nearest. Alpha is kept exactly.
+        /// Lossy compression with a quality from 0 (smallest) to 100 (best). Other values are clamped. Alpha is kept
+        /// exactly.
         case lossy(quality: Double)
-        /// Without loss, except for the color under alpha 0 unless the encoder keeps it.
+        /// Lossless compression, except for the color under alpha 0 unless the encoder keeps it.
         case lossless
     }
 
-    /// How pixels are kept.
+    /// The compression of the pixels.
     package var compression: Compression
-    /// How hard libwebp tries: 0 (fastest) to 6 (smallest). Values outside count as the nearest.
+    /// The effort of libwebp, from 0 (fastest) to 6 (smallest). Other values are clamped.
     package var method: Int
-    /// Whether lossless compression keeps the colour under alpha 0, which nobody sees. Dropping it makes files smaller.
+    /// Whether lossless compression keeps the color under alpha 0, which is not visible. Files are smaller without it.
     package var keepsHiddenColor: Bool
-    /// The EXIF data to write, from the TIFF header on.
+    /// The EXIF data to write, starting with the TIFF header.
     package var exif: Data?
 
     /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - quality: From 0 (smallest) to 100 (best); values outside count as the nearest. Has no effect when `lossless` is
-    ///     true. Alpha is kept exactly. Default: 75.
-    ///   - lossless: Whether every pixel is kept as it is, except for the color under alpha 0 unless `keepsHiddenColor` is
-    ///     true. Default: false.
-    ///   - method: How hard libwebp tries, from 0 (fastest) to 6 (smallest); values outside count as the nearest. Default: 4.
-    ///   - keepsHiddenColor: Whether lossless compression keeps the color under alpha 0, which is not visible. Dropping it
-    ///     makes files smaller. Default: false.
+    ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
+    ///     `lossless` is `true`. Alpha is kept exactly. Default: 75.
+    ///   - lossless: Whether every pixel is kept exactly, except for the color under alpha 0 unless `keepsHiddenColor`
+    ///     is `true`. Default: `false`.
+    ///   - method: The effort of libwebp, from 0 (fastest) to 6 (smallest). Other values are clamped. Default: 4.
+    ///   - keepsHiddenColor: Whether lossless compression keeps the color under alpha 0, which is not visible. Files
+    ///     are smaller without it. Default: `false`.
     public init(
         quality: Double = 75, lossless: Bool = false, method: Int = 4, keepsHiddenColor: Bool = false
     ) {
@@ -53,15 +57,16 @@ public struct WebPEncoder: EXIFEncoding, AnimationEncoding {
 
     public var format: ImageFormat { .webp }
 
-    /// Encodes the image; of an animation all frames, taken from it one at a time.
+    /// Encodes the image with all frames of an animation, which are requested one at a time.
     ///
-    /// Delays are those of the file it came from, in whole milliseconds. libwebp stores the changes from frame to frame,
-    /// and frames without a change as a longer delay of the one before; when nothing ever changes the result is still.
+    /// Delays are the raw delays of the frames in whole milliseconds. libwebp stores the changes between frames, and
+    /// extends the delay of the previous frame for a frame without changes. An animation whose frames are all equal
+    /// becomes a still image.
     ///
-    /// - Throws: ``ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels and for an animation of more
-    ///   than 2^31 ms; `failed` also when a frame cannot be decoded.
-    /// - Complexity: O(*w* × *h*) for each frame. Memory: a copy of one picture, libwebp's own, and the file; for an
-    ///   animation three more canvases.
+    /// - Throws: ``ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame that does not
+    ///   fill the canvas and for an animation of more than 2^31 ms; `failed` also when a frame cannot be decoded.
+    /// - Complexity: O(*w* × *h*) for each frame. Memory: a copy of one image, the memory of libwebp, and the file; for
+    ///   an animation, three more canvases.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let file: Data
         if let frames = image.frames, frames.frameCount > 1 {
@@ -76,19 +81,19 @@ public struct WebPEncoder: EXIFEncoding, AnimationEncoding {
 }
 
 extension ImageEncoding where Self == WebPEncoder {
-    /// WebP.
+    /// Returns an encoder of WebP.
     ///
     /// - Parameters:
-    ///   - quality: 0 (smallest) to 100 (best). Has no effect when `lossless` is true. Default: 75.
-    ///   - lossless: Whether every visible pixel is kept as it is. Default: false.
-    ///   - method: How hard libwebp tries: 0 (fastest) to 6 (smallest). Default: 4.
+    ///   - quality: The quality from 0 (smallest) to 100 (best). Has no effect when `lossless` is `true`. Default: 75.
+    ///   - lossless: Whether every visible pixel is kept exactly. Default: `false`.
+    ///   - method: The effort of libwebp, from 0 (fastest) to 6 (smallest). Default: 4.
     public static func webp(quality: Int = 75, lossless: Bool = false, method: Int = 4) -> Self {
         WebPEncoder(quality: Double(quality), lossless: lossless, method: method)
     }
 }
 
 extension WebPEncoder {
-    /// libwebp's settings for these.
+    /// Returns the libwebp configuration of this encoder.
     func configuration() throws(ImageEncodingError) -> WebPConfig {
         var config = WebPConfig()
         guard WebPConfigInit(&config) != 0 else {
@@ -97,7 +102,7 @@ extension WebPEncoder {
         switch compression {
         case .lossless: config.lossless = 1
         case .lossy(let quality):
-            // Written so that a value that is no number counts as 0.
+            // The comparison is written so that NaN becomes 0.
             config.quality = quality > 0 ? Float(min(quality, 100)) : 0
         }
         config.method = Int32(min(max(method, 0), 6))
@@ -106,7 +111,7 @@ extension WebPEncoder {
     }
 }
 
-/// Encodes an animation frame by frame, by libwebp's `WebPAnimEncoder`. Holds one frame at a time.
+/// A writer that encodes an animation frame by frame with libwebp's `WebPAnimEncoder`. It holds one frame at a time.
 private struct WebPAnimationWriter {
     let config: WebPConfig
 
@@ -130,7 +135,7 @@ private struct WebPAnimationWriter {
         return Data(bytes: bytes, count: output.size)
     }
 
-    /// Returns the time, in milliseconds, at which the last frame ends.
+    /// Adds all frames. Returns the time in milliseconds at which the last frame ends.
     private func add(_ frames: any ImageFrameSource, to writer: OpaquePointer) throws(ImageEncodingError) -> Int32 {
         var start = Int32(0)
         for index in 0..<frames.frameCount {
@@ -152,7 +157,7 @@ private struct WebPAnimationWriter {
         return start
     }
 
-    /// A delay as the 24 bits of a frame's header hold it. Source: RFC 9649 section 2.7.1.1.
+    /// Returns the delay in milliseconds, clamped to the 24 bits of a frame's header. Source: RFC 9649 section 2.7.1.1.
     private static func milliseconds(_ delay: Duration) -> Int32 {
         let (seconds, attoseconds) = delay.components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
@@ -166,7 +171,7 @@ private struct WebPAnimationWriter {
     }
 }
 
-/// What is written beside the pixels of a file, by libwebp's `WebPMux`.
+/// The metadata chunks that are added to a file by libwebp's `WebPMux`.
 private struct WebPMetadata {
     private let chunks: [(id: String, payload: Data)]
 
@@ -176,7 +181,7 @@ private struct WebPMetadata {
         chunks = [profile, exif].compactMap { $0 }
     }
 
-    /// The file with the chunks in it; the file itself when there are none.
+    /// Returns the file with the chunks added, or the file itself when there are no chunks.
     func added(to file: Data) throws(ImageEncodingError) -> Data {
         guard !chunks.isEmpty else { return file }
         let copiesData: Int32 = 1

@@ -2,13 +2,13 @@ import AlcedoCore
 import CWebP
 import FoundationEssentials
 
-/// Pixels as libwebp encodes them: a copy in its own planes.
+/// A copy of the pixels in a libwebp picture, from which libwebp encodes.
 final class WebPSource {
     private var picture = WebPPicture()
 
-    /// - Parameter usesARGB: Whether the copy is of whole pixels, which lossless compression and animations need, or of
-    ///   luminance and colour differences.
-    /// - Throws: ``ImageEncodingError`` `unsupportedImage` for sides that do not fit the format, `outOfMemory`.
+    /// Copies the pixels: as ARGB, which lossless compression and animations need, or as luma and chroma.
+    ///
+    /// - Throws: ``ImageEncodingError``: `unsupportedImage` for sides that do not fit the format, or `outOfMemory`.
     init(_ pixels: PixelBuffer, usesARGB: Bool) throws(ImageEncodingError) {
         try Self.check(pixels.size)
         guard WebPPictureInit(&picture) != 0 else {
@@ -30,7 +30,7 @@ final class WebPSource {
 
     deinit { WebPPictureFree(&picture) }
 
-    /// The file of this picture alone.
+    /// Returns a file with only this image.
     func encode(_ config: WebPConfig) throws(ImageEncodingError) -> Data {
         var config = config
         var output = WebPMemoryWriter()
@@ -45,13 +45,13 @@ final class WebPSource {
         return Data(bytes: bytes, count: output.size)
     }
 
-    /// Hands the picture to `encoder` as the frame that begins at `milliseconds`. libwebp may change it.
+    /// Adds the image to `encoder` as the frame that begins at `milliseconds`. libwebp may change the image.
     func add(to encoder: OpaquePointer, at milliseconds: Int32, _ config: WebPConfig) -> Bool {
         var config = config
         return WebPAnimEncoderAdd(encoder, &picture, milliseconds, &config) != 0
     }
 
-    /// Throws `unsupportedImage` unless both sides fit the 14 bits that bitstreams have for them.
+    /// Throws `unsupportedImage` unless both sides fit in the 14 bits of the bitstream.
     static func check(_ size: PixelSize) throws(ImageEncodingError) {
         let maximum = Int(WEBP_MAX_DIMENSION)
         guard size.isPositive, size.width <= maximum, size.height <= maximum else {
@@ -59,7 +59,7 @@ final class WebPSource {
         }
     }
 
-    /// The pixels themselves where they are straight and of four bytes, otherwise a copy that is.
+    /// Returns the pixels unchanged when they are straight with four bytes per pixel, or a converted copy otherwise.
     private static func straightRGBA(_ pixels: PixelBuffer) throws(ImageEncodingError) -> PixelBuffer {
         if pixels.format.bytesPerPixel == 4, pixels.alphaMode != .premultiplied { return pixels }
         guard let copy = pixels.straightRGBA(rowCount: pixels.height) else {
@@ -70,7 +70,7 @@ final class WebPSource {
 }
 
 extension ImageEncodingError {
-    /// What libwebp's code means. `code` must not be the one of success.
+    /// Creates the error for a status code of libwebp. `code` must not be the success code.
     init(libwebp code: WebPEncodingError) {
         switch code {
         case VP8_ENC_ERROR_OUT_OF_MEMORY, VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:

@@ -1,58 +1,57 @@
 extension ImageProcessors {
-    /// How a colour meets the one under it.
+    /// The formula that combines a color with the color below it.
     ///
-    /// Source: W3C, Compositing and Blending Level 1, §9: names and formulas.
+    /// Names and formulas are those of the W3C specification Compositing and Blending Level 1, §9.
     public enum BlendMode: String, Sendable, Hashable, CaseIterable {
-        /// The upper colour alone.
+        /// The upper color alone.
         case normal
-        /// The product: never lighter than either.
+        /// The product of the colors. Never lighter than either color.
         case multiply
-        /// The product of the complements: never darker than either.
+        /// The complement of the product of the complements. Never darker than either color.
         case screen
-        /// Multiplies or screens as the lower colour says; its lights and shadows stay.
+        /// Multiplies or screens, depending on the lower color, whose highlights and shadows are kept.
         case overlay
-        /// The smaller of each sample.
+        /// The smaller of the two values of each sample.
         case darken
-        /// The larger of each sample.
+        /// The larger of the two values of each sample.
         case lighten
-        /// Brightens the lower colour to reflect the upper.
+        /// Brightens the lower color to reflect the upper color.
         case colorDodge
-        /// Darkens the lower colour to reflect the upper.
+        /// Darkens the lower color to reflect the upper color.
         case colorBurn
-        /// Multiplies or screens as the upper colour says.
+        /// Multiplies or screens, depending on the upper color.
         case hardLight
-        /// Darkens or lightens as the upper colour says, like a diffused light.
+        /// Darkens or lightens, depending on the upper color, like a diffused light.
         case softLight
-        /// The distance of the two.
+        /// The absolute difference of the colors.
         case difference
-        /// Like the distance, with less contrast.
+        /// Like `difference`, with lower contrast.
         case exclusion
-        /// Hue of the upper, saturation and luminosity of the lower.
+        /// The hue of the upper color with the saturation and luminosity of the lower color.
         case hue
-        /// Saturation of the upper, hue and luminosity of the lower.
+        /// The saturation of the upper color with the hue and luminosity of the lower color.
         case saturation
-        /// Hue and saturation of the upper, luminosity of the lower: tints gray images.
+        /// The hue and saturation of the upper color with the luminosity of the lower color. Tints gray images.
         case color
-        /// Luminosity of the upper, hue and saturation of the lower.
+        /// The luminosity of the upper color with the hue and saturation of the lower color.
         case luminosity
     }
 }
 
-/// Puts pixels over others, in straight colour from 0 to 1.
+/// An operation that blends pixels over others, in straight color from 0 to 1.
 ///
 /// Source: W3C, Compositing and Blending Level 1, §5.8 and §9.
 struct Blending {
     typealias Pixels = UnsafeMutablePointer<SIMD4<Float>>
 
     let mode: ImageProcessors.BlendMode
-    /// Whether what is below keeps its alpha, so that nothing is drawn where there was nothing ("source atop").
+    /// Whether the backdrop keeps its alpha, so that nothing is drawn on transparent pixels ("source atop").
     let keepsAlpha: Bool
 
-    /// Puts `count` pixels, which `source` gives, over those at `base`.
-    ///
-    /// - Parameter step: 1, or 0 for the same source everywhere.
+    /// Blends `count` pixels of `source` over the pixels at `base`. `step` is 1, or 0 to use the same source pixel
+    /// everywhere.
     func blend(_ source: UnsafePointer<SIMD4<Float>>, step: Int, over base: Pixels, count: Int) {
-        // The literal closures become part of the loops; passed through a variable they would be calls.
+        // The compiler inlines literal closures into the loops. Closures in a variable would be called for each pixel.
         switch mode {
         case .normal: loop(source, step, base, count) { $1 }
         case .multiply: loop(source, step, base, count) { $0 * $1 }
@@ -91,11 +90,11 @@ struct Blending {
         }
     }
 
-    /// `above` over `below`, in the mode `normal`.
+    /// Returns `above` over `below` in the mode `normal`.
     @inline(__always)
     static func over(_ below: SIMD4<Float>, _ above: SIMD4<Float>) -> SIMD4<Float> { composite(below, above, above) }
 
-    /// - Parameter mixed: What the blend formula makes of the two.
+    /// Composites `above` over `below`. `mixed` is the result of the blend formula for the two pixels.
     @inline(__always)
     private static func composite(
         _ below: SIMD4<Float>, _ above: SIMD4<Float>, _ mixed: SIMD4<Float>
@@ -109,7 +108,7 @@ struct Blending {
     }
 }
 
-/// The blend formulas that treat each sample on its own; `backdrop` is below `source`, both from 0 to 1.
+/// The blend formulas that treat each sample separately. `backdrop` is below `source`; both range from 0 to 1.
 ///
 /// Source: W3C, Compositing and Blending Level 1, §9.1.
 private enum SeparableBlend {
@@ -136,7 +135,7 @@ private enum SeparableBlend {
         return (backdrop * doubled).replacing(with: screen(backdrop, doubled - 1), where: source .> 0.5)
     }
 
-    /// Division by nought gives what the conditions put in another's place.
+    /// Computes color dodge. Some lanes divide by zero, and the conditions replace their results.
     @inline(__always)
     static func colorDodge(_ backdrop: SIMD4<Float>, _ source: SIMD4<Float>) -> SIMD4<Float> {
         let quotient = darken(one, backdrop / (1 - source))
@@ -169,7 +168,7 @@ private enum SeparableBlend {
     }
 }
 
-/// The blend formulas that treat a colour as a whole; fourth lanes do not matter.
+/// The blend formulas that treat a color as a whole. The fourth lane is ignored.
 ///
 /// Source: W3C, Compositing and Blending Level 1, §9.2.
 private enum NonSeparableBlend {
@@ -193,19 +192,19 @@ private enum NonSeparableBlend {
         color(luminosity(of: source), in: backdrop)
     }
 
-    /// The specification's Lum.
+    /// Returns the function Lum of the specification.
     @inline(__always)
     private static func luminosity(of color: SIMD4<Float>) -> Float {
         0.3 * color.x + 0.59 * color.y + 0.11 * color.z
     }
 
-    /// The specification's Sat.
+    /// Returns the function Sat of the specification.
     @inline(__always)
     private static func saturation(of color: SIMD4<Float>) -> Float {
         max(color.x, color.y, color.z) - min(color.x, color.y, color.z)
     }
 
-    /// The specification's SetSat: its smallest sample becomes 0, its largest the saturation.
+    /// Computes SetSat of the specification: the smallest sample becomes 0, the largest becomes the saturation.
     @inline(__always)
     private static func saturated(_ color: SIMD4<Float>, as saturation: Float) -> SIMD4<Float> {
         let low = min(color.x, color.y, color.z)
@@ -213,7 +212,7 @@ private enum NonSeparableBlend {
         return range > 0 ? (color - low) * (saturation / range) : SIMD4(repeating: 0)
     }
 
-    /// The specification's SetLum with ClipColor.
+    /// Computes SetLum and ClipColor of the specification.
     @inline(__always)
     private static func color(_ target: Float, in color: SIMD4<Float>) -> SIMD4<Float> {
         var result = color + (target - luminosity(of: color))

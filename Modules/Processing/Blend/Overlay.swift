@@ -2,21 +2,23 @@ public import AlcedoCore
 import AlcedoRuntime
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Puts another image, such as a watermark, over the image.
+    /// Draws another image, such as a watermark, over the image.
     ///
-    /// Works on every pixel format of either, on samples as they are stored. What reaches over the image's edges is cut off.
-    /// The image keeps size, format and alpha mode, except that `gray8` becomes `rgbx8` under an overlay in color. Positions
-    /// are those of the rows in memory, that is before ``/AlcedoCore/DecodedImage/orientation``; put `.orient` in front where
-    /// that matters.
+    /// Works on every pixel format of both images, on stored samples. The parts of the overlay beyond the image's edges
+    /// are clipped. The image keeps its size, format and alpha mode, except that `gray8` becomes `rgbx8` under an
+    /// overlay that is not `gray8`. Positions refer to the rows in memory, before
+    /// ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient` first to position the overlay on the
+    /// displayed image.
     ///
     /// - Parameters:
-    ///   - overlay: In its own size. Its pixels are part of the identifier, for which they are read once, here.
-    ///   - anchor: Where the overlay lies. Default: in the middle.
-    ///   - offset: Pixels by which it is moved from there. Default: none.
-    ///   - mode: How its colors are combined with those of the image. Default: they cover them.
-    ///   - opacity: From 0 to 1, multiplied with the overlay's alpha. Processing throws `invalidParameter` for others.
-    ///     Default: 1.
-    /// - Complexity: O(*w* × *h*), one new buffer, or three rows.
+    ///   - overlay: The overlay in its final size. Its pixels are part of the identifier and are read once, when the
+    ///     processor is created.
+    ///   - anchor: The position of the overlay in the image. Default: `.center`.
+    ///   - offset: The distance in pixels by which the overlay is moved from the anchor. Default: zero.
+    ///   - mode: The formula that combines its colors with those of the image. Default: `.normal`, which covers them.
+    ///   - opacity: A factor of the overlay's alpha, from 0 to 1. Processing throws `invalidParameter` for other
+    ///     values. Default: 1.
+    /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and three rows of memory for arriving rows.
     public static func overlay(
         _ overlay: PixelBuffer, at anchor: ImageProcessors.Anchor = .center,
         offset: PixelOffset = PixelOffset(x: 0, y: 0),
@@ -29,15 +31,15 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 extension ImageProcessors {
     /// The processor of `.overlay(_:at:offset:mode:opacity:)`.
     package struct Overlay: PointProcessing {
-        /// The picture that is put over the image.
+        /// The image that is drawn over the processed image.
         package let overlay: PixelBuffer
-        /// Where it lies.
+        /// The position of the overlay in the image.
         package let anchor: Anchor
-        /// Pixels by which the picture is moved right and down from where the anchor puts it.
+        /// The distance in pixels by which the overlay is moved right and down from the anchor.
         package let offset: PixelOffset
-        /// How its colours meet those of the image.
+        /// The formula that combines its colors with those of the image.
         package let mode: BlendMode
-        /// From 0 to 1, multiplied with the picture's alpha.
+        /// A factor of the overlay's alpha, from 0 to 1.
         package let opacity: Double
         package let identifier: String
 
@@ -94,12 +96,12 @@ public struct PixelOffset: Sendable, Hashable {
     let x: Int
     let y: Int
 
-    /// Creates an offset of `x` pixels to the right and `y` pixels down. Negative numbers go the other way.
+    /// Creates an offset of `x` pixels to the right and `y` pixels down. Negative numbers move left and up.
     public init(x: Int, y: Int) {
         self.x = x
         self.y = y
     }
 
-    /// Stable: part of cache keys.
+    /// The name of the offset in cache keys. It must not change between releases.
     var identifier: String { "\(x);\(y)" }
 }

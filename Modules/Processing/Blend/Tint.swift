@@ -1,16 +1,16 @@
 public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Puts a color over the image, and leaves the image's alpha unchanged.
+    /// Draws a color over the image and keeps the image's alpha.
     ///
-    /// `normal` with an opaque color gives every pixel that color, for icons; with a color that is half transparent a veil;
-    /// `multiply` and `color` tint photographs. Works on every pixel format, on samples as they are stored; `gray8` becomes
-    /// `rgbx8` unless the color is gray.
+    /// `normal` with an opaque color gives every pixel that color, for icons; with a translucent color, it veils the
+    /// image. `multiply` and `color` tint photographs. Works on every pixel format, on stored samples.
+    /// `gray8` becomes `rgbx8` unless the color is gray.
     ///
     /// - Parameters:
-    ///   - color: Its alpha is the strength of the tint.
-    ///   - mode: How the color is combined with those of the image. Default: it replaces them.
-    /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
+    ///   - color: The color. Its alpha is the strength of the tint.
+    ///   - mode: The formula that combines the color with those of the image. Default: `.normal`, which replaces them.
+    /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.
     public static func tint(_ color: PixelColor, mode: ImageProcessors.BlendMode = .normal) -> Self {
         Self(ImageProcessors.Tint(color, mode: mode))
     }
@@ -19,9 +19,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 extension ImageProcessors {
     /// The processor of `.tint(_:mode:)`.
     package struct Tint: PointProcessing {
-        /// The colour that is put over the picture.
+        /// The color that is drawn over the image.
         package let color: PixelColor
-        /// How it meets the picture's colours.
+        /// The formula that combines the color with those of the image.
         package let mode: BlendMode
 
         package init(_ color: PixelColor, mode: BlendMode = .normal) {
@@ -31,7 +31,7 @@ extension ImageProcessors {
 
         package var identifier: String { "tint:\(color),\(mode.rawValue)" }
 
-        /// Never throws.
+        /// Returns the operation, or `nil` when the color is transparent. Never throws.
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             guard color.alpha > 0 else { return nil }
             let format = header.format == .gray8 && !color.isGray ? .rgbx8 : header.format

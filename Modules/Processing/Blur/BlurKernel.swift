@@ -2,21 +2,23 @@ import AlcedoCore
 
 import AlcedoLibc
 
-/// How a Gaussian of some sigma is computed.
+/// The method that computes a Gaussian of a given sigma.
 enum BlurKernel {
-    /// An odd number of weights that add up to one.
+    /// An odd number of weights whose sum is 1.
     case weights([Float])
-    /// Three averages of 2 × `radius` + 1 samples of which the two beyond count as `edge` of one.
+    /// Three running averages of 2 × `radius` + 1 samples of weight 1 and the next sample on each side of weight
+    /// `edge`.
     case boxes(radius: Int, edge: Float)
 
-    /// Up to this sigma the weights are summed. Measured: there the averages take less time.
+    /// The largest sigma whose weights are summed directly. In measurements, running averages are slower up to this
+    /// value.
     static let maximumSummedSigma = 4.0
-    /// Averages that follow one another.
+    /// The number of consecutive running averages.
     static let passes = 3
 
-    /// nil when the sigma is too small to change a sample.
+    /// Creates the kernel, or returns `nil` when the sigma is too small to change a sample.
     init?(sigma: Double) {
-        // A neighbour would weigh less than 16 bits can tell.
+        // The weight of an adjacent sample is below the precision of 16 bits.
         guard sigma >= 0.15 else { return nil }
         guard sigma <= Self.maximumSummedSigma else {
             // Gwosdek et al., equations 11 to 13, for three passes.
@@ -34,7 +36,7 @@ enum BlurKernel {
         self = .weights(raw.map { Float($0 / sum) })
     }
 
-    /// Samples on either side that a result is made of.
+    /// The number of samples on each side that contribute to a result.
     var reach: Int {
         switch self {
         case .weights(let weights): weights.count / 2
@@ -42,19 +44,20 @@ enum BlurKernel {
         }
     }
 
-    /// Bytes that the rows in flight take, for pictures that a buffer can have; `Int.max` when they cannot be counted.
+    /// Returns the memory of the rows in flight in bytes, or `Int.max` when the number overflows. The header must
+    /// describe an image that fits in a buffer.
     func byteCount(for header: PixelRowHeader) -> Int {
         let floats = SampleLayout(header.format, header.alphaMode).floatsPerRow(header.size.width)
-        // Those beyond the window are on their way from one pass to the next, some with the edges repeated.
+        // The 12 extra rows are in transit between the passes, some with repeated edges.
         let rows = floats.multipliedReportingOverflow(by: (2 * reach + 12) * MemoryLayout<Float>.stride)
         return rows.overflow ? .max : rows.partialValue
     }
 }
 
-/// One average along a row: each sample of the result costs the same whatever the radius.
+/// A running average along a row. The cost of each result sample does not depend on the radius.
 struct RunningAverage {
     let radius: Int
-    /// How much the samples beyond the radius count.
+    /// The weight of the first sample beyond the radius on each side. The samples within the radius have weight 1.
     let edge: Float
     let share: Float
 
@@ -64,7 +67,7 @@ struct RunningAverage {
         share = 1 / (Float(2 * radius + 1) + 2 * edge)
     }
 
-    /// Averages `length` pixels into as many as have all their neighbours, and returns how many.
+    /// Averages those of the `length` pixels that have all their neighbors, and returns their number.
     func average(
         _ row: UnsafePointer<Float>, _ length: Int, channels: Int, into out: UnsafeMutablePointer<Float>
     ) -> Int {

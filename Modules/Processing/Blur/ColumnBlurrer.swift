@@ -1,11 +1,11 @@
 private import CSampleKernels
 
-/// Blurs down the columns of rows that come one after another, the outermost repeated beyond the edges.
+/// Blurs the columns of consecutive rows. The caller repeats the outermost rows beyond the edges.
 enum ColumnBlurrer: ~Copyable {
     case weights(ColumnSum)
     case boxes(ColumnCascade)
 
-    /// - Parameter floats: Of each row, a multiple of 16.
+    /// Creates a blurrer of rows with `floats` floats, a multiple of 16.
     init(_ kernel: BlurKernel, floats: Int) {
         switch kernel {
         case .weights(let weights): self = .weights(ColumnSum(weights, floats: floats))
@@ -14,7 +14,7 @@ enum ColumnBlurrer: ~Copyable {
         }
     }
 
-    /// Takes a row; writes a blurred one to `out` and returns true once there are enough.
+    /// Adds a row. Once there are enough rows, writes a blurred row to `out` and returns `true`.
     mutating func push(_ row: UnsafePointer<Float>, into out: UnsafeMutablePointer<Float>) -> Bool {
         switch consume self {
         case .weights(var sum):
@@ -29,7 +29,7 @@ enum ColumnBlurrer: ~Copyable {
     }
 }
 
-/// A weighed sum of the last rows.
+/// A weighted sum of the most recent rows.
 struct ColumnSum: ~Copyable {
     private let weights: [Float]
     private let floats: Int
@@ -37,7 +37,7 @@ struct ColumnSum: ~Copyable {
     private let pointers: Scratch<UnsafePointer<Float>>
     private var taken = 0
 
-    /// - Parameter floats: Of each row, a multiple of 16.
+    /// Creates a sum of rows with `floats` floats, a multiple of 16.
     init(_ weights: [Float], floats: Int) {
         self.weights = weights
         self.floats = floats
@@ -45,7 +45,7 @@ struct ColumnSum: ~Copyable {
         pointers = Scratch(count: weights.count)
     }
 
-    /// Takes a row; writes a sum to `out` and returns true once there are as many rows as weights.
+    /// Adds a row. Once there are as many rows as weights, writes a sum to `out` and returns `true`.
     mutating func push(_ row: UnsafePointer<Float>, into out: UnsafeMutablePointer<Float>) -> Bool {
         slot(taken).update(from: row, count: floats)
         taken += 1
@@ -65,7 +65,7 @@ struct ColumnSum: ~Copyable {
     private func slot(_ index: Int) -> UnsafeMutablePointer<Float> { rows.base + index % weights.count * floats }
 }
 
-/// Three running averages, one after another.
+/// Three consecutive running averages.
 struct ColumnCascade: ~Copyable {
     private var first: ColumnAverage
     private var second: ColumnAverage
@@ -73,7 +73,7 @@ struct ColumnCascade: ~Copyable {
     private let row: Scratch<Float>
     private let other: Scratch<Float>
 
-    /// - Parameter floats: Of each row, a multiple of 16.
+    /// Creates a cascade for rows with `floats` floats, a multiple of 16.
     init(_ box: RunningAverage, floats: Int) {
         first = ColumnAverage(box, floats: floats)
         second = ColumnAverage(box, floats: floats)
@@ -82,13 +82,13 @@ struct ColumnCascade: ~Copyable {
         other = Scratch(count: floats)
     }
 
-    /// Takes a row; writes an average of averages of averages to `out` and returns true once there are enough.
+    /// Adds a row. Once there are enough rows, writes the result of the third average to `out` and returns `true`.
     mutating func push(_ line: UnsafePointer<Float>, into out: UnsafeMutablePointer<Float>) -> Bool {
         first.push(line, into: row.base) && second.push(row.base, into: other.base) && third.push(other.base, into: out)
     }
 }
 
-/// One running average down the columns of rows that come one after another.
+/// One running average along the columns of consecutive rows.
 struct ColumnAverage: ~Copyable {
     private let box: RunningAverage
     private let floats: Int
@@ -96,7 +96,7 @@ struct ColumnAverage: ~Copyable {
     private let sums: Scratch<Float>
     private var taken = 0
 
-    /// - Parameter floats: Of each row, a multiple of 16.
+    /// Creates an average of rows with `floats` floats, a multiple of 16.
     init(_ box: RunningAverage, floats: Int) {
         self.box = box
         self.floats = floats
@@ -104,16 +104,16 @@ struct ColumnAverage: ~Copyable {
         sums = Scratch(count: floats)
     }
 
-    /// Takes a row; writes a row of averages to `out` and returns true once there are enough.
+    /// Adds a row. Once there are enough rows, writes a row of averages to `out` and returns `true`.
     mutating func push(_ row: UnsafePointer<Float>, into out: UnsafeMutablePointer<Float>) -> Bool {
         let window = 2 * box.radius + 2
         let index = taken
         taken += 1
         slot(index).update(from: row, count: floats)
         guard index >= window else {
-            // Taken out first, or 6.3.1 with the thread sanitizer makes a module that is broken.
+            // With the pointer read inside the loop, Swift 6.3.1 with the thread sanitizer emits an invalid module.
             let sums = sums.base
-            // The first row counts as the edge of the first average only.
+            // The first average uses the first row only as its edge sample.
             if index > 0 {
                 for offset in 0..<floats { sums[offset] += row[offset] }
             }

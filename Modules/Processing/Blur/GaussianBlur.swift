@@ -1,34 +1,34 @@
 public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Blurs the image by a Gaussian.
+    /// Blurs the image with a Gaussian.
     ///
-    /// Works on every pixel format and keeps it, on samples as they are stored, with color multiplied by alpha, so that
-    /// transparent pixels give no color. Beyond the edges the image continues with its outermost pixels.
+    /// Works on every pixel format and keeps it. Samples are blurred as stored, with color multiplied by alpha, so that
+    /// transparent pixels contribute no color. Beyond the edges, the outermost pixels are repeated.
     ///
-    /// Up to a sigma of 4 the Gaussian itself is summed, cut off at 3.5 sigma: results are within a level of 8 bits. From
-    /// there on three running averages stand in for it, whose cost for each pixel does not depend on sigma: within 2 % of
-    /// the height of an edge, which is 5 levels between black and white.
+    /// Up to a sigma of 4, the Gaussian is summed directly and truncated at 3.5 sigma. Results are accurate to one
+    /// 8-bit level. Above 4, three running averages approximate it at a cost per pixel that does not depend on sigma.
+    /// Results are then within 2 % of the height of an edge, which is 5 levels between black and white.
     ///
     /// Source: Gwosdek, Grewenig, Bruhn, Weickert, "Theoretical Foundations of Gaussian Convolution by Extended Box
     /// Filtering", SSVM 2011.
     ///
-    /// - Parameter sigma: The standard deviation in pixels, from 0 to 4,096; 0 changes nothing. Processing throws
-    ///   `invalidParameter` for others, and `tooLarge` when the rows in flight need more than a gibibyte.
-    /// - Complexity: O(*w* × *h* × sigma) up to a sigma of 4, O(*w* × *h* + (*w* + *h*) × sigma) above. Besides the result,
-    ///   memory for 6 sigma rows of floats, also for rows that arrive.
+    /// - Parameter sigma: The standard deviation in pixels, from 0 to 4,096. 0 changes nothing. Processing throws
+    ///   `invalidParameter` for other values, and `tooLarge` when the rows in flight need more than 1 GiB.
+    /// - Complexity: O(*w* × *h* × sigma) up to a sigma of 4, O(*w* × *h* + (*w* + *h*) × sigma) above. Whole images
+    ///   and rows both need memory for about 6 sigma rows of floats in addition to the result.
     public static func blur(sigma: Double) -> Self { Self(ImageProcessors.GaussianBlur(sigma: sigma)) }
 }
 
 extension ImageProcessors {
     /// The processor of `.blur(sigma:)`.
     package struct GaussianBlur: FramewiseProcessing {
-        /// The largest sigma, in pixels.
+        /// The maximum sigma in pixels.
         package static let maximumSigma = 4096.0
-        /// The most bytes that the rows in flight may take: a gibibyte.
+        /// The maximum number of bytes for the rows in flight: 1 GiB.
         package static let maximumBytes = 1 << 30
 
-        /// Standard deviation in pixels; 0 changes nothing.
+        /// The standard deviation in pixels. 0 changes nothing.
         package let sigma: Double
 
         package init(sigma: Double) { self.sigma = sigma }
@@ -55,7 +55,7 @@ extension ImageProcessors {
             BlurConsumer(makeBlurrer, next: next)
         }
 
-        /// Returns the blurrer of images of this kind; nil when they stay as they are.
+        /// Returns the blurrer for images with this header, or `nil` when the blur does not change them.
         func makeBlurrer(for header: PixelRowHeader) throws(ImageProcessingError) -> Blurrer? {
             guard (0...Self.maximumSigma).contains(sigma) else {
                 throw ImageProcessingError(.invalidParameter, "cannot blur with a sigma of \(sigma) pixels")
@@ -70,14 +70,14 @@ extension ImageProcessors {
     }
 }
 
-/// Blurs rows while they arrive.
+/// A consumer that blurs rows as they arrive.
 private final class BlurConsumer: PixelRowConsumer {
     private let makeBlurrer: (PixelRowHeader) throws(ImageProcessingError) -> Blurrer?
     private let next: any PixelRowConsumer
-    /// nil when rows pass as they are.
+    /// The current stage, or `nil` when rows are forwarded unchanged.
     private var stage: Stage?
 
-    /// A blurrer with the memory of its result row.
+    /// A blurrer and the memory for one result row.
     private final class Stage {
         var blurrer: Blurrer
         let result: RowMemory
@@ -88,7 +88,8 @@ private final class BlurConsumer: PixelRowConsumer {
         }
     }
 
-    /// - Parameter makeBlurrer: Returns the blurrer of images of this kind; nil when they stay as they are.
+    /// Creates a consumer. `makeBlurrer` returns the blurrer for a header, or `nil` when the blur does not change the
+    /// rows.
     init(
         _ makeBlurrer: @escaping (PixelRowHeader) throws(ImageProcessingError) -> Blurrer?, next: any PixelRowConsumer
     ) {
@@ -117,15 +118,14 @@ private final class BlurConsumer: PixelRowConsumer {
     func finish() throws { try next.finish() }
 }
 
-/// Blurs rows that are pushed in from top to bottom; blurred ones are there to be taken as soon as what they are made of
-/// has come.
+/// A blurrer that takes rows from top to bottom and returns each blurred row as soon as its input rows are complete.
 struct Blurrer: ~Copyable {
     private let size: PixelSize
     private let layout: SampleLayout
     private let reach: Int
     private var across: RowBlurrer
     private var down: ColumnBlurrer
-    /// The outermost rows are repeated beyond the edges.
+    /// The last row after the horizontal blur. It is pushed again for the rows beyond the top and bottom edges.
     private let line: Scratch<Float>
     private let result: Scratch<Float>
     private var taken = 0
@@ -142,20 +142,20 @@ struct Blurrer: ~Copyable {
         result = Scratch(count: floats)
     }
 
-    /// Takes the next row, which needs no alignment. Before more come, ``pull(into:)`` must have said that there is none
-    /// left. Rows beyond the last are left out.
+    /// Adds the next row, which needs no alignment. The caller must call ``pull(into:)`` until it returns `false`
+    /// before the next push. Rows after the last one are ignored.
     mutating func push(_ row: UnsafeRawPointer) {
         guard taken < size.height else { return }
         RowReader.read(row, width: size.width, layout: layout, into: across.input)
         across.blur(into: line.base)
-        // The row itself, and at the top and the bottom those beyond.
+        // The row itself, plus the repeated rows beyond the top and bottom edges.
         repeatsLeft = 1
         if taken == 0 { repeatsLeft += reach }
         taken += 1
         if taken == size.height { repeatsLeft += reach }
     }
 
-    /// Writes the next blurred row to `out`; false when it needs rows that have not come, or there is none.
+    /// Writes the next blurred row to `out`. Returns `false` when the row needs further input or no rows are left.
     mutating func pull(into out: UnsafeMutableRawPointer) -> Bool {
         while repeatsLeft > 0 {
             repeatsLeft -= 1
@@ -167,13 +167,13 @@ struct Blurrer: ~Copyable {
     }
 }
 
-/// Blurs along one row of floats.
+/// A blurrer along one row of floats.
 private struct RowBlurrer: ~Copyable {
     private let kernel: BlurKernel
     private let width: Int
     private let channels: Int
     private let reach: Int
-    /// The row with as many pixels more on either side as the kernel reaches, twice, to go back and forth between.
+    /// The row with `reach` extra pixels on each side. The passes alternate between this buffer and `other`.
     private let padded: Scratch<Float>
     private let other: Scratch<Float>
     private let pointers: Scratch<UnsafePointer<Float>>
@@ -183,7 +183,7 @@ private struct RowBlurrer: ~Copyable {
         self.width = width
         self.channels = channels
         reach = kernel.reach
-        // Kernels step by 16 floats, beyond the last pixel too.
+        // The kernels process 16 floats at a time and read past the last pixel.
         let floats = (width + 2 * reach) * channels + 16
         padded = Scratch(count: floats)
         switch kernel {
@@ -197,15 +197,15 @@ private struct RowBlurrer: ~Copyable {
         }
     }
 
-    /// Where the row goes before it is blurred.
+    /// The position at which the caller writes the row before ``blur(into:)``.
     var input: UnsafeMutablePointer<Float> { padded.base + reach * channels }
 
-    /// Blurs what is at ``input``. Writes a multiple of 16 floats.
+    /// Blurs the row at ``input``. Writes a multiple of 16 floats.
     mutating func blur(into out: UnsafeMutablePointer<Float>) {
         extend()
         switch kernel {
         case .weights(let weights):
-            // Along a row is the same as down columns of the row and its shifted copies.
+            // Blurring along a row equals blurring down the columns of the row and its shifted copies.
             weights.withUnsafeBufferPointer { weights in
                 guard let weights = weights.baseAddress else { return }
                 Convolution.vertical(

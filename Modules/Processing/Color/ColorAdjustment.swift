@@ -5,39 +5,39 @@ private import CSampleKernels
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Changes brightness, contrast and saturation, in this order.
     ///
-    /// Works on every pixel format, on samples as they are stored, as CSS filters do: brightness multiplies them, contrast
-    /// multiplies their distance from the middle, saturation their distance from the gray of the same luminance. Samples are
-    /// cut off once, at the end. Format and alpha stay.
+    /// Works on every pixel format and on stored samples, like CSS filters. Brightness multiplies the
+    /// samples, contrast multiplies their distance from middle gray, and saturation multiplies their distance from the
+    /// gray of the same luminance. Samples are clamped once, at the end. The format and alpha are kept.
     ///
     /// Source: W3C, Filter Effects Module Level 1, §9.
     ///
     /// - Parameters:
-    ///   - brightness: A factor from 0, which makes all black. Default: 1, no change.
-    ///   - contrast: A factor from 0, which makes all middle gray. Default: 1, no change.
-    ///   - saturation: A factor from 0, which makes all gray. Default: 1, no change. Processing throws `invalidParameter` for
-    ///     a factor that is negative or not finite.
-    /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
+    ///   - brightness: A factor from 0, which makes the image black. Default: 1, no change.
+    ///   - contrast: A factor from 0, which makes the image middle gray. Default: 1, no change.
+    ///   - saturation: A factor from 0, which makes the image gray. Default: 1, no change. Processing throws
+    ///     `invalidParameter` when any of the three factors is negative or not finite.
+    /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.
     public static func adjust(brightness: Double = 1, contrast: Double = 1, saturation: Double = 1) -> Self {
         Self(ImageProcessors.ColorAdjustment(brightness: brightness, contrast: contrast, saturation: saturation))
     }
 
-    /// Makes every pixel the gray of its luminance.
+    /// Converts every pixel to the gray of its luminance.
     ///
-    /// Works on every pixel format, on samples as they are stored. Opaque images of 8 bits become `gray8`, which takes a
-    /// quarter of the memory; others keep their format, with equal red, green and blue. Alpha stays.
+    /// Works on every pixel format and on stored samples. Opaque 8-bit images become `gray8`, which takes a
+    /// quarter of the memory. Other images keep their format, with equal red, green and blue. Alpha is kept.
     ///
-    /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
+    /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.
     public static var grayscale: Self { Self(ImageProcessors.Grayscale()) }
 }
 
 extension ImageProcessors {
     /// The processor of `.adjust(brightness:contrast:saturation:)`.
     package struct ColorAdjustment: PointProcessing {
-        /// What every colour sample is multiplied by.
+        /// The factor of every color sample.
         package let brightness: Double
-        /// What every sample's distance from the middle is multiplied by.
+        /// The factor of every sample's distance from middle gray.
         package let contrast: Double
-        /// What every sample's distance from the pixel's gray is multiplied by.
+        /// The factor of every sample's distance from the gray of its pixel.
         package let saturation: Double
 
         package init(brightness: Double = 1, contrast: Double = 1, saturation: Double = 1) {
@@ -55,7 +55,7 @@ extension ImageProcessors {
                 }
             }
             guard (brightness, contrast, saturation) != (1, 1, 1) else { return nil }
-            // Beyond a million everything is at its end anyway, and products of three stay finite.
+            // Above a million, every result is at a limit anyway. The cap keeps products of three factors finite.
             let factors = [brightness, contrast, saturation].map { Float(min($0, 1e6)) }
             let matrix = ColorMatrix(brightness: factors[0], contrast: factors[1], saturation: factors[2])
             return PointOperation(on: header) { pixels, _ in
@@ -71,7 +71,7 @@ extension ImageProcessors {
 
         package var identifier: String { "blackandwhite" }
 
-        /// Never throws.
+        /// Returns the operation, or `nil` for `gray8` images. Never throws.
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             let format: PixelFormat
             switch (header.format, header.alphaMode) {
@@ -87,21 +87,22 @@ extension ImageProcessors {
     }
 }
 
-/// A linear change of colour with an offset, on samples from 0 to 1.
+/// A linear transformation of color with an offset, on samples from 0 to 1.
 struct ColorMatrix {
-    /// What each sample of the pixel adds to the result's red, green and blue.
+    /// The contribution of the pixel's red to the red, green and blue of the result. The next two do the same for green
+    /// and blue.
     private let red: SIMD4<Float>
     private let green: SIMD4<Float>
     private let blue: SIMD4<Float>
     private let offset: SIMD4<Float>
 
-    /// The weights of red, green and blue in what looks bright: those of sRGB's primaries, which are Rec. 709's.
+    /// The weights of red, green and blue in the luminance. sRGB has the primaries of Rec. 709.
     static let luminance = SIMD4<Float>(0.2126, 0.7152, 0.0722, 0)
 
-    /// Every pixel's gray of the same luminance.
+    /// The matrix that converts every pixel to the gray of the same luminance.
     static let gray = ColorMatrix(brightness: 1, contrast: 1, saturation: 0)
 
-    /// Scales colour's distance from `gray`, then from black, and its distance from its own gray.
+    /// Creates a matrix that scales the distance of colors from their own gray, then from black, then from middle gray.
     ///
     /// Source: W3C, Filter Effects Module Level 1, §9.5 and §9.6; saturation with the luminance weights above.
     init(brightness: Float, contrast: Float, saturation: Float) {
@@ -114,11 +115,11 @@ struct ColorMatrix {
         red = columns[0]
         green = columns[1]
         blue = columns[2]
-        // Saturation leaves gray as it is, so the offset of contrast passes through it.
+        // Saturation does not change gray, so that the offset of contrast passes through unchanged.
         offset = SIMD4<Float>(1, 1, 1, 0) * ((1 - contrast) / 2)
     }
 
-    /// Changes `count` pixels, and leaves their alpha.
+    /// Changes the color of `count` pixels and keeps their alpha.
     func apply(to pixels: UnsafeMutablePointer<SIMD4<Float>>, count: Int) {
         withUnsafeBytes(of: self) { columns in
             guard let columns = columns.baseAddress else { return }

@@ -3,14 +3,15 @@ public import AlcedoCore
 private import CSampleKernels
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Puts the image on an opaque background, for formats and views without transparency.
+    /// Draws the image on an opaque background, for formats and views without transparency.
     ///
-    /// The result has the same format, every alpha at its maximum, and alpha mode `opaque`. Works on every pixel format; one
-    /// that is opaque already keeps its pixels. Samples are blended as they are stored, as browsers do, not in linear light.
-    /// Color profile, scale, orientation and format are kept; of an animation every frame is processed.
+    /// The result has the same format, every alpha at its maximum, and the alpha mode `opaque`. Works on every pixel
+    /// format; an image that is already opaque keeps its pixels. Stored samples are blended, as in browsers, instead of
+    /// linear light. The color profile, scale, orientation and format are kept. Every frame of an animation is
+    /// processed when it is requested.
     ///
     /// - Parameter background: The color under transparent pixels. Default: white.
-    /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
+    /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.
     public static func flatten(onto background: OpaqueColor = .white) -> Self {
         Self(ImageProcessors.Flatten(onto: background))
     }
@@ -19,14 +20,14 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 extension ImageProcessors {
     /// The processor of `.flatten(onto:)`.
     package struct Flatten: PointProcessing {
-        /// What shows through transparent pixels.
+        /// The color under transparent pixels.
         package let background: OpaqueColor
 
         package init(onto background: OpaqueColor = .white) { self.background = background }
 
         package var identifier: String { "flatten:\(background)" }
 
-        /// Never throws.
+        /// Returns the operation, or `nil` for opaque images. Never throws.
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             guard header.alphaMode != .opaque else { return nil }
             switch header.format {
@@ -53,7 +54,8 @@ extension ImageProcessors {
             let width = header.size.width
             let isPremultiplied = header.alphaMode == .premultiplied
             return PointOperation(header.format, .opaque) { row, _, out in
-                // The literal closures become part of the loops; passed through a parameter they would be calls.
+                // The compiler inlines literal closures into the loops. Closures in a parameter would be called for
+                // each pixel.
                 if isPremultiplied {
                     Self.change(row, width, out) { Self.premultiplied($0, over: color) }
                 } else {
@@ -62,7 +64,7 @@ extension ImageProcessors {
             }
         }
 
-        /// Writes `width` pixels of four samples of 16 bits.
+        /// Writes `width` pixels of four 16-bit samples.
         @inline(__always)
         private static func change(
             _ row: UnsafeRawPointer, _ width: Int, _ out: UnsafeMutableRawPointer,
@@ -76,7 +78,7 @@ extension ImageProcessors {
             }
         }
 
-        // The compositing operator "over" on samples of 16 bits, exact and rounded to nearest. Source: Porter and Duff,
+        // The compositing operator "over" on 16-bit samples, exact and rounded to nearest. Source: Porter and Duff,
         // "Compositing Digital Images", SIGGRAPH 1984.
 
         @inline(__always)
@@ -88,14 +90,14 @@ extension ImageProcessors {
 
         @inline(__always)
         private static func premultiplied(_ pixel: SIMD4<UInt32>, over background: SIMD4<UInt32>) -> SIMD4<UInt32> {
-            // Color above its alpha, which no premultiplied pixel has, must not wrap around.
+            // Invalid premultiplied pixels, whose color exceeds their alpha, must not overflow.
             let color = pixel.replacing(with: pixel.w, where: pixel .> pixel.w)
             var result = color &+ divided(background &* (65_535 &- pixel.w))
             result.w = 65_535
             return result
         }
 
-        /// Returns `products / 65535`, rounded to nearest, for sums of products that fit 32 bits.
+        /// Returns `products / 65535`, rounded to nearest. The sums of products must fit in 32 bits.
         ///
         /// Source: Blinn, "Three Wrongs Make a Right", IEEE CG&A 15 (1995).
         @inline(__always)

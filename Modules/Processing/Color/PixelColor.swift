@@ -1,21 +1,21 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// A color with alpha, not multiplied by it, in the color space of the image it is used on.
+/// A color with straight alpha, in the color space of the image that it is used on.
 ///
-/// Where nothing can show through, as behind a JPEG or a flattened image, the parameter is an `OpaqueColor` instead, so that
-/// a transparent background cannot be passed.
+/// Parameters that do not allow transparency, such as the background of a JPEG or a flattened image, have the type
+/// `OpaqueColor` instead.
 public struct PixelColor: Sendable, Hashable, CustomStringConvertible {
-    /// From 0 to 255.
+    /// The red sample, from 0 to 255.
     package var red: UInt8
-    /// From 0 to 255.
+    /// The green sample, from 0 to 255.
     package var green: UInt8
-    /// From 0 to 255.
+    /// The blue sample, from 0 to 255.
     package var blue: UInt8
-    /// From 0, which is clear, to 255, which is opaque.
+    /// The alpha, from 0 (transparent) to 255 (opaque).
     package var alpha: UInt8
 
-    /// Creates a color of samples from 0 to 255. Default: opaque.
+    /// Creates a color from samples between 0 and 255. Colors are opaque by default.
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
         self.red = red
         self.green = green
@@ -23,19 +23,19 @@ public struct PixelColor: Sendable, Hashable, CustomStringConvertible {
         self.alpha = alpha
     }
 
-    /// Creates a color with the samples of `color`. Default: opaque.
+    /// Creates a color with the samples of `color`. Colors are opaque by default.
     public init(_ color: OpaqueColor, alpha: UInt8 = 255) {
         self.init(red: color.red, green: color.green, blue: color.blue, alpha: alpha)
     }
 
-    /// All samples 0.
+    /// Transparent black.
     public static let clear = PixelColor(red: 0, green: 0, blue: 0, alpha: 0)
     /// Opaque black.
     public static let black = PixelColor(.black)
     /// Opaque white.
     public static let white = PixelColor(.white)
 
-    /// Eight lowercase hexadecimal digits. Stable: part of cache keys.
+    /// Eight lowercase hexadecimal digits. They are part of cache keys and do not change between releases.
     public var description: String {
         [red, green, blue, alpha].hexadecimal
     }

@@ -1,30 +1,32 @@
 public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Processes the image by an app's own function.
+    /// Processes the image with an app's own function.
     ///
-    /// The function may be called from any thread, several times at once, and may block. Its result is passed on
-    /// unchanged, animation included.
+    /// The function may be called from any thread, several times at once, and may block. Its result is returned
+    /// unchanged, including its animation.
     ///
     /// - Parameters:
-    ///   - identifier: Names the function and every value that it captures, because caches tell results apart by it
-    ///     alone. Two functions under one identifier are served each other's images.
-    ///   - body: Returns the changed image.
+    ///   - identifier: The name of the function, including every value that it captures. Caches distinguish results by
+    ///     this name only: two functions with the same identifier receive each other's images.
+    ///   - body: Returns the processed image.
     public static func closure(
         identifier: String, _ body: @escaping @Sendable (DecodedImage) throws(ImageProcessingError) -> DecodedImage
     ) -> Self {
         Self(ImageProcessors.Closure(identifier: identifier, body))
     }
 
-    /// Processes every pixel by an app's own function, of whole images and of rows.
+    /// Processes every pixel with an app's own function. Works on whole images and on rows.
     ///
-    /// Of an animation every frame is processed, when it is requested.
+    /// Every frame of an animation is processed when it is requested.
     ///
     /// - Parameters:
-    ///   - identifier: Names the function and every value that it captures, as for `closure(identifier:_:)`.
-    ///   - body: Changes red, green, blue and alpha from 0 to 1, color not multiplied by alpha. Samples outside that range
-    ///     are cut off. Of a gray image the red of the result is kept, of an opaque one the color.
-    /// - Complexity: O(*w* × *h*), one new buffer, or two rows.
+    ///   - identifier: The name of the function, including every value that it captures, as for
+    ///     `closure(identifier:_:)`.
+    ///   - body: Returns the new red, green, blue and alpha of a pixel, from 0 to 1, with color not multiplied by
+    ///     alpha. Samples outside that range are clamped. Gray images keep the red sample of the result; opaque images
+    ///     ignore its alpha.
+    /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.
     public static func pixelClosure(
         identifier: String, _ body: @escaping @Sendable (_ pixel: SIMD4<Float>) -> SIMD4<Float>
     ) -> Self {

@@ -1,17 +1,18 @@
 public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Combines processors, which work one after another, into one.
+    /// Combines processors into one that applies them in order.
     ///
-    /// Compositions in compositions are taken apart: however the same processors are grouped, the identifier is the
-    /// same, and so is the key that a cache stores the result under.
+    /// Nested compositions are flattened: the identifier, and with it the cache key of the result, does not depend on
+    /// how the processors are grouped.
     ///
-    /// - Parameter processors: In the order in which they work. None leaves images as they are.
-    /// - Complexity: That of the processors, one after another. The image between two of them is in memory until the
-    ///   second is done; of rows, each processor keeps as many as it needs.
+    /// - Parameter processors: The processors in the order in which they are applied. An empty list returns images
+    ///   unchanged.
+    /// - Complexity: The sum of the costs of the processors. The image between two processors is in memory until the
+    ///   second has finished. For rows, each processor keeps the number of rows that it needs.
     public static func composition(_ processors: any ImageProcessing...) -> Self { composition(processors) }
 
-    /// Combines a list of processors, which work one after another, into one.
+    /// Combines a list of processors into one that applies them in order.
     public static func composition(_ processors: [any ImageProcessing]) -> Self {
         Self(ImageProcessors.Composition(processors))
     }
@@ -20,7 +21,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 extension ImageProcessors {
     /// The processor of `.composition(_:)`.
     package struct Composition: ImageProcessing {
-        /// In the order in which they work; none of them a composition.
+        /// The processors in the order in which they are applied. None of them is a composition.
         package let processors: [any ImageProcessing]
         package let identifier: String
 
@@ -34,9 +35,11 @@ extension ImageProcessors {
 
         package init(_ processors: any ImageProcessing...) { self.init(processors) }
 
-        /// The target of the first processor.
+        /// The decoding target of the first processor.
         package var decodingTarget: TargetSize? { processors.first?.decodingTarget }
 
+        /// Applies the processors in order.
+        ///
         /// - Throws: The error of the first processor that fails.
         package func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             var result = image
@@ -48,7 +51,8 @@ extension ImageProcessors {
             processors.reversed().reduce(next) { $1.rows(into: $0) }
         }
 
-        /// Each identifier after its length in bytes, so that no two lists look the same whatever identifiers contain.
+        /// Returns the identifiers, each preceded by its length in bytes, so that different lists never have equal
+        /// identifiers.
         private static func identifier(of processors: [any ImageProcessing]) -> String {
             "then(" + processors.map { "\($0.identifier.utf8.count):\($0.identifier)" }.joined(separator: "|") + ")"
         }

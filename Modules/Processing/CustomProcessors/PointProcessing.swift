@@ -1,19 +1,35 @@
 public import AlcedoCore
 
-/// A processor whose result pixels depend on the pixel at the same position only: the image keeps its size, and the
-/// operation is the same on a whole image and on rows that arrive.
+/// A processor whose result pixels depend only on the pixel at the same position.
+///
+/// The image keeps its size, and the operation is the same on a whole image and on arriving rows:
+///
+/// ```swift
+/// struct Inverted: PointProcessing {
+///     var identifier: String { "inverted" }
+///
+///     func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
+///         PointOperation(on: header) { pixels, _ in
+///             for x in pixels.indices {
+///                 let pixel = pixels[x]
+///                 pixels[x] = SIMD4(1 - pixel.x, 1 - pixel.y, 1 - pixel.z, pixel.w)
+///             }
+///         }
+///     }
+/// }
+/// ```
 public protocol PointProcessing: ImageProcessing {
-    /// Returns the operation on images of this kind; nil when their pixels stay as they are.
+    /// Returns the operation on images with this header, or `nil` when their pixels do not change.
     ///
-    /// - Throws: `invalidParameter` for parameters that make no sense.
+    /// - Throws: `invalidParameter` for invalid parameters.
     func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation?
 }
 
 extension PointProcessing {
-    /// Works row by row into one new buffer; colour profile, scale and orientation are kept. Of an animation every frame is
-    /// processed, when it is asked for.
+    /// Processes the image row by row into one new buffer. The color profile, scale and orientation are kept. Every
+    /// frame of an animation is processed when it is requested.
     ///
-    /// - Throws: What ``operation(on:)`` throws; `tooLarge` when there is no memory for the result.
+    /// - Throws: The errors of ``operation(on:)``; `tooLarge` when there is no memory for the result.
     public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
         try image.processingFrames { still throws(ImageProcessingError) in try processed(still) }
     }
@@ -34,16 +50,16 @@ extension PointProcessing {
         return image.still(result)
     }
 
-    /// Memory: two rows.
+    /// Returns a consumer that processes rows as they arrive. It needs the memory of two rows.
     public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { PointRows(operation, next: next) }
 }
 
-/// The operation of a ``PointProcessing`` on the rows of one image. Used by one thread at a time.
+/// The operation of a ``PointProcessing`` on the rows of one image. Only one thread may use it at a time.
 public struct PointOperation {
-    /// How the result lies in memory.
+    /// The pixel format of the result.
     let format: PixelFormat
     let alphaMode: AlphaMode
-    /// Makes row `y` of the result, at `out`, of row `y` of the picture, which needs no alignment.
+    /// Writes row `y` of the result to `out`, given row `y` of the image, which needs no alignment.
     let change: (_ row: UnsafeRawPointer, _ y: Int, _ out: UnsafeMutableRawPointer) -> Void
 
     init(
@@ -55,19 +71,21 @@ public struct PointOperation {
         self.change = change
     }
 
-    /// Leaves the samples as they are and changes the alpha mode only.
+    /// Creates an operation that copies the samples and changes only the alpha mode.
     init(relabeling header: PixelRowHeader, _ alphaMode: AlphaMode) {
         let byteCount = header.bytesPerRow
         self.init(header.format, alphaMode) { row, _, out in out.copyMemory(from: row, byteCount: byteCount) }
     }
 
-    /// Changes red, green, blue and alpha from 0 to 1, color not multiplied by alpha, whatever the image's format.
+    /// Creates an operation that changes red, green, blue and alpha from 0 to 1, with color not multiplied by alpha,
+    /// for every pixel format of the image.
     ///
     /// - Parameters:
     ///   - header: The size and format of the image.
-    ///   - format: The result's format; nil for the image's.
-    ///   - alphaMode: The result's alpha mode; nil for the image's. Alpha of an opaque result is put to its maximum.
-    ///   - change: Changes the pixels of row `y`. Samples outside 0 to 1 are taken to its end.
+    ///   - format: The pixel format of the result, or `nil` to keep the image's format. Default: `nil`.
+    ///   - alphaMode: The alpha mode of the result, or `nil` to keep the image's alpha mode. Default: `nil`. The alpha
+    ///     of an opaque result is set to its maximum.
+    ///   - change: Changes the pixels of row `y`. Samples outside 0 to 1 are clamped.
     public init(
         on header: PixelRowHeader, format: PixelFormat? = nil, alphaMode: AlphaMode? = nil,
         change: @escaping (_ pixels: UnsafeMutableBufferPointer<SIMD4<Float>>, _ y: Int) -> Void
@@ -84,16 +102,16 @@ public struct PointOperation {
     }
 }
 
-/// Applies a point operation to rows while they arrive.
+/// A consumer that applies a point operation to rows as they arrive.
 private final class PointRows: PixelRowConsumer {
     private let makeOperation: (PixelRowHeader) throws(ImageProcessingError) -> PointOperation?
     private let next: any PixelRowConsumer
-    /// nil when rows pass as they are.
+    /// The operation, or `nil` when rows are forwarded unchanged.
     private var operation: PointOperation?
     private var result: RowMemory?
     private var y = 0
 
-    /// - Parameter makeOperation: Returns the operation on images of this kind; nil when they stay as they are.
+    /// Creates a consumer. `makeOperation` returns the operation for a header, or `nil` when the rows do not change.
     init(
         _ makeOperation: @escaping (PixelRowHeader) throws(ImageProcessingError) -> PointOperation?,
         next: any PixelRowConsumer

@@ -1,42 +1,43 @@
 import AlcedoCore
 
 extension ImageProcessors {
-    /// Where a smaller rectangle lies in a larger one: which shares of the free space are left of it and above.
+    /// The position of a smaller rectangle in a larger one, given as the shares of the free space to its left and above
+    /// it.
     public struct Anchor: Sendable, Hashable {
         let x: Double
         let y: Double
 
-        /// Creates an anchor of shares from 0, at the left or the top edge, to 1, at the right or the bottom edge. Processors
-        /// throw `invalidParameter` for others.
+        /// Creates an anchor from shares between 0 (left or top edge) and 1 (right or bottom edge). Processors throw
+        /// `invalidParameter` for other values.
         public init(x: Double, y: Double) {
             self.x = x
             self.y = y
         }
 
-        /// In the middle both ways.
+        /// The center of both sides.
         public static let center = Anchor(x: 0.5, y: 0.5)
-        /// At the top, in the middle across.
+        /// The center of the top edge.
         public static let top = Anchor(x: 0.5, y: 0)
-        /// At the bottom, in the middle across.
+        /// The center of the bottom edge.
         public static let bottom = Anchor(x: 0.5, y: 1)
-        /// At the left, in the middle of its height.
+        /// The center of the left edge.
         public static let left = Anchor(x: 0, y: 0.5)
-        /// At the right, in the middle of its height.
+        /// The center of the right edge.
         public static let right = Anchor(x: 1, y: 0.5)
-        /// In the top left corner.
+        /// The top left corner.
         public static let topLeft = Anchor(x: 0, y: 0)
-        /// In the top right corner.
+        /// The top right corner.
         public static let topRight = Anchor(x: 1, y: 0)
-        /// In the bottom left corner.
+        /// The bottom left corner.
         public static let bottomLeft = Anchor(x: 0, y: 1)
-        /// In the bottom right corner.
+        /// The bottom right corner.
         public static let bottomRight = Anchor(x: 1, y: 1)
 
-        /// Stable: part of cache keys.
+        /// The name of the position in cache keys. It must not change between releases.
         var identifier: String { "\(x);\(y)" }
 
-        /// The top left corner of a rectangle of `size` in one of `bounds`, rounded left and up; negative where it is the
-        /// larger. Both are sizes of pictures.
+        /// Returns the top left corner of a rectangle of `size` inside one of `bounds`, rounded to the left and up.
+        /// Coordinates are negative where `size` is larger than `bounds`. Both must be valid image sizes.
         func origin(of size: PixelSize, in bounds: PixelSize) throws(ImageProcessingError) -> (x: Int, y: Int) {
             guard (0...1).contains(x), (0...1).contains(y) else {
                 throw ImageProcessingError(.invalidParameter, "\(identifier) is no place in a picture")

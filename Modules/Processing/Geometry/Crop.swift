@@ -1,44 +1,47 @@
 public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Keeps the pixels of a rectangle that the image has.
+    /// Crops the image to the part of a rectangle that lies inside the image.
     ///
-    /// Works on every pixel format, and on every frame of an animation. Positions and sizes are those of the rows in memory,
-    /// that is before ``/AlcedoCore/DecodedImage/orientation``. Color profile, scale, orientation, format and alpha mode are
-    /// kept. Processing throws `invalidParameter` when a side is below one pixel or the rectangle lies outside the image.
+    /// Works on every pixel format and on every frame of an animation. Positions and sizes refer to the rows in memory,
+    /// before ``/AlcedoCore/DecodedImage/orientation`` is applied. The color profile, scale, orientation, format and
+    /// alpha mode are kept. Processing throws `invalidParameter` when a side is shorter than one pixel or the rectangle
+    /// lies outside the image.
     ///
     /// - Parameters:
     ///   - x: The left edge in pixels. The rectangle may begin outside the image.
     ///   - y: The top edge in pixels.
-    ///   - width: In pixels.
-    ///   - height: In pixels.
-    /// - Complexity: O(pixels of the result); no rows are kept.
+    ///   - width: The width in pixels.
+    ///   - height: The height in pixels.
+    /// - Complexity: O(pixels of the result). No rows are kept.
     public static func crop(x: Int, y: Int, width: Int, height: Int) -> Self {
         crop(PixelRect(x: x, y: y, width: width, height: height))
     }
 
     package static func crop(_ rect: PixelRect) -> Self { Self(ImageProcessors.Crop(rect)) }
 
-    /// Keeps at most `size` pixels of the image, from where `anchor` says; otherwise as `crop(x:y:width:height:)`.
+    /// Crops the image to at most `size` pixels at the position of `anchor`. Otherwise behaves like
+    /// `crop(x:y:width:height:)`.
     ///
-    /// An odd remainder leaves the larger part right and below. Processing throws `invalidParameter` when a side of `size`
-    /// is below one pixel.
+    /// When the removed pixels cannot be split evenly, the larger part is removed at the right and the bottom.
+    /// Processing throws `invalidParameter` when a side of `size` is shorter than one pixel.
     ///
     /// - Parameters:
-    ///   - size: In pixels.
-    ///   - anchor: Where the result lies in the image. Default: in the middle.
+    ///   - size: The size of the result in pixels.
+    ///   - anchor: The position of the result in the image. Default: `.center`.
     public static func crop(to size: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
         Self(ImageProcessors.Crop(to: size, at: anchor))
     }
 
-    /// Keeps the largest part with the proportions `aspect`, for example 16 x 9; otherwise as `crop(x:y:width:height:)`.
+    /// Crops the image to the largest part with the aspect ratio of `aspect`, for example 16 × 9. Otherwise behaves
+    /// like `crop(x:y:width:height:)`.
     ///
-    /// Sides are rounded to whole pixels and at least one. Processing throws `invalidParameter` when a side of `aspect` is
-    /// below one.
+    /// Sides are rounded to whole pixels and are at least one pixel long. Processing throws `invalidParameter` when a
+    /// side of `aspect` is below 1.
     ///
     /// - Parameters:
-    ///   - aspect: The proportions of the result.
-    ///   - anchor: Where the result lies in the image. Default: in the middle.
+    ///   - aspect: The aspect ratio of the result.
+    ///   - anchor: The position of the result in the image. Default: `.center`.
     public static func crop(aspect: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
         Self(ImageProcessors.Crop(aspect: aspect, at: anchor))
     }
@@ -78,7 +81,7 @@ extension ImageProcessors {
 
         package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowCropper(rect, next: next) }
 
-        /// The part of an image of `bounds` that is kept.
+        /// Returns the part of an image of size `bounds` that is kept.
         func rect(in bounds: PixelSize) throws(ImageProcessingError) -> PixelRect {
             switch region {
             case .rect(let rect):
@@ -99,7 +102,8 @@ extension ImageProcessors {
                 guard aspect.isPositive else {
                     throw ImageProcessingError(.invalidParameter, "\(aspect) are no proportions")
                 }
-                // Capped before the conversion: the quotient of two extreme sides is larger than an Int.
+                // Clamped before the conversion, because the quotient of two extreme sides can make the product exceed
+                // `Int.max`.
                 let side = { (length: Int, over: Int, under: Int, limit: Int) in
                     max(1, Int(min((Double(length) * (Double(over) / Double(under))).rounded(), Double(limit))))
                 }
@@ -135,7 +139,7 @@ extension ImageProcessors {
     }
 }
 
-/// Hands on the part of the arriving rows that a crop keeps.
+/// A consumer that forwards the part of the arriving rows that a crop keeps.
 private final class RowCropper: PixelRowConsumer {
     private let part: (PixelSize) throws(ImageProcessingError) -> PixelRect
     private let next: any PixelRowConsumer
@@ -143,7 +147,7 @@ private final class RowCropper: PixelRowConsumer {
     private var bytes = 0..<0
     private var y = 0
 
-    /// - Parameter part: Which part of a picture of this size is kept.
+    /// Creates a consumer. `part` returns the part of an image of a given size that is kept.
     init(_ part: @escaping (PixelSize) throws(ImageProcessingError) -> PixelRect, next: any PixelRowConsumer) {
         self.part = part
         self.next = next

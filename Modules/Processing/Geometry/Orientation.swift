@@ -1,31 +1,33 @@
 public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Makes the rows of the image upright, as its orientation says; the orientation is then `up`.
+    /// Rotates and mirrors the rows of the image so that they are upright according to its orientation, and sets the
+    /// orientation to `up`.
     ///
-    /// Decoders do so already unless the options say otherwise. Works on every pixel format and keeps it. Processing throws
-    /// `tooLarge` when no memory, or more than a gibibyte, would hold the result.
+    /// Decoders already do this by default. Works on every pixel format and keeps it. Processing throws `tooLarge` when
+    /// there is no memory for the result, or when the result needs more than 1 GiB and more than the source.
     ///
-    /// - Complexity: O(*w* × *h*), one new buffer. Rows that are upright or mirrored pass with the memory of one; others are
-    ///   collected.
+    /// - Complexity: O(*w* × *h*), one new buffer. Rows that are already upright are forwarded, and mirrored rows need
+    ///   the memory of one row. For other orientations, the rows are collected into a whole image.
     public static var orient: Self { Self(ImageProcessors.Orient()) }
 
-    /// Mirrors the image, so that the sides of `axis` change places.
+    /// Mirrors the image along an axis.
     ///
-    /// Works on every pixel format and keeps it. Directions are those of the rows in memory, that is before
-    /// ``/AlcedoCore/DecodedImage/orientation``; put `.orient` in front where they differ.
+    /// Works on every pixel format and keeps it. Directions refer to the rows in memory, before
+    /// ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient` first to mirror the displayed image.
+    /// Processing throws `tooLarge` when there is no memory for the result.
     ///
-    /// - Complexity: O(*w* × *h*), one new buffer. Rows are mirrored one by one when left and right change places, and
-    ///   collected when top and bottom do.
+    /// - Complexity: O(*w* × *h*), one new buffer. With `leftAndRight`, rows are mirrored as they arrive; with
+    ///   `topAndBottom`, they are collected into a whole image.
     public static func flip(_ axis: ImageProcessors.FlipAxis) -> Self { Self(ImageProcessors.Flip(axis)) }
 }
 
 extension ImageProcessors {
-    /// The sides that change places when an image is mirrored.
+    /// The two sides that are exchanged when an image is mirrored.
     public enum FlipAxis: String, Sendable, Hashable, CaseIterable {
-        /// Left and right change places.
+        /// Exchanges left and right.
         case leftAndRight
-        /// Top and bottom change places.
+        /// Exchanges top and bottom.
         case topAndBottom
     }
 
@@ -66,9 +68,10 @@ extension ImageProcessors {
 }
 
 extension DecodedImage {
-    /// A still picture of the rows made upright from `stored`.
+    /// Returns a still image whose rows are made upright from the orientation `stored`.
     ///
-    /// - Throws: `tooLarge` when the padding of its rows would take all memory, as of a line of pixels that is set upright.
+    /// - Throws: `tooLarge` when the result exceeds the size limit or there is no memory for it. Row padding makes the
+    ///   result large when a single long row becomes a column.
     func oriented(from stored: ImageOrientation) throws(ImageProcessingError) -> DecodedImage {
         let size = stored.swapsSides ? size.transposed : size
         let own = PixelBuffer.byteCount(size: self.size, format: pixels.format) ?? 0
@@ -83,13 +86,13 @@ extension DecodedImage {
     }
 }
 
-/// Makes arriving rows upright, once it is known how they lie.
+/// A consumer that makes arriving rows upright. It selects the method when the header gives the orientation.
 private final class RowOrienter: PixelRowConsumer {
     private let orient: any ImageProcessing
     private let next: any PixelRowConsumer
     private var consumer: any PixelRowConsumer
 
-    /// - Parameter orient: Does it for whole pictures.
+    /// Creates a consumer. `orient` is the processor that makes whole images upright.
     init(_ orient: any ImageProcessing, next: any PixelRowConsumer) {
         self.orient = orient
         self.next = next
@@ -117,7 +120,7 @@ private final class RowOrienter: PixelRowConsumer {
     func finish() throws { try consumer.finish() }
 }
 
-/// Exchanges left and right of arriving rows.
+/// A consumer that exchanges left and right of arriving rows.
 private final class RowMirror: PixelRowConsumer {
     private let next: any PixelRowConsumer
     private var pixelBytes = 1

@@ -5,20 +5,22 @@ import AlcedoLibc
 private import CSampleKernels
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Turns the image about its middle. The result is as large as it must be to hold all of it.
+    /// Rotates the image about its center. The result is the smallest upright rectangle that contains the whole rotated
+    /// image.
     ///
-    /// Quarter turns copy pixels and keep the format. Other angles weigh 4 x 4 pixels by cubic convolution with color
-    /// multiplied by alpha, and edges are anti-aliased against the background: under an opaque one the result is opaque,
-    /// else opaque images get straight alpha and `gray8` and `rgbx8` become `rgba8`; `gray8` becomes `rgbx8` on a background
-    /// in color. Directions are those of the rows in memory, that is before ``/AlcedoCore/DecodedImage/orientation``.
+    /// Quarter turns copy pixels and keep the format. Other angles interpolate 4 × 4 pixels by cubic convolution, with
+    /// color multiplied by alpha, and anti-alias the edges against the background. On an opaque background, the result
+    /// is opaque; `gray8` becomes `rgbx8` when the background has color. On other backgrounds, opaque images become
+    /// images with straight alpha, and `gray8` and `rgbx8` become `rgba8`. Directions refer to the rows in memory,
+    /// before ``/AlcedoCore/DecodedImage/orientation`` is applied.
     ///
-    /// Processing throws `invalidParameter` for an angle that is not finite, and `tooLarge` for a result that is larger than
-    /// the source and than 2²⁸ pixels or 2¹⁶ a side.
+    /// Processing throws `invalidParameter` for an angle that is not finite. It throws `tooLarge` for a result that is
+    /// larger than the source and exceeds 2²⁸ pixels or 2¹⁶ pixels on a side.
     ///
     /// - Parameters:
-    ///   - angle: In degrees, clockwise. Any finite number.
-    ///   - background: Fills the corners that the image does not cover. Default: transparent.
-    /// - Complexity: O(pixels of the result), one new buffer. Rows are collected.
+    ///   - angle: The clockwise angle in degrees. Any finite number.
+    ///   - background: The color of the corners that the image does not cover. Default: transparent.
+    /// - Complexity: O(pixels of the result), one new buffer. Rows are collected into a whole image.
     public static func rotate(clockwise angle: Double, background: PixelColor = .clear) -> Self {
         Self(ImageProcessors.Rotate(clockwise: angle, background: background))
     }
@@ -27,9 +29,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 extension ImageProcessors {
     /// The processor of `.rotate(clockwise:background:)`.
     package struct Rotate: FramewiseProcessing {
-        /// In degrees; any finite number.
+        /// The clockwise angle in degrees. Any finite number.
         package let angle: Double
-        /// What the corners are filled with that the image does not cover.
+        /// The color of the corners that the image does not cover.
         package let background: PixelColor
 
         package init(clockwise angle: Double, background: PixelColor = .clear) {
@@ -37,13 +39,14 @@ extension ImageProcessors {
             self.background = background
         }
 
-        /// Turns by quarters of a circle, clockwise; a negative number turns the other way.
+        /// Creates a clockwise rotation by quarter turns. Negative numbers rotate counterclockwise.
         package init(quarterTurns: Int) { self.init(clockwise: Double(quarterTurns % 4) * 90) }
 
-        /// Names the angle without full turns: the remainder is exact, so that 370 degrees and 10 are one image. Negative
-        /// angles keep their sign, because the positive angle is not always a `Double`.
+        /// The angle without full turns, and the background. The remainder is exact, so that 370 and 10 degrees have
+        /// one identifier. Negative angles keep their sign, because the equivalent positive angle is not always a
+        /// `Double`.
         package var identifier: String {
-            // The sum with 0 makes -0 positive.
+            // Adding 0 turns -0 into 0.
             let remainder = angle.isFinite ? angle.truncatingRemainder(dividingBy: 360) + 0 : angle
             return "rotate:\(remainder),\(background)"
         }
@@ -67,26 +70,26 @@ extension ImageProcessors {
     }
 }
 
-/// Turns pixels by an angle that is no quarter turn.
+/// A rotation of pixels by an angle that is not a multiple of a quarter turn.
 struct Rotation {
-    // A row of the result crosses many of the source: neighbouring rows find in the cache what the first has read.
+    // A result row crosses many source rows. In tiles, adjacent rows reuse the source pixels that are in the CPU cache.
     private static let tileHeight = 16
     private static let tileWidth = 64
 
     let cosine: Double
     let sine: Double
 
-    /// The size of the smallest upright rectangle that holds a turned picture of `source`.
+    /// Returns the size of the smallest upright rectangle that contains the rotated image of size `source`.
     func size(of source: PixelSize) -> PixelSize {
         let (width, height) = (Double(source.width), Double(source.height))
-        // What is only a rounding error longer needs no further pixel.
+        // A side that exceeds a whole number only by a rounding error gets no extra pixel.
         let side = { (length: Double) in max(1, Int(min((length - 1e-6).rounded(.up), 1e15))) }
         return PixelSize(
             width: side(width * abs(cosine) + height * abs(sine)),
             height: side(width * abs(sine) + height * abs(cosine)))
     }
 
-    /// The turned picture; nil when there is no such buffer.
+    /// Returns the rotated image, or `nil` when the buffer cannot be created.
     func rotated(_ pixels: PixelBuffer, size: PixelSize, background: PixelColor) -> PixelBuffer? {
         let (format, alphaMode) = Self.kind(for: pixels, background)
         let layout = SampleLayout(format, alphaMode)
@@ -123,13 +126,13 @@ struct Rotation {
         return (pixels.format == .gray8 && !background.isGray ? .rgbx8 : pixels.format, .opaque)
     }
 
-    /// Makes some columns of row `y` of the result: colour multiplied by alpha, nothing where the picture is not.
+    /// Writes some columns of row `y` of the result: color multiplied by alpha, transparent outside the image.
     func sample(
         _ y: Int, _ columns: Range<Int>, of size: PixelSize, _ pixels: PixelBuffer, _ base: UnsafeRawPointer,
         into out: UnsafeMutablePointer<Float>
     ) {
         let layout = SampleLayout(pixels.format, pixels.alphaMode)
-        // The literal closures become part of the loops; passed through a variable they would be calls.
+        // The compiler inlines literal closures into the loops. Closures in a variable would be called for each pixel.
         switch layout {
         case .gray8:
             sample(y, columns, size, pixels, base, UnsafeMutableRawPointer(out)) {
@@ -164,7 +167,7 @@ struct Rotation {
             let (sourceX, sourceY) = (across * cosine + start.x, start.y - across * sine)
             var sums = (SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>())
             if sourceX >= -2, sourceX < Double(pixels.width + 1), sourceY >= -2, sourceY < Double(pixels.height + 1) {
-                // Positive numbers are cut off downwards.
+                // The added 2 makes the numbers positive, so that the conversion to `Int` rounds down.
                 let (left, top) = (Int(sourceX + 2) - 2, Int(sourceY + 2) - 2)
                 let columns = Self.weights(Float(sourceX - Double(left)))
                 let rows = Self.weights(Float(sourceY - Double(top)))
@@ -185,7 +188,7 @@ struct Rotation {
         }
     }
 
-    /// Where the middle of row `y` of the result lies in the picture.
+    /// Returns the source position of the center of row `y` of the result.
     private func start(_ y: Int, _ size: PixelSize, _ pixels: PixelBuffer) -> (x: Double, y: Double) {
         let down = Self.distance(y, of: size.height)
         return (
@@ -193,7 +196,7 @@ struct Rotation {
         )
     }
 
-    /// How far the middle of a pixel is from the middle of the side.
+    /// Returns the distance of a pixel's center from the center of the side.
     private static func distance(_ position: Int, of side: Int) -> Double {
         Double(position) + 0.5 - Double(side) / 2
     }
@@ -205,7 +208,8 @@ struct Rotation {
         return pixel * factor
     }
 
-    /// The weights of four pixels in a row for a place `t` behind the second, by ``ResizeFilter/catmullRom``.
+    /// Returns the weights of four consecutive pixels for a position `t` after the second, by
+    /// ``ResizeFilter/catmullRom``.
     @inline(__always)
     private static func weights(_ t: Float) -> SIMD4<Float> {
         let (t2, t3) = (t * t, t * t * t)
@@ -218,7 +222,7 @@ struct Rotation {
     ) {
         for x in 0..<width {
             var pixel = row.load(fromByteOffset: x &* 16, as: SIMD4<Float>.self)
-            // At the picture's edges all samples overshoot alike, so that dividing gives the colour back.
+            // At the image's edges all samples overshoot by the same factor, so that dividing restores the color.
             if pixel.w > maximum { pixel *= maximum / pixel.w }
             let alpha = max(0, pixel.w)
             let result = Lanes.clamped(pixel, SIMD4(repeating: alpha)) + back * (1 - alpha / maximum)

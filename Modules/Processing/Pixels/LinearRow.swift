@@ -1,11 +1,11 @@
 import AlcedoLibc
 
-/// Turns the samples of one row into floats of linear light, colour multiplied by alpha, and back.
+/// Conversions between the samples of one row and floats in linear light, with color multiplied by alpha.
 ///
-/// The floats are from 0 to the layout's maximum, as those of ``RowReader`` and ``RowWriter`` are, which do the part of
-/// the work that is the same.
+/// The floats range from 0 to the layout's maximum, as in ``RowReader`` and ``RowWriter``, which do the conversion of
+/// samples to floats and back.
 enum LinearRow {
-    /// Reads `width` pixels of `row` and writes as many pixels of floats to `out`.
+    /// Converts `width` pixels of `row` to floats in `out`.
     static func read(
         _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
     ) {
@@ -13,7 +13,7 @@ enum LinearRow {
         change(out, width, layout, LinearLight.decoding)
     }
 
-    /// Reads `width` pixels of floats, which it changes, and writes as many pixels of samples to `out`.
+    /// Converts `width` pixels of floats to samples in `out`. Overwrites the floats.
     static func write(
         _ row: UnsafeMutablePointer<Float>, width: Int, layout: SampleLayout, to out: UnsafeMutableRawPointer
     ) {
@@ -43,18 +43,18 @@ enum LinearRow {
     }
 }
 
-/// sRGB's transfer curve both ways, by tables with straight lines between their entries.
+/// One direction of the sRGB transfer function, as a table with linear interpolation.
 ///
-/// Values are from 0 to 1. Within a tenth of a level of 16 bits.
+/// Values range from 0 to 1. The error is below a tenth of a 16-bit level.
 ///
 /// Source: IEC 61966-2-1.
 private struct LinearLight: Sendable {
-    /// From samples to light.
+    /// The conversion from samples to light.
     static let decoding = LinearLight(entries: 1 << 12) { sample in
         sample <= 0.04045 ? sample / 12.92 : pow((sample + 0.055) / 1.055, 2.4)
     }
 
-    /// From light to samples, which is steep near black and so needs more entries.
+    /// The conversion from light to samples. It is steep near black and needs more entries.
     static let encoding = LinearLight(entries: 1 << 14) { light in
         light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
     }
@@ -63,12 +63,12 @@ private struct LinearLight: Sendable {
     private let last: Float
 
     private init(entries: Int, _ curve: (Double) -> Double) {
-        // One entry more, so that 1 has a next one.
+        // An extra entry, so that the position 1 has a next entry.
         table = (0...entries + 1).map { Float(min(1, curve(Double($0) / Double(entries)))) }
         last = Float(entries)
     }
 
-    /// The curve at the first three lanes of `values`; those outside 0 to 1 are taken to its end. The fourth stays.
+    /// Returns the function at the first three lanes of `values`, which are clamped to 0 to 1. The fourth lane is kept.
     @inline(__always)
     func color(_ values: SIMD4<Float>) -> SIMD4<Float> {
         SIMD4(at(values.x), at(values.y), at(values.z), values.w)
@@ -76,7 +76,7 @@ private struct LinearLight: Sendable {
 
     @inline(__always)
     func at(_ value: Float) -> Float {
-        // Not a number compares with nothing and goes to 0.
+        // Comparisons with NaN are false, so that NaN becomes 0.
         let position = value > 0 ? min(value, 1) * last : 0
         let index = Int(position)
         let low = table[index]

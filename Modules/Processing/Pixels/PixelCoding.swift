@@ -2,14 +2,14 @@ import AlcedoCore
 
 private import CSampleKernels
 
-/// Reads and writes pixels of any format as red, green, blue and alpha from 0 to 1, colour not multiplied by alpha.
+/// A coding that reads and writes pixels of any format as red, green, blue and alpha from 0 to 1, with straight alpha.
 ///
-/// Reading and writing gives every sample back; premultiplied colour under alpha 0 becomes black.
+/// Reading and writing preserves every sample, except that premultiplied color under alpha 0 becomes black.
 struct PixelCoding {
     let format: PixelFormat
     let alphaMode: AlphaMode
 
-    /// Reads `count` pixels from `row` on, which needs no alignment.
+    /// Reads `count` pixels starting at `row`, which needs no alignment.
     func read(_ row: UnsafeRawPointer, _ count: Int, into out: UnsafeMutablePointer<SIMD4<Float>>) {
         switch (format, alphaMode) {
         case (.gray8, _):
@@ -20,7 +20,7 @@ struct PixelCoding {
         case (.rgba8, .premultiplied): Self.read(row, UInt8.self, count, out) { Self.divided($0) }
         case (.rgba16, .premultiplied): Self.read(row, UInt16.self, count, out) { Self.divided($0) }
         case (.rgba16, .straight): Self.read(row, UInt16.self, count, out) { $0 }
-        // The alpha of opaque pixels is at its maximum, which is read as 1.
+        // The alpha of opaque pixels is stored as the maximum, which is read as 1.
         case (.rgba8, .straight), (.rgba8, .opaque), (.rgbx8, _):
             alcedo_read_units(
                 row.assumingMemoryBound(to: UInt8.self), count,
@@ -29,7 +29,7 @@ struct PixelCoding {
         }
     }
 
-    /// Writes `count` pixels to `row` and after; samples outside 0 to 1 are taken to its end.
+    /// Writes `count` pixels starting at `row`. Samples outside 0 to 1 are clamped.
     func write(_ pixels: UnsafePointer<SIMD4<Float>>, _ count: Int, to row: UnsafeMutableRawPointer) {
         let floats = UnsafeRawPointer(pixels).assumingMemoryBound(to: Float.self)
         let bytes = row.assumingMemoryBound(to: UInt8.self)
@@ -75,7 +75,7 @@ struct PixelCoding {
     @inline(__always)
     private static func divided(_ pixel: SIMD4<Float>) -> SIMD4<Float> {
         guard pixel.w > 0 else { return SIMD4(repeating: 0) }
-        // Colour above its alpha, which no premultiplied pixel has, is cut off.
+        // Invalid premultiplied pixels, whose color exceeds their alpha, are clamped.
         var color = Lanes.clamped(pixel / pixel.w, SIMD4(repeating: 1))
         color.w = pixel.w
         return color

@@ -1,11 +1,13 @@
 import AlcedoCore
 
-/// How large a result may get whose size the parameters say, so that no parameter takes all memory.
+/// The maximum size of results whose size depends on parameters, so that no parameter exhausts the memory.
 enum PixelLimits {
     static let maximumPixelCount = 1 << 28
     static let maximumSide = 1 << 16
     static let maximumOrientedByteCount = 4 * maximumPixelCount
 
+    /// Checks the size of a result.
+    ///
     /// - Throws: `tooLarge` for a result that exceeds the limits and is larger than its source.
     static func check(_ size: PixelSize, from source: PixelSize) throws(ImageProcessingError) {
         guard size != source else { return }
@@ -16,14 +18,16 @@ enum PixelLimits {
         }
     }
 
-    /// The error for a result of a size that no buffer has.
+    /// Returns the error for a size for which no buffer can be created.
     static func noBuffer(for size: PixelSize) -> ImageProcessingError {
         ImageProcessingError(.tooLarge, "no buffer holds \(size) pixels")
     }
 
-    /// - Throws: `tooLarge` for rows that no buffer can have, and so no memory for one.
+    /// Checks that a buffer could hold the rows, which bounds the memory of one row.
+    ///
+    /// - Throws: `tooLarge` for rows that do not fit in a buffer.
     static func checkRows(of header: PixelRowHeader) throws(ImageProcessingError) {
-        // The widest format: a processor may hand on another than it takes.
+        // The check uses the widest format, because a processor may forward another format than it receives.
         guard PixelBuffer.byteCount(size: header.size, format: .rgba16) != nil else {
             throw ImageProcessingError(.tooLarge, "no buffer holds rows of \(header.size) pixels")
         }
@@ -31,8 +35,8 @@ enum PixelLimits {
 }
 
 extension DecodedImage {
-    /// The same picture with other pixels: profile, orientation, scale, format and damage stay, an animation does not,
-    /// because its frames would no longer match.
+    /// Returns a still image with other pixels. The color profile, orientation, scale, format and partial error are
+    /// kept. The animation is removed, because its frames would no longer match.
     func still(_ pixels: PixelBuffer) -> DecodedImage {
         DecodedImage(
             pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format,

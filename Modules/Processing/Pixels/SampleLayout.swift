@@ -2,15 +2,15 @@ import AlcedoCore
 
 private import CSampleKernels
 
-/// What the kernels must know of a buffer's samples.
+/// The layout of a buffer's samples as the kernels distinguish it.
 ///
-/// Inside the kernels a picture is rows of floats from 0 to ``maximum``, colour multiplied by alpha, so that colour
-/// hidden under transparent pixels weighs nothing.
+/// The kernels represent an image as rows of floats from 0 to ``maximum``, with color multiplied by alpha, so that
+/// color hidden under transparent pixels has no weight.
 enum SampleLayout {
     case gray8
-    /// Four bytes, opaque or premultiplied.
+    /// Four 8-bit samples, opaque or premultiplied.
     case color8
-    /// Four bytes, straight alpha.
+    /// Four 8-bit samples, straight alpha.
     case straight8
     /// Four 16-bit samples, opaque or premultiplied.
     case color16
@@ -28,10 +28,10 @@ enum SampleLayout {
             }
     }
 
-    /// Floats for each pixel.
+    /// The number of floats per pixel.
     var channels: Int { self == .gray8 ? 1 : 4 }
 
-    /// The largest sample.
+    /// The largest value of a sample.
     var maximum: Float {
         switch self {
         case .gray8, .color8, .straight8: 255
@@ -39,13 +39,14 @@ enum SampleLayout {
         }
     }
 
-    /// Floats to keep for a row of `width` pixels: a multiple of 16, which is what the vector loops step by.
+    /// Returns the number of floats for a row of `width` pixels, a multiple of 16, which is the step of the vector
+    /// loops.
     func floatsPerRow(_ width: Int) -> Int { (width * channels + 15) / 16 * 16 }
 }
 
-/// Turns the samples of one row into floats, colour multiplied by alpha.
+/// Conversions of the samples of one row to floats, with color multiplied by alpha.
 enum RowReader {
-    /// Reads `width` pixels of `row` and writes as many pixels of floats to `out`.
+    /// Converts `width` pixels of `row` to floats in `out`.
     static func read(
         _ row: UnsafeRawPointer, width: Int, layout: SampleLayout, into out: UnsafeMutablePointer<Float>
     ) {
@@ -87,9 +88,9 @@ enum RowReader {
     }
 }
 
-/// Turns rows of floats back into samples: clamped, rounded to nearest, divided by alpha where the layout is straight.
+/// Conversions of rows of floats to samples: divided by alpha for straight layouts, clamped, rounded to nearest.
 enum RowWriter {
-    /// Reads `width` pixels of floats and writes as many pixels of samples to `out`.
+    /// Converts `width` pixels of floats to samples in `out`.
     static func write(
         _ row: UnsafePointer<Float>, width: Int, layout: SampleLayout, to out: UnsafeMutableRawPointer
     ) {
@@ -123,7 +124,7 @@ enum RowWriter {
         }
     }
 
-    /// Filters with negative weights overshoot, and no colour of a premultiplied pixel is above its alpha.
+    /// Limits color to alpha, which no color of a premultiplied pixel exceeds. Filters with negative weights overshoot.
     @inline(__always)
     private static func premultiplied(_ pixel: SIMD4<Float>, maximum: Float) -> SIMD4<Float> {
         let alpha = max(0, min(maximum, pixel.w))
@@ -133,7 +134,7 @@ enum RowWriter {
     @inline(__always)
     private static func straight(_ pixel: SIMD4<Float>, maximum: Float) -> SIMD4<Float> {
         let alpha = min(maximum, pixel.w)
-        // Alpha rounds to nought, and there is no colour to divide out.
+        // Alpha rounds to zero, and color cannot be divided by it.
         guard alpha > 0.5 else { return SIMD4(repeating: 0) }
         var values = pixel * (maximum / alpha)
         values.w = alpha

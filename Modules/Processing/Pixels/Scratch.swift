@@ -1,11 +1,11 @@
-/// Memory for a kernel: nought at first, aligned to a cache line, freed with its owner.
+/// Memory for a kernel, initialized to zero, aligned to a cache line, and freed with its owner.
 ///
-/// Kernels use pointers because a bounds check on every sample costs more than the arithmetic; the owner computes the
-/// count, and every kernel says how much it touches.
+/// Kernels use pointers because a bounds check for every sample costs more than the arithmetic. The owner computes the
+/// count, and every kernel documents the range that it accesses.
 struct Scratch<Element: BitwiseCopyable>: ~Copyable {
     let base: UnsafeMutablePointer<Element>
 
-    /// - Parameter count: At least nought; a multiple of what the vector loops step by.
+    /// - Parameter count: The number of elements, at least zero. Must be a multiple of the step of the vector loops.
     init(count: Int) {
         let byteCount = count * MemoryLayout<Element>.stride
         let memory = UnsafeMutableRawPointer.allocate(byteCount: max(byteCount, 1), alignment: 64)
@@ -16,7 +16,7 @@ struct Scratch<Element: BitwiseCopyable>: ~Copyable {
     deinit { UnsafeMutableRawPointer(base).deallocate() }
 }
 
-/// Bytes of one row on its way to the next consumer.
+/// The memory for one row that is forwarded to the next consumer.
 final class RowMemory {
     private let memory: Scratch<UInt8>
     private let byteCount: Int
@@ -27,11 +27,11 @@ final class RowMemory {
         self.byteCount = byteCount
     }
 
-    /// Valid while the memory is.
+    /// The bytes of the row. Valid during the lifetime of this object.
     var buffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: byteCount) }
 }
 
-/// The pixels of one row as floats; shared by the calls of one piece of work.
+/// The pixels of one row as floats, shared by all calls of one operation.
 final class PixelRow {
     private let memory: Scratch<SIMD4<Float>>
     var base: UnsafeMutablePointer<SIMD4<Float>> { memory.base }

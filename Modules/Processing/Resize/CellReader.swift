@@ -2,29 +2,29 @@ import AlcedoCore
 
 private import CSampleKernels
 
-/// Makes rows of cells out of rows of pixels: averages of `horizontal` × `vertical` pixels as floats, colour multiplied
-/// by alpha.
+/// A reader that turns rows of pixels into rows of cells.
 ///
-/// Averages are exact for 8-bit samples and are not rounded to whole numbers. The cells of the last row and column are
-/// averages of the pixels there are. The rows of a cell may come at once or one after another: sums of whole numbers
-/// are the same either way, and floats are added row by row always.
+/// A cell is the average of `horizontal` × `vertical` pixels as floats, with color multiplied by alpha. Averages are
+/// exact for 8-bit samples and are not rounded to whole numbers. The cells of the last row and column are averages of
+/// the remaining pixels. The rows of a cell can be added in one call or in several, with the same result: integer sums
+/// do not depend on the order, and floats are always added row by row.
 struct CellReader: ~Copyable {
     private let width: Int
-    /// Bytes of a row that are read, padding included.
+    /// The number of bytes that are read from each row, including padding.
     private let byteCount: Int
     private let layout: SampleLayout
     private let isLinear: Bool
     private let horizontal: Int
-    /// Whether every pixel is a cell.
+    /// Whether every cell is a single pixel.
     private let isPlain: Bool
-    /// Rows that the sums hold.
+    /// The number of rows in the current sums.
     private var rows = 0
     private let byteSums: Scratch<UInt16>
     private let productSums: Scratch<UInt32>
     private let floatSums: Scratch<Float>
     private let floatRow: Scratch<Float>
 
-    /// - Parameter byteCount: Bytes of every row that may be read, a multiple of 32.
+    /// Creates a reader. `byteCount`, the number of readable bytes of each row, must be a multiple of 32.
     init(width: Int, byteCount: Int, layout: SampleLayout, isLinear: Bool, horizontal: Int, vertical: Int) {
         self.width = width
         self.byteCount = byteCount
@@ -47,11 +47,15 @@ struct CellReader: ~Copyable {
         floatRow = Scratch(count: floats)
     }
 
-    /// Adds rows to the cells; with their last rows writes the cells to `out`, and the next ones begin.
+    /// Adds rows to the current cells. With the last rows of the cells, writes the cells to `out` and starts the next
+    /// ones.
     ///
     /// - Parameters:
-    ///   - first: The first of `count` rows, aligned to 32 bytes, as the others are.
-    ///   - isLast: Whether the last rows of the cells are among these. Plain cells have only one.
+    ///   - first: The first of `count` rows. Every row must be aligned to 32 bytes.
+    ///   - count: The number of rows. Cells of a single pixel take one row at a time.
+    ///   - bytesPerRow: The distance between the starts of two rows in bytes.
+    ///   - isLast: Whether the rows include the last row of the cells.
+    ///   - out: The memory for the cells.
     mutating func add(
         _ first: UnsafeRawPointer, count: Int, bytesPerRow: Int, isLast: Bool, into out: UnsafeMutablePointer<Float>
     ) {
@@ -125,11 +129,14 @@ struct CellReader: ~Copyable {
         }
     }
 
-    /// Adds up `horizontal` neighbouring columns and divides by the pixels of the cell.
+    /// Adds up `horizontal` adjacent columns and divides by the number of pixels in the cell.
     ///
     /// - Parameters:
-    ///   - unit: What one column of a cell with the sample value 1 adds up to.
-    ///   - add: The sum with column `x` added.
+    ///   - unit: The sum of one column of a cell whose samples are all 1.
+    ///   - out: The memory for the averages.
+    ///   - zero: The initial sum.
+    ///   - toFloats: Converts a sum to floats.
+    ///   - add: Returns the sum with column `x` added.
     @inline(__always)
     private func average<Sum>(
         unit: Float, _ out: UnsafeMutablePointer<Float>, zero: Sum, toFloats: (Sum) -> SIMD4<Float>,
@@ -159,7 +166,7 @@ struct CellReader: ~Copyable {
         while x < width {
             let end = min(width, x &+ horizontal)
             let count = Float(rows &* (end &- x))
-            // Sums of bytes are below 2²⁴ for boxes of 256 x 256 pixels: exact.
+            // For boxes of 256 × 256 pixels, sums of bytes are below 2²⁴, which a `Float` represents exactly.
             var sum: Float = 0
             while x < end {
                 sum += float(sums[x])
@@ -171,14 +178,14 @@ struct CellReader: ~Copyable {
     }
 }
 
-/// Adds up the samples of several rows, column by column, in whole numbers.
+/// Integer sums of the samples of several rows, column by column.
 enum BoxColumns {
-    /// The most rows that can be added: 256 × 255 fits 16 bits, and 256 × 255² fits the 24 bits that a float holds.
+    /// The maximum number of rows in a sum. 256 × 255 fits in 16 bits, and 256 × 255² in the 24-bit significand of a
+    /// float.
     static let maximumRowCount = 256
 
-    /// Sums of bytes. Reads `byteCount` bytes of each row, a multiple of 32; writes as many sums.
-    ///
-    /// - Parameter continues: Whether what `sums` holds is added to, not replaced.
+    /// Sums bytes. Reads `byteCount` bytes of each row, a multiple of 32, and writes the same number of sums. If
+    /// `continues` is true, adds to the values in `sums` instead of replacing them.
     static func sum(
         _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int, continues: Bool,
         into sums: UnsafeMutablePointer<UInt16>
@@ -187,10 +194,9 @@ enum BoxColumns {
             base.assumingMemoryBound(to: UInt8.self), rows, bytesPerRow, byteCount, continues ? 1 : 0, sums)
     }
 
-    /// Sums of straight RGBA bytes with colour multiplied by alpha and alpha by 255. Reads `byteCount` bytes of each
-    /// row, a multiple of 16; writes as many sums.
-    ///
-    /// - Parameter continues: Whether what `sums` holds is added to, not replaced.
+    /// Sums straight RGBA bytes, with color multiplied by alpha and alpha by 255. Reads `byteCount` bytes of each row,
+    /// a multiple of 16, and writes the same number of sums. If `continues` is true, adds to the values in `sums`
+    /// instead of replacing them.
     static func premultipliedSum(
         _ base: UnsafeRawPointer, rows: Int, bytesPerRow: Int, byteCount: Int, continues: Bool,
         into sums: UnsafeMutablePointer<UInt32>

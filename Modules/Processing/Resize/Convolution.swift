@@ -2,10 +2,10 @@ private import CSampleKernels
 
 /// The two passes of a separable filter over rows of floats.
 enum Convolution {
-    /// Floats behind the last cell of a row that the pass along rows may read, times a weight of nought.
+    /// The number of floats after the last cell of a row that the horizontal pass may read with a weight of zero.
     static let slack = 16
 
-    /// Adds up `weights.count` rows, each times its weight.
+    /// Writes the weighted sum of `weights.count` rows to `out`.
     ///
     /// Reads and writes `floats` floats of every row, rounded up to a multiple of 16. Rows need no alignment.
     static func vertical(
@@ -16,10 +16,10 @@ enum Convolution {
         alcedo_sum_rows(first, weights, rows.count, floats, out)
     }
 
-    /// Makes each pixel of `out` from a stretch of `row`, as `table` says.
+    /// Computes each pixel of `out` from the cells and weights in `table`.
     ///
-    /// Reads the cells the table names, and up to ``slack`` finite floats behind the row; writes `table.first.count`
-    /// pixels of `channels` floats.
+    /// Reads the cells in the table and up to ``slack`` floats after the row, which must be finite. Writes
+    /// `table.first.count` pixels of `channels` floats.
     static func horizontal(
         row: UnsafePointer<Float>, table: WeightTable, channels: Int, into out: UnsafeMutablePointer<Float>
     ) {
@@ -58,29 +58,30 @@ enum Convolution {
     }
 }
 
-/// Which source cells each result pixel of one axis is made of, and with what weights.
+/// The source cells and weights of each result pixel along one axis.
 struct WeightTable {
-    /// The most weights that a result pixel has.
+    /// The maximum number of weights of a result pixel.
     let taps: Int
-    /// Weights kept for each result pixel, a multiple of four; the unused ones of a pixel are nought.
+    /// The number of stored weights for each result pixel, a multiple of four. Unused weights are zero.
     let stride: Int
-    /// First source cell of each result pixel; never decreases.
+    /// The first source cell of each result pixel. The values never decrease.
     private(set) var first: [Int] = []
-    /// Number of weights of each result pixel; at least one.
+    /// The number of weights of each result pixel, at least one.
     private(set) var count: [Int] = []
-    /// ``stride`` weights for each result pixel; they add up to one.
+    /// The weights, ``stride`` for each result pixel. The weights of each pixel add up to 1.
     private(set) var weights: [Float]
 
-    /// Makes the table in O(*length* × *taps*).
+    /// Creates the table in O(*length* × *taps*).
     ///
     /// - Parameters:
-    ///   - cells: Source cells; at least one.
-    ///   - extent: Length of the source in cells; below `cells` when the last is only partly filled.
-    ///   - length: Result pixels; at least one.
+    ///   - cells: The number of source cells, at least one.
+    ///   - extent: The length of the source in cells. It is below `cells` when the last cell is only partly filled.
+    ///   - length: The number of result pixels, at least one.
+    ///   - filter: The filter that computes the weights.
     init(cells: Int, extent: Double, length: Int, filter: ResizeFilter) {
         let scale = extent / Double(length)
         let stretch = max(scale, 1)
-        // At scale 1 every filter is 1 at its centre and 0 at the other pixels.
+        // At scale 1, every filter is 1 at its center and 0 at the other pixels.
         let reach = scale == 1 ? 0.5 : filter.radius * stretch
         taps = min(cells, Int(reach.rounded(.up)) * 2 + 1)
         stride = (taps + 3) / 4 * 4

@@ -1,9 +1,9 @@
 import AlcedoCore
 
-/// Changes a picture's size by two passes of a filter, after averaging where it shrinks a lot.
+/// A resampler that changes the size of an image with two passes of a filter, after averaging for large reductions.
 ///
-/// Rows are pushed in from top to bottom; result rows are there to be taken as soon as what they are made of has come.
-/// Keeps only the rows that the vertical filter needs at once.
+/// Rows are pushed from top to bottom. Each result row can be pulled as soon as its source rows have been pushed. Only
+/// the rows that the vertical filter needs at the same time are kept.
 struct Resampler: ~Copyable {
     private let source: PixelSize
     private let size: PixelSize
@@ -16,15 +16,22 @@ struct Resampler: ~Copyable {
     private let cells: Scratch<Float>
     private let result: Scratch<Float>
     private let band: RowBand
-    /// Source rows taken so far.
+    /// The number of source rows taken so far.
     private var taken = 0
-    /// The next result row.
+    /// The index of the next result row.
     private var next = 0
 
+    /// Creates a resampler. Both sizes must be positive and fit in a buffer.
+    ///
     /// - Parameters:
-    ///   - source: Like `size` positive, and one that a buffer can have.
-    ///   - extent: The lengths of the source's sides in its pixels; below `source` where the last pixels of rows or columns
-    ///     stand for less of the picture than the others. nil: those of `source`.
+    ///   - source: The size of the source.
+    ///   - extent: The lengths of the source's sides in its pixels, or `nil` for the lengths of `source`. They are
+    ///     below `source` when the last pixels of rows or columns represent a smaller part of the image than the
+    ///     others.
+    ///   - size: The size of the result.
+    ///   - format: The pixel format of the source and the result.
+    ///   - alphaMode: The alpha mode of the source and the result.
+    ///   - sampling: The filter and its options.
     init(
         from source: PixelSize, extent: PixelExtent? = nil, to size: PixelSize, format: PixelFormat,
         alphaMode: AlphaMode, sampling: ResizeSampling
@@ -47,27 +54,29 @@ struct Resampler: ~Copyable {
         band = RowBand(capacity: rows.table.taps, floats: horizontalFirst ? resultFloats : cellFloats)
     }
 
-    /// Bytes that are read of every source row: those of its pixels, and those up to the next boundary of rows in a
-    /// buffer, whose values do not matter.
+    /// Returns the number of bytes that are read from every source row: its pixels and the padding up to the next row
+    /// alignment of a buffer. The values of the padding do not matter.
     static func paddedRowBytes(_ width: Int, _ format: PixelFormat) -> Int {
         let alignment = PixelBuffer.rowAlignment
         return (width * format.bytesPerPixel + alignment - 1) / alignment * alignment
     }
 
-    /// The most rows that the next ``push(_:count:bytesPerRow:)`` may bring: the rest of a row of cells; nought after
-    /// the last row.
+    /// The maximum number of rows in the next ``push(_:count:bytesPerRow:)``, which complete the current row of cells.
+    /// Zero after the last row.
     var neededRowCount: Int { min(rows.factor - taken % rows.factor, source.height - taken) }
 
-    /// Takes the next rows of the source.
+    /// Adds the next rows of the source.
     ///
     /// - Parameters:
-    ///   - first: The first of them; every one begins at a multiple of 32 bytes and has ``paddedRowBytes(_:_:)``.
-    ///   - count: From 1 to ``neededRowCount``. Before more come, ``pull(into:)`` must have said that there is no row left.
+    ///   - first: The first of the rows. Every row must be aligned to 32 bytes and have ``paddedRowBytes(_:_:)`` bytes.
+    ///   - count: The number of rows, from 1 to ``neededRowCount``. The caller must call ``pull(into:)`` until it
+    ///     returns `false` before the next push.
+    ///   - bytesPerRow: The distance between the starts of two rows in bytes.
     mutating func push(_ first: UnsafeRawPointer, count: Int, bytesPerRow: Int) {
         let isLast = count == neededRowCount
         let cell = taken / rows.factor
         taken += count
-        // Averaging may leave cells that no result row is made of.
+        // After averaging, some cells may not contribute to any result row.
         guard next < size.height, cell >= rows.table.first[next] else { return }
         let kept = band.slot(cell)
         let out = horizontalFirst ? cells.base : kept
@@ -75,7 +84,7 @@ struct Resampler: ~Copyable {
         if isLast, horizontalFirst { filterColumns(of: cells.base, into: kept) }
     }
 
-    /// Writes the next result row to `out`; false when it needs rows that have not come, or there is none.
+    /// Writes the next result row to `out`. Returns `false` when the row needs further input or no rows are left.
     mutating func pull(into out: UnsafeMutableRawPointer) -> Bool {
         guard next < size.height else { return false }
         let first = rows.table.first[next]
@@ -101,7 +110,7 @@ struct Resampler: ~Copyable {
         Convolution.horizontal(row: row, table: columns.table, channels: layout.channels, into: out)
     }
 
-    /// Whether filtering along the rows before down the columns takes fewer multiplications.
+    /// Whether filtering along the rows first needs no more multiplications than filtering down the columns first.
     private static func filtersAcrossFirst(_ columns: Axis, _ rows: Axis, _ size: PixelSize) -> Bool {
         let (width, height) = (Double(size.width), Double(size.height))
         let (across, down) = (Double(columns.table.taps), Double(rows.table.taps))
@@ -112,7 +121,7 @@ struct Resampler: ~Copyable {
 }
 
 extension Resampler {
-    /// The whole picture in the new size; nil when there is no such buffer.
+    /// Returns the whole image in the new size, or `nil` when the buffer cannot be created.
     static func resample(
         _ pixels: PixelBuffer, extent: PixelExtent? = nil, to size: PixelSize, _ sampling: ResizeSampling
     ) -> PixelBuffer? {
@@ -122,7 +131,7 @@ extension Resampler {
         return pixels.withUnsafeBytes { source in
             PixelBuffer(size: size, format: pixels.format, alphaMode: pixels.alphaMode) { memory, bytesPerRow in
                 guard var from = source.baseAddress, var to = memory.baseAddress else { return }
-                // All rows of a cell at once: their sums stay in registers.
+                // All rows of a cell are pushed in one call, so that their sums stay in registers.
                 while true {
                     let count = resampler.neededRowCount
                     guard count > 0 else { return }
@@ -135,22 +144,23 @@ extension Resampler {
     }
 }
 
-/// One side of a resize: which integer boxes come first, and which filter weights follow.
+/// The averages and filter weights along one axis of a resize.
 private struct Axis {
-    /// Source pixels for each cell; 1 when nothing is averaged.
+    /// The number of source pixels per cell. 1 means that nothing is averaged.
     let factor: Int
-    /// Cells of the source; the last may be smaller than ``factor``.
+    /// The number of cells. The last cell may have fewer pixels than ``factor``.
     let cells: Int
     let table: WeightTable
 
     /// - Parameters:
-    ///   - source: Source pixels; at least one.
-    ///   - extent: The source's length in its pixels; at most `source`.
-    ///   - target: Result pixels; at least one.
+    ///   - source: The number of source pixels, at least one.
+    ///   - extent: The length of the source in its pixels, at most `source`.
+    ///   - target: The number of result pixels, at least one.
+    ///   - sampling: The filter and its options.
     init(source: Int, extent: Double, target: Int, _ sampling: ResizeSampling) {
-        // From a reduction of 4 on, averages leave at least twice the target, and the filter does the rest, as Pillow
-        // does with a reducing gap of 2. Measured: a tenfold reduction of 12 megapixels in a fifth to a half of the
-        // whole filter's time, and within two levels of it where the picture is smooth.
+        // For reductions by 4 or more, averaging stops at no less than twice the target and the filter does the rest,
+        // like Pillow with a reducing gap of 2. Measured on a tenfold reduction of 12 megapixels: a fifth to a half of
+        // the time of the filter alone, and results within two levels of it in smooth areas.
         factor = sampling.averagesFirst ? max(1, min(BoxColumns.maximumRowCount, source / target / 2)) : 1
         cells = (source - 1) / factor + 1
         table = WeightTable(
@@ -158,19 +168,19 @@ private struct Axis {
     }
 }
 
-/// The lengths of a picture's sides in its pixels, which need not be whole.
+/// The lengths of an image's sides in its pixels. They need not be whole numbers.
 struct PixelExtent {
     let width: Double
     let height: Double
 
-    /// - Parameter factor: What both sides are divided by.
+    /// Creates the extent of an image with both sides divided by `factor`.
     init(_ size: PixelSize, dividedBy factor: Int = 1) {
         width = Double(size.width) / Double(factor)
         height = Double(size.height) / Double(factor)
     }
 
-    /// The extent of a picture of `full` that was averaged down, by the same whole number of pixels both ways, to `size`;
-    /// of `size` itself where no such number gives it.
+    /// Creates the extent of an image of size `size` that was averaged down from size `full` by the same integer factor
+    /// on both axes. When no such factor exists, the extent is `size`.
     init(_ size: PixelSize, averagedFrom full: PixelSize) {
         let quotient = { (full: Int, side: Int) in (full - 1) / side + 1 }
         let factor = max(quotient(full.width, size.width), quotient(full.height, size.height))
@@ -180,13 +190,13 @@ struct PixelExtent {
 }
 
 extension DecodedImage {
-    /// The lengths of the sides in pixels, of which the last ones stand for less where a decoder averaged the picture down.
+    /// The lengths of the sides in pixels. The last pixels count only partly when a decoder averaged the image down.
     var extent: PixelExtent {
         fullSize.map { PixelExtent(size, averagedFrom: $0) } ?? PixelExtent(size)
     }
 }
 
-/// The last few rows of a picture, which the vertical filter needs at once.
+/// The most recent rows of an image that the vertical filter needs at the same time.
 private struct RowBand: ~Copyable {
     private let capacity: Int
     private let floats: Int
@@ -194,8 +204,8 @@ private struct RowBand: ~Copyable {
     private let pointers: Scratch<UnsafePointer<Float>>
 
     /// - Parameters:
-    ///   - capacity: Rows kept; at least one.
-    ///   - floats: Floats of each, a multiple of 16.
+    ///   - capacity: The number of rows to keep, at least one.
+    ///   - floats: The number of floats in each row, a multiple of 16.
     init(capacity: Int, floats: Int) {
         self.capacity = capacity
         self.floats = floats
@@ -203,12 +213,10 @@ private struct RowBand: ~Copyable {
         pointers = Scratch(count: capacity)
     }
 
-    /// Where row `index` of the picture is kept, until row `index + capacity` takes its place.
+    /// Returns the memory of row `index` of the image, which is valid until row `index + capacity` replaces it.
     func slot(_ index: Int) -> UnsafeMutablePointer<Float> { rows.base + index % capacity * floats }
 
-    /// Adds up rows, at most as many as are kept, each times its weight.
-    ///
-    /// - Parameter start: Index of the first row's weight.
+    /// Writes the weighted sum of at most `capacity` rows to `out`. `start` is the index of the first row's weight.
     func sum(
         _ range: Range<Int>, weights: [Float], from start: Int, into out: UnsafeMutablePointer<Float>
     ) {

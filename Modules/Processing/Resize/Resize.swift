@@ -1,33 +1,35 @@
 public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Brings the image inside a width and a height, with its proportions kept. A side that is not given does not limit:
-    /// `.resize(width: 320)` gives the image that width, and the height that its proportions ask for.
+    /// Resizes the image to fit a width and a height, and keeps its aspect ratio. A side that is omitted sets no limit:
+    /// `.resize(width: 320)` sets the width, and the height follows from the aspect ratio.
     ///
-    /// Works on every pixel format. Each axis is filtered on its own, in 32-bit floats, with color multiplied by alpha;
-    /// straight alpha stays straight, and wholly transparent pixels of the result are black.
+    /// Works on every pixel format. Each axis is filtered separately in 32-bit floats, with color multiplied by alpha.
+    /// Straight alpha stays straight, and fully transparent pixels of the result are black.
     ///
-    /// Sizes are those of the rows in memory, that is before ``/AlcedoCore/DecodedImage/orientation``. Color profile, scale,
-    /// orientation, format and alpha mode are kept; of an animation every frame is resized, when it is requested. An image
-    /// that has the size already keeps its pixels. Processing throws `invalidParameter` for a side below one, and `tooLarge`
-    /// for a result that is larger than the source and than 2²⁸ pixels or 2¹⁶ a side.
+    /// Sizes refer to the rows in memory, before ``/AlcedoCore/DecodedImage/orientation`` is applied. The color
+    /// profile, scale, orientation, format and alpha mode are kept. Every frame of an animation is resized when it is
+    /// requested. An image that already has the size keeps its pixels. Processing throws `invalidParameter` for a side
+    /// below 1, and `tooLarge` for a result that is larger than the source and exceeds 2²⁸ pixels or 2¹⁶ pixels on a
+    /// side.
     ///
-    /// A pipeline decodes no more of the image than the result needs.
+    /// A pipeline decodes the image only at the size that the result needs.
     ///
     /// - Parameters:
-    ///   - width: In pixels. Default: not limited.
-    ///   - height: In pixels. Default: not limited.
-    ///   - enlarges: Whether an image that is smaller grows. Default: false.
-    ///   - sampling: How pixels are weighed. Default: Lanczos with three lobes, after averages.
-    /// - Complexity: O(pixels of the source + pixels of the result × filter taps) time; besides the result, memory for the
-    ///   rows that the filter needs at once.
+    ///   - width: The maximum width in pixels. Default: unlimited.
+    ///   - height: The maximum height in pixels. Default: unlimited.
+    ///   - enlarges: Whether smaller images are enlarged. Default: `false`.
+    ///   - sampling: The filter and its options. Default: Lanczos with three lobes, after averaging for large
+    ///     reductions.
+    /// - Complexity: O(pixels of the source + pixels of the result × filter taps) time. In addition to the result,
+    ///   memory for the rows that the filter needs at the same time.
     public static func resize(
         width: Int = .max, height: Int = .max, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
     ) -> Self {
         resize(fitting: PixelSize(width: width, height: height), enlarges: enlarges, sampling: sampling)
     }
 
-    /// Brings the whole image inside `size`, with its proportions kept; otherwise as
+    /// Resizes the whole image to fit inside `size`, and keeps its aspect ratio. Otherwise behaves like
     /// `resize(width:height:enlarges:sampling:)`.
     public static func resize(
         fitting size: PixelSize, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
@@ -35,16 +37,16 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
         Self(ImageProcessors.Resize(to: size, mode: .fit, enlarges: enlarges, sampling: sampling))
     }
 
-    /// Makes the image cover `size`, with its proportions kept: one side may come out longer. Otherwise as
-    /// `resize(width:height:enlarges:sampling:)`.
+    /// Resizes the image to cover `size`, and keeps its aspect ratio. One side of the result may be longer than in
+    /// `size`. Otherwise behaves like `resize(width:height:enlarges:sampling:)`.
     public static func resize(
         filling size: PixelSize, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
     ) -> Self {
         Self(ImageProcessors.Resize(to: size, mode: .fill, enlarges: enlarges, sampling: sampling))
     }
 
-    /// Gives the image exactly this size, whatever its proportions. A side that is already shorter grows only when
-    /// `enlarges` is true. Otherwise as `resize(width:height:enlarges:sampling:)`.
+    /// Resizes the image to exactly this size without keeping its aspect ratio. A side that is already shorter grows
+    /// only when `enlarges` is `true`. Otherwise behaves like `resize(width:height:enlarges:sampling:)`.
     public static func resize(
         exactly size: PixelSize, enlarges: Bool = false, sampling: ResizeSampling = ResizeSampling()
     ) -> Self {
@@ -55,18 +57,18 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 extension ImageProcessors {
     /// The processor of `.resize(width:height:)`, `.resize(fitting:)`, `.resize(filling:)` and `.resize(exactly:)`.
     package struct Resize: FramewiseProcessing {
-        /// The most pixels that enlarging makes: 2²⁸, a gibibyte of RGBA.
+        /// The maximum number of pixels of an enlarged image: 2²⁸, which is 1 GiB in RGBA.
         package static let maximumPixelCount = PixelLimits.maximumPixelCount
-        /// The longest side that enlarging makes.
+        /// The maximum length of a side of an enlarged image.
         package static let maximumSide = PixelLimits.maximumSide
 
-        /// In pixels. A side that is `Int.max` does not limit.
+        /// The target size in pixels. A side of `Int.max` sets no limit.
         package let target: PixelSize
-        /// How the image meets the size.
+        /// The rule that relates the image to the target size.
         package let mode: ResizeMode
-        /// Whether a side may grow. When false, `exact` leaves a side that is short already as it is.
+        /// Whether a side may grow. When `false`, `exact` keeps a side that is already shorter.
         package let enlarges: Bool
-        /// How new pixels are made of old ones.
+        /// The filter and its options.
         package let sampling: ResizeSampling
 
         package init(
@@ -84,7 +86,8 @@ extension ImageProcessors {
             return "resize:\(sides[0])x\(sides[1]),\(mode.rawValue),\(sampling.identifier)\(enlarges ? ",enlarge" : "")"
         }
 
-        /// The size that an image of `source` gets. The source itself when a side of either is below one.
+        /// Returns the size of the result for an image of size `source`. Returns `source` when a side of either size is
+        /// below 1.
         package func resultSize(for source: PixelSize) -> PixelSize {
             guard source.isPositive, target.isPositive else { return source }
             switch mode {
@@ -96,12 +99,13 @@ extension ImageProcessors {
             }
         }
 
-        /// Twice the target; nil where the result would differ from that of the full size: for the filter alone, for
-        /// the box filter, in linear light, and where the mode lets a side be as long as it is.
+        /// Twice the target size, or `nil` when the image must be decoded at full size.
         ///
-        /// Decoders average whole numbers of pixels, as the averages that a ``ResizeSampling`` begins with: the filter then
-        /// finds at least twice as many pixels as the result has, on either way. The box filter counts two or three of
-        /// them, where it counts every pixel of the full size, so its results would be further apart.
+        /// Decoders average whole numbers of pixels, like the averages of a ``ResizeSampling``. At twice the target
+        /// size, the filter still has at least two source pixels for each result pixel on both axes. Filtering without
+        /// averages, in linear light or with the box filter needs the full size, because the results would differ. For
+        /// example, the box filter would use two or three averaged pixels instead of every full-size pixel. The full
+        /// size is also needed when the target does not limit the size.
         package var decodingTarget: TargetSize? {
             guard target.isPositive, sampling.averagesFirst, sampling.filter != .box, !sampling.inLinearLight else {
                 return nil
@@ -124,7 +128,7 @@ extension ImageProcessors {
 
         package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowResizer(self, next: next) }
 
-        /// The size that an image of `source` gets, or why there is none.
+        /// Returns the size of the result for an image of size `source`. Throws an error when the size is invalid.
         func checkedSize(for source: PixelSize) throws(ImageProcessingError) -> PixelSize {
             guard target.isPositive else {
                 throw ImageProcessingError(.invalidParameter, "cannot resize to \(target) pixels")
@@ -136,23 +140,23 @@ extension ImageProcessors {
     }
 }
 
-/// How an image meets a size of other proportions.
+/// The rule that relates an image to a target size with another aspect ratio.
 package enum ResizeMode: String, Sendable, Hashable, CaseIterable {
-    /// The whole image inside the size, proportions kept.
+    /// Fits the whole image inside the size and keeps its aspect ratio.
     case fit
-    /// The size covered by the image, proportions kept; one side may come out longer.
+    /// Covers the size with the image and keeps its aspect ratio. One side of the result may be longer.
     case fill
-    /// Just the size; proportions may change.
+    /// Uses exactly the size. The aspect ratio may change.
     case exact
 }
 
-/// Resizes rows while they arrive, and hands the new ones on: the pixels are those of the whole image's result, to the bit.
+/// A consumer that resizes rows as they arrive. The pixels are bit-identical to those of resizing the whole image.
 ///
 /// Memory is O(width × filter taps).
 private final class RowResizer: PixelRowConsumer {
     private let resize: ImageProcessors.Resize
     private let next: any PixelRowConsumer
-    /// nil when rows pass as they are.
+    /// The resampler and its memory, or `nil` when rows are forwarded unchanged.
     private var stage: RowResizerStage?
 
     init(_ resize: ImageProcessors.Resize, next: any PixelRowConsumer) {
@@ -177,13 +181,14 @@ private final class RowResizer: PixelRowConsumer {
     func finish() throws { try next.finish() }
 }
 
-/// A resampler with the memory that rows need on their way in and out.
+/// A resampler with the memory for one source row and one result row.
 private final class RowResizerStage {
     private var resampler: Resampler
     private let rowBytes: Int
     private let paddedBytes: Int
     private let resultBytes: Int
-    /// The kernels want rows aligned and padded, which those of a stream are not.
+    /// The memory for an aligned and padded copy of the row. The kernels require both, and rows of a stream have
+    /// neither.
     private let row: Scratch<UInt8>
     private let result: Scratch<UInt8>
 
@@ -197,7 +202,7 @@ private final class RowResizerStage {
         result = Scratch(count: resultBytes)
     }
 
-    /// Takes one row and hands on those that can be made now. Rows beyond the last are left out.
+    /// Takes one row and forwards the result rows that are complete. Rows after the last one are ignored.
     func consume(_ bytes: RawSpan, next: any PixelRowConsumer) throws {
         guard resampler.neededRowCount > 0 else { return }
         bytes.withUnsafeBytes { bytes in

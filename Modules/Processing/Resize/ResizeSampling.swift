@@ -1,37 +1,40 @@
 import AlcedoLibc
 
-/// How the pixels of a new size are made of those of the old one.
+/// The method that computes the pixels of a resized image.
 public struct ResizeSampling: Sendable, Hashable {
     package var filter: ResizeFilter
     package var averagesFirst: Bool
     package var inLinearLight: Bool
 
-    /// Creates a sampling; by default Lanczos with three lobes on stored samples, after an average where the image
-    /// becomes much smaller.
+    /// Creates a sampling method. By default, it uses Lanczos with three lobes on stored samples, after averaging for
+    /// large reductions.
     ///
     /// - Parameters:
-    ///   - filter: How neighboring pixels are weighed.
-    ///   - averagesFirst: Whether a reduction to a quarter or less begins with averages over whole numbers of pixels,
-    ///     which is several times as fast and within two levels of the filter alone where the image is smooth.
-    ///   - inLinearLight: Whether pixels are weighed by the light they stand for, not by their samples, so that fine
-    ///     patterns keep their brightness. Samples are taken for those of sRGB. Costs about three times the time.
+    ///   - filter: The filter that weights adjacent pixels. Default: `.lanczos3`.
+    ///   - averagesFirst: Whether a reduction to a quarter or less begins with averages over whole numbers of pixels.
+    ///     This is several times as fast as the filter alone and within two levels of its result in smooth areas.
+    ///     Default: `true`.
+    ///   - inLinearLight: Whether pixels are weighted in linear light instead of by their stored samples, so that fine
+    ///     patterns keep their brightness. Samples are interpreted as sRGB. Takes about three times as long. Default:
+    ///     `false`.
     public init(_ filter: ResizeFilter = .lanczos3, averagesFirst: Bool = true, inLinearLight: Bool = false) {
         self.filter = filter
         self.averagesFirst = averagesFirst
         self.inLinearLight = inLinearLight
     }
 
-    /// Stable: part of cache keys.
+    /// The name of the sampling in cache keys. It must not change between releases.
     var identifier: String {
         filter.rawValue + (averagesFirst ? "" : ",whole") + (inLinearLight ? ",linear" : "")
     }
 }
 
-/// How neighbouring pixels are weighed when an image changes size; slower and sharper from first to last.
+/// The filter that weights adjacent pixels when an image is resized. The cases are ordered from fast and soft to slow
+/// and sharp.
 ///
-/// Reducing widens a filter by the factor of reduction, so that every source pixel counts.
+/// For reductions, the filter is widened by the factor of the reduction, so that every source pixel contributes.
 public enum ResizeFilter: String, Sendable, Hashable, CaseIterable {
-    /// Plain average; when enlarging, the nearest pixel. Radius 0.5.
+    /// A plain average, or the nearest pixel when enlarging. Radius 0.5.
     case box
     /// Linear interpolation, also called triangle. Radius 1.
     case bilinear
@@ -39,12 +42,12 @@ public enum ResizeFilter: String, Sendable, Hashable, CaseIterable {
     ///
     /// Source: Keys, "Cubic convolution interpolation for digital image processing", IEEE TASSP 29 (1981).
     case catmullRom
-    /// sinc windowed by a sinc of three times the width. Radius 3.
+    /// A sinc windowed by a sinc of three times the width. Radius 3.
     ///
     /// Source: Duchon, "Lanczos filtering in one and two dimensions", J. Appl. Meteorol. 18 (1979).
     case lanczos3
 
-    /// Half the width of the interval outside which every weight is nought.
+    /// Half the width of the interval outside which every weight is zero.
     var radius: Double {
         switch self {
         case .box: 0.5
@@ -54,12 +57,12 @@ public enum ResizeFilter: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The weight at distance `x` from the centre, before normalisation.
+    /// Returns the weight at distance `x` from the center, before normalization.
     func weight(at x: Double) -> Double {
         let distance = abs(x)
         switch self {
         case .box:
-            // Half open, so that a pixel on the border of two intervals belongs to one.
+            // The interval is half-open, so that a pixel on the border of two intervals belongs to one of them.
             return x > -0.5 && x <= 0.5 ? 1 : 0
         case .bilinear:
             return max(0, 1 - distance)
@@ -71,7 +74,7 @@ public enum ResizeFilter: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// sinc(x) sinc(x / 3), with one sine for both: sin 3a = 3 sin a - 4 sin³ a.
+    /// Returns sinc(x) sinc(x / 3) with one sine for both factors: sin 3a = 3 sin a - 4 sin³ a.
     private static func lanczos3(_ x: Double) -> Double {
         guard x != 0 else { return 1 }
         let angle = x * .pi / 3

@@ -1,12 +1,14 @@
 public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Cuts the largest circle out of the middle of the image, for avatars, and draws a border along it.
+    /// Cuts the largest centered circle out of the image, for avatars, and draws an optional border.
     ///
-    /// The result is square, as wide as the image's shorter side; otherwise as that of `roundedCorners(_:border:)`.
+    /// The result is a square with the length of the image's shorter side. Otherwise behaves like
+    /// `roundedCorners(_:border:)`.
     ///
-    /// - Parameter border: The line along the edge, inside it. Default: none.
-    /// - Complexity: O(pixels of the result), two new buffers, or three rows.
+    /// - Parameter border: A line along the inside of the edge, or `nil` for no border. Default: `nil`.
+    /// - Complexity: O(pixels of the result). Needs two new buffers for a whole image, and three rows of memory for
+    ///   arriving rows.
     public static func circle(border: ImageProcessors.Border? = nil) -> Self {
         Self(ImageProcessors.Circle(border: border))
     }
@@ -15,7 +17,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 extension ImageProcessors {
     /// The processor of `.circle(border:)`.
     package struct Circle: FramewiseProcessing {
-        /// The line along the edge; nil for none.
+        /// The line along the inside of the edge, or `nil` for no border.
         package let border: Border?
         private let square = Crop(aspect: PixelSize(width: 1, height: 1))
         private var corners: RoundedCorners { RoundedCorners(CornerRadii(0.5, unit: .shorterSide), border: border) }

@@ -1,16 +1,17 @@
 import AlcedoCore
 
-/// How round the corners of a picture are.
+/// The radii of an image's corners.
 ///
-/// Radii that together are longer than a side are all made smaller by the same factor until they fit.
+/// When the radii of two adjacent corners exceed the length of their side, all radii are reduced by the same factor
+/// until they fit.
 ///
 /// Source: W3C, CSS Backgrounds and Borders Level 3, §5.5.
 public struct CornerRadii: Sendable, Hashable {
-    /// What 1 means.
+    /// The unit of the radii.
     public enum Unit: String, Sendable, Hashable {
-        /// Pixels of the picture that is rounded.
+        /// Pixels of the image whose corners are rounded.
         case pixels
-        /// The picture's shorter side: 0.5 makes half circles.
+        /// Multiples of the image's shorter side. A radius of 0.5 makes semicircles.
         case shorterSide
     }
 
@@ -20,8 +21,7 @@ public struct CornerRadii: Sendable, Hashable {
     private let bottomLeft: Double
     private let unit: Unit
 
-    /// Creates radii from 0, counted in `unit`. Processors throw `invalidParameter` for radii that are negative or not
-    /// finite.
+    /// Creates radii in the given unit. Processors throw `invalidParameter` for radii that are negative or not finite.
     public init(
         topLeft: Double = 0, topRight: Double = 0, bottomRight: Double = 0, bottomLeft: Double = 0,
         unit: Unit = .pixels
@@ -33,22 +33,22 @@ public struct CornerRadii: Sendable, Hashable {
         self.unit = unit
     }
 
-    /// Creates the same radius at every corner.
+    /// Creates radii with the same value at every corner.
     package init(_ radius: Double, unit: Unit = .pixels) {
         self.init(topLeft: radius, topRight: radius, bottomRight: radius, bottomLeft: radius, unit: unit)
     }
 
-    /// Stable: part of cache keys.
+    /// The name of the radii in cache keys. It must not change between releases.
     var identifier: String {
         "\(topLeft);\(topRight);\(bottomRight);\(bottomLeft),\(unit.rawValue)"
     }
 
     private var all: [Double] { [topLeft, topRight, bottomRight, bottomLeft] }
 
-    /// Whether no corner is round.
+    /// Whether all radii are 0.
     var areZero: Bool { all.allSatisfy { $0 == 0 } }
 
-    /// The radii in pixels that a picture of `size` gets, from the top left corner clockwise.
+    /// Returns the radii in pixels for an image of `size`, clockwise from the top left corner.
     func pixels(in size: PixelSize) throws(ImageProcessingError) -> SIMD4<Double> {
         let (width, height) = (Double(size.width), Double(size.height))
         let scale = unit == .pixels ? 1 : min(width, height)
@@ -57,7 +57,7 @@ public struct CornerRadii: Sendable, Hashable {
             guard radius.isFinite, radius >= 0 else {
                 throw ImageProcessingError(.invalidParameter, "a corner radius of \(radius) makes no sense")
             }
-            // A sum of two stays finite.
+            // The limit keeps the sum of two radii finite.
             radii[corner] = min(radius * scale, 1e9)
         }
         let sides = [

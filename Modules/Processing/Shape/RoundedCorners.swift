@@ -1,30 +1,34 @@
 public import AlcedoCore
 
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
-    /// Makes all corners round and transparent by the same radius, and draws a border along the edge; otherwise as
-    /// `roundedCorners(_:border:)`.
+    /// Rounds all corners by the same radius, makes the pixels outside them transparent, and draws an optional border.
+    /// Otherwise behaves like `roundedCorners(_:border:)`.
     ///
     /// - Parameters:
-    ///   - radius: In `unit`, from 0. Processing throws `invalidParameter` for one that is negative or not finite.
-    ///   - unit: The unit of the radius. Default: pixels.
-    ///   - border: The line along the edge, inside it. Default: none.
+    ///   - radius: The radius, from 0. Processing throws `invalidParameter` for a radius that is negative or not
+    ///     finite.
+    ///   - unit: The unit of the radius. Default: `.pixels`.
+    ///   - border: A line along the inside of the edge, or `nil` for no border. Default: `nil`.
     public static func roundedCorners(
         radius: Double, unit: CornerRadii.Unit = .pixels, border: ImageProcessors.Border? = nil
     ) -> Self {
         roundedCorners(CornerRadii(radius, unit: unit), border: border)
     }
 
-    /// Makes the corners round and transparent, each by its own radius, and draws a border along the edge.
+    /// Rounds each corner by its own radius, makes the pixels outside them transparent, and draws an optional border.
     ///
-    /// Edges are anti-aliased by the exact share of each pixel that lies inside. Works on every pixel format: `gray8` and
-    /// `rgbx8` become `rgba8`, opaque images get straight alpha. Pixels outside are transparent black. Without round corners
-    /// only the border is drawn, and an opaque image stays opaque. The border lies over the image. Corners are those of the
-    /// rows in memory, that is before ``/AlcedoCore/DecodedImage/orientation``; put `.orient` in front where they differ.
+    /// Edges are anti-aliased by the share of each pixel that lies inside. Works on every pixel format: `gray8` and
+    /// `rgbx8` become `rgba8`, and opaque images get straight alpha. Pixels outside are transparent black. The border
+    /// is drawn over the image. When all radii are 0, only the border is drawn and the image keeps its alpha mode;
+    /// `gray8` becomes `rgbx8` when the border has color.
+    ///
+    /// Corners refer to the rows in memory, before ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient`
+    /// first to round the corners of the displayed image.
     ///
     /// - Parameters:
     ///   - radii: The radius of each corner.
-    ///   - border: The line along the edge, inside it. Default: none.
-    /// - Complexity: O(*w* × *h*), one new buffer, or three rows.
+    ///   - border: A line along the inside of the edge, or `nil` for no border. Default: `nil`.
+    /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and three rows of memory for arriving rows.
     public static func roundedCorners(_ radii: CornerRadii, border: ImageProcessors.Border? = nil) -> Self {
         Self(ImageProcessors.RoundedCorners(radii, border: border))
     }
@@ -33,9 +37,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 extension ImageProcessors {
     /// The processor of `.roundedCorners(radius:unit:border:)` and `.roundedCorners(_:border:)`.
     package struct RoundedCorners: PointProcessing {
-        /// How round the corners are.
+        /// The radii of the corners.
         package let radii: CornerRadii
-        /// The line along the edge; nil for none.
+        /// The line along the inside of the edge, or `nil` for no border.
         package let border: Border?
 
         package init(_ radii: CornerRadii, border: Border? = nil) {
@@ -81,7 +85,7 @@ extension ImageProcessors {
             }
         }
 
-        /// The border, if it can be seen.
+        /// Returns the border, or `nil` when it is invisible.
         private func checkedBorder() throws(ImageProcessingError) -> Border? {
             guard let border else { return nil }
             guard border.width.isFinite, border.width >= 0 else {
@@ -102,28 +106,28 @@ extension ImageProcessors {
 }
 
 extension ImageProcessors {
-    /// A line along the edge of a shape, inside it.
+    /// A line along the inside of a shape's edge.
     public struct Border: Sendable, Hashable {
         let width: Double
         let color: PixelColor
 
-        /// Creates a line.
+        /// Creates a border.
         ///
         /// - Parameters:
-        ///   - width: In pixels, from 0; need not be whole. Processors throw `invalidParameter` for one that is negative or
-        ///     not finite.
+        ///   - width: The width in pixels, from 0. Fractions are allowed. Processors throw `invalidParameter` for a
+        ///     width that is negative or not finite.
         ///   - color: The color of the line.
         public init(width: Double, color: PixelColor) {
             self.width = width
             self.color = color
         }
 
-        /// Stable: part of cache keys.
+        /// The name of the border in cache keys. It must not change between releases.
         var identifier: String { "\(width),\(color)" }
     }
 }
 
-/// Cuts a picture to a shape and draws its border, row by row.
+/// A drawing that clips an image to a shape and draws the border, row by row.
 private final class ShapeDrawing {
     private let width: Int
     private let shape: RoundedRectangle
@@ -132,7 +136,7 @@ private final class ShapeDrawing {
     private let shapeCoverage: Scratch<Float>
     private let innerCoverage: Scratch<Float>
 
-    /// - Parameter radii: As ``RoundedRectangle`` wants them.
+    /// Creates a drawing. `radii` must satisfy the requirements of ``RoundedRectangle``.
     init(_ header: PixelRowHeader, radii: SIMD4<Double>, border: ImageProcessors.Border?) {
         width = header.size.width
         shape = RoundedRectangle(size: header.size, radii: radii)
@@ -142,14 +146,14 @@ private final class ShapeDrawing {
         innerCoverage = Scratch(count: width)
     }
 
-    /// Turns to row `y`. Returns the pixels that stay as they are.
+    /// Computes the coverage of row `y` and returns the range of pixels that do not change.
     func prepare(row y: Int) -> Range<Int> {
         let inside = shape.cover(row: y, width: width, into: shapeCoverage.base)
         guard let inner else { return inside }
         return inner.cover(row: y, width: width, into: innerCoverage.base)
     }
 
-    /// Changes the pixels of `range` of the row, of which the first is at `pixels`.
+    /// Changes the pixels of `range` in the row. `pixels` points to the first of them.
     func draw(_ range: Range<Int>, _ pixels: UnsafeMutablePointer<SIMD4<Float>>) {
         for (offset, x) in range.enumerated() {
             var pixel = pixels[offset]
@@ -164,22 +168,23 @@ private final class ShapeDrawing {
     }
 }
 
-/// A rectangle with round corners: how much of each pixel lies in it.
+/// A rectangle with rounded corners that computes how much of each pixel lies inside it.
 private struct RoundedRectangle {
-    /// Lines by which a row of pixels is measured. Along each the covered length is exact, so coverage is right to less
-    /// than half a level of 8 bits.
+    /// The number of scan lines per row of pixels. The covered length of each line is exact, so that the error of the
+    /// coverage is below half an 8-bit level.
     private static let linesPerRow = 32
 
     private let left: Double
     private let top: Double
     private let right: Double
     private let bottom: Double
-    /// From the top left corner clockwise.
+    /// The radii clockwise from the top left corner.
     private let radii: SIMD4<Double>
 
     /// - Parameters:
-    ///   - radii: In pixels; no two of a side are longer than it.
-    ///   - inset: By how much every edge lies within a picture of `size`.
+    ///   - size: The size of the image.
+    ///   - radii: The radii in pixels. The two radii of a side must not exceed its length together.
+    ///   - inset: The distance of every edge from the edge of the image, in pixels.
     init(size: PixelSize, radii: SIMD4<Double>, inset: Double = 0) {
         left = inset
         top = inset
@@ -188,7 +193,8 @@ private struct RoundedRectangle {
         self.radii = (radii - inset).clamped(lowerBound: SIMD4(repeating: 0), upperBound: radii)
     }
 
-    /// Writes the share of each pixel of row `y` that lies inside to `out`, and returns which pixels are inside wholly.
+    /// Writes the share of each pixel of row `y` that lies inside to `out`. Returns the range of pixels that lie inside
+    /// completely.
     func cover(row y: Int, width: Int, into out: UnsafeMutablePointer<Float>) -> Range<Int> {
         out.update(repeating: 0, count: width)
         var spans: [(left: Double, right: Double)] = []
@@ -214,7 +220,8 @@ private struct RoundedRectangle {
         return solid
     }
 
-    /// Where the line at height `y` enters and leaves; nil when it misses.
+    /// Returns the positions at which the line at height `y` enters and leaves the shape, or `nil` when it does not
+    /// cross it.
     private func span(at y: Double) -> (left: Double, right: Double)? {
         guard y > top, y < bottom else { return nil }
         let start = left + indent(y, above: radii[0], below: radii[3])
@@ -222,7 +229,7 @@ private struct RoundedRectangle {
         return start < end ? (start, end) : nil
     }
 
-    /// How far the corners of one side push the edge in at height `y`.
+    /// Returns the distance by which the corners of one side move the edge inward at height `y`.
     private func indent(_ y: Double, above upper: Double, below lower: Double) -> Double {
         let (fromTop, fromBottom) = (y - top, bottom - y)
         if fromTop < upper { return upper - Self.chord(upper, upper - fromTop) }
@@ -230,7 +237,7 @@ private struct RoundedRectangle {
         return 0
     }
 
-    /// Half the chord of a circle at a distance from its centre that is at most the radius.
+    /// Returns half the chord of a circle at a distance from its center that is at most the radius.
     private static func chord(_ radius: Double, _ distance: Double) -> Double {
         max(0, (radius - distance) * (radius + distance)).squareRoot()
     }

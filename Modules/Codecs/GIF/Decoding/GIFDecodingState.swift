@@ -1,19 +1,19 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Decodes a GIF while its bytes arrive; all at once is the same with one piece.
+/// The state of a GIF that is decoded while its bytes arrive. A complete file is passed as one piece.
 ///
-/// Keeps all bytes: the frames after the first are decoded from them when they are asked for.
+/// All bytes are kept: the frames after the first are decoded from them when they are requested.
 final class GIFDecodingState: IncrementalDecodingState {
     private let options: DecodingOptions
     private var parser: GIFParser
     private var data = Data()
     private var first: GIFFrameImage?
     private var previewedRows = 0
-    /// Why only a part can be had, when parts are allowed.
+    /// The error that limits the result to a partial image, when partial images are allowed.
     private var partialError: ImageDecodingError?
-    /// What is wrong with the first frame's pixels. Said at the end, behind what is wrong with the blocks, so that the
-    /// error is the same however the bytes come.
+    /// The error in the pixels of the first frame. It is thrown at the end, after errors in the blocks, so that the
+    /// error does not depend on how the bytes arrive.
     private var pixelError: ImageDecodingError?
 
     init(options: DecodingOptions) {
@@ -40,13 +40,13 @@ final class GIFDecodingState: IncrementalDecodingState {
         if isKnown { decodeFirst() }
     }
 
-    /// Notes damage that is allowed, and throws what is not.
+    /// Records an allowed error, and throws any other error.
     private func accept(_ error: ImageDecodingError) throws(ImageDecodingError) {
         guard options.allows(error) else { throw error }
         partialError = error
     }
 
-    /// Decodes the first frame as far as its bytes reach.
+    /// Decodes the first frame as far as its bytes are available.
     private func decodeFirst() {
         guard pixelError == nil, let structure = parser.structure, let frame = parser.firstFrame else { return }
         do throws(ImageDecodingError) {
@@ -73,7 +73,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         return ImagePreview(image: image, pass: pass.number, rowCount: pass.rows)
     }
 
-    /// Which pass of an interlaced image the last row belongs to, and how many rows of the picture it has passed over.
+    /// Returns the interlace pass of the last row, and the number of image rows that the pass has covered.
     private static func pass(of rows: Int, height: Int) -> (number: Int, rows: Int) {
         var left = rows
         for (number, (start, step)) in [(0, 8), (4, 8), (2, 4), (1, 2)].enumerated() {
@@ -97,7 +97,7 @@ final class GIFDecodingState: IncrementalDecodingState {
             }
         }
         guard let partialError else { return try image() }
-        // A part without a row is nothing to show.
+        // A partial image needs at least one row.
         guard let first, first.rowCount > 0 else { throw partialError }
         var part = try first.isComplete ? image() : still(first.pixels, seenFirst)
         if !first.isComplete { part.pixels = part.pixels.reinterpreted(as: alphaMode) }
@@ -105,10 +105,10 @@ final class GIFDecodingState: IncrementalDecodingState {
         return part
     }
 
-    /// The mode of pixels that may be transparent.
+    /// The alpha mode of pixels that may be transparent.
     private var alphaMode: AlphaMode { options.alphaMode == .premultiplied ? .premultiplied : .straight }
 
-    /// The structure with the first frame alone, finished or not.
+    /// The structure with only the first frame, complete or not.
     private var seenFirst: GIFStructure {
         var seen = parser.structure ?? GIFStructure(canvas: PixelSize(width: 1, height: 1))
         seen.frames = parser.firstFrame.map { [$0] } ?? []
@@ -121,7 +121,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         }
         var image = try still(pixels, seenFirst)
         if structure.frames.count > 1, options.includesAnimation, let layout = structure.layout {
-            // Frames are not known to be opaque, and this is the first of them.
+            // Later frames may be transparent. The first frame has the same alpha mode.
             image.pixels = image.pixels.reinterpreted(as: alphaMode)
             image.frames = CompositedAnimation(
                 layout, decoder: GIFFrameDecoder(data: data, structure: structure), options: options)
@@ -129,7 +129,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         return image
     }
 
-    /// A frame on an empty canvas.
+    /// Returns a frame on an empty canvas.
     private func still(_ pixels: PixelBuffer, _ structure: GIFStructure) throws(ImageDecodingError) -> DecodedImage {
         guard let layout = structure.layout, let frame = structure.frames.first else {
             throw ImageDecodingError(.corrupt, "GIF: there is no image")
@@ -142,7 +142,7 @@ final class GIFDecodingState: IncrementalDecodingState {
             format: .gif)
     }
 
-    /// A frame that has been decoded already.
+    /// A frame that has already been decoded.
     private struct KnownFrame: FrameDecoding {
         var pixels: PixelBuffer
         var byteCount: Int { pixels.byteCount }
@@ -150,15 +150,16 @@ final class GIFDecodingState: IncrementalDecodingState {
     }
 }
 
-/// The pixels of one image, of the size of its area, as far as they have been decoded.
+/// The pixels of one image at the size of its area, as far as they have been decoded.
 private struct GIFFrameImage {
     private let frame: GIFFrame
     private var decoder: GIFRowDecoder?
     private var palette: GIFPalette?
-    /// Straight RGBA8; rows that have not come are transparent.
+    /// The pixels in straight RGBA8. Missing rows are transparent.
     private(set) var pixels: PixelBuffer
 
-    /// Throws `outOfMemory` when there is no memory for the pixels. The limits have been checked.
+    /// Creates the buffer. Throws `outOfMemory` when there is no memory for it. The caller must have checked the
+    /// limits.
     init(_ frame: GIFFrame) throws(ImageDecodingError) {
         self.frame = frame
         guard let pixels = PixelBuffer(size: frame.size, format: .rgba8, alphaMode: .straight) else {
@@ -171,7 +172,7 @@ private struct GIFFrameImage {
 
     var isComplete: Bool { decoder?.isComplete == true }
 
-    /// Decodes as far as the bytes reach.
+    /// Decodes as far as bytes are available.
     mutating func advance(
         _ bytes: UnsafeBufferPointer<UInt8>, _ structure: GIFStructure
     ) throws(ImageDecodingError) {
@@ -195,7 +196,7 @@ private struct GIFFrameImage {
     }
 }
 
-/// Decodes single images of a file for the compositor.
+/// A decoder of single images for the compositor.
 private struct GIFFrameDecoder: FrameDecoding {
     let data: Data
     let structure: GIFStructure

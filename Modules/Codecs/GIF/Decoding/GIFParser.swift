@@ -1,9 +1,10 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Reads the blocks of a GIF as far as there are bytes, and goes on when there are more.
+/// A parser that reads the blocks of a GIF as far as bytes are available, and resumes when more arrive.
 ///
-/// Every byte is looked at once, however the bytes come. The caller passes all bytes so far each time. Source: GIF89a.
+/// Every byte is read once, regardless of how the bytes arrive. The caller always passes all bytes received so far.
+/// Source: GIF89a.
 struct GIFParser {
     private enum State {
         case header
@@ -13,7 +14,7 @@ struct GIFParser {
         case ended
     }
 
-    /// Disposal, transparency and delay of the next image. Source: GIF89a section 23.
+    /// The disposal, transparency and delay of the next image. Source: GIF89a section 23.
     private struct GraphicControl {
         var disposal = FrameDisposal.keep
         var transparentIndex: Int?
@@ -24,25 +25,26 @@ struct GIFParser {
     private var state = State.header
     private var offset = 0
     private var control = GraphicControl()
-    /// Changed in its place: a copy in the state would be copied, with all it has collected, for every sub-block.
+    /// Stored outside `state`, so that it is changed in place. In an enum case, the collected bytes would be copied for
+    /// every sub-block.
     private var currentExtension = GIFExtension(label: 0)
 
-    /// nil until the header is complete.
+    /// The structure, or `nil` until the header is complete.
     private(set) var structure: GIFStructure?
     /// The image whose pixels are arriving.
     private(set) var unfinished: GIFFrame?
 
     init(limits: DecodingLimits) { self.limits = limits }
 
-    /// The first image, finished or not.
+    /// The first image, complete or not.
     var firstFrame: GIFFrame? { structure?.frames.first ?? unfinished }
 
-    /// Reads on.
+    /// Continues reading.
     mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         while try step(bytes) {}
     }
 
-    /// Throws `truncated`, or `corrupt` for a file without an image, unless the trailer has been read.
+    /// Throws `truncated` when the trailer has not been read, or `corrupt` for a file without an image.
     func requireEnd() throws(ImageDecodingError) {
         guard case .ended = state else { throw ImageDecodingError(.truncated, "GIF: the bytes end before the trailer") }
         guard let structure, !structure.frames.isEmpty else {
@@ -50,7 +52,7 @@ struct GIFParser {
         }
     }
 
-    /// Reads one piece; false when more bytes are needed, or none.
+    /// Reads one element. Returns `false` when more bytes are needed or the file has ended.
     private mutating func step(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
         switch state {
         case .header: return try readHeader(bytes)
@@ -87,7 +89,8 @@ struct GIFParser {
         case 0x3B:
             state = .ended
         case 0:
-            // A second end of sub-blocks: the last bytes of an XMP packet may read as one, and some writers leave them.
+            // A second terminator of sub-blocks: the last bytes of an XMP packet may read as one, and some writers
+            // leave them.
             offset += 1
         case let introducer:
             throw ImageDecodingError(.corrupt, "GIF: \(introducer) introduces no block")
@@ -100,7 +103,7 @@ struct GIFParser {
         let flags = bytes[offset + 9]
         let palette = Self.palette(after: offset + 10, flags: flags)
         let dataStart = palette?.upperBound ?? offset + 10
-        // One more: the size of the first code.
+        // The comparison includes the byte with the size of the first code.
         guard bytes.count > dataStart else { return false }
         let frame = GIFFrame(
             area: PixelRect(
@@ -108,7 +111,7 @@ struct GIFParser {
                 height: bytes.word(at: offset + 7)),
             isInterlaced: flags & 0x40 != 0, palette: palette, transparentIndex: control.transparentIndex,
             disposal: control.disposal, delay: control.delay, dataStart: dataStart)
-        // It may be larger than the canvas it is clipped to; its rows are decoded all the same.
+        // The image may be larger than the canvas to which it is clipped, and its rows are decoded anyway.
         try limits.check(frame.size, format: .rgba8)
         try limits.check(frameCount: (structure?.frames.count ?? 0) + 1)
         guard (palette ?? structure?.palette) != nil else {
@@ -146,10 +149,10 @@ struct GIFParser {
         case .graphicControl(let disposal, let transparentIndex, let delay):
             control = GraphicControl(disposal: disposal, transparentIndex: transparentIndex, delay: delay)
         case .plainText:
-            // It is a picture of its own, which nobody draws, and uses the control up.
+            // A plain text extension is an image of its own, which no decoder draws. It consumes the graphic control.
             control = GraphicControl()
         case .loopCount(let count):
-            // Of several the last counts, as in Firefox, WebKit, Pillow and ImageMagick.
+            // The last loop count wins, as in Firefox, WebKit, Pillow and ImageMagick.
             structure?.loopCount = count
         case .colorProfile(let profile):
             if profile.count + (structure?.metadata.xmp?.count ?? 0) <= limits.maximumMetadataByteCount {
@@ -164,7 +167,7 @@ struct GIFParser {
         return true
     }
 
-    /// Where the palette lies that the flags of a screen or an image announce.
+    /// Returns the byte range of the palette that the flags of a screen or an image declare.
     private static func palette(after start: Int, flags: UInt8) -> Range<Int>? {
         flags & 0x80 == 0 ? nil : start..<start + (3 << (Int(flags & 7) + 1))
     }
@@ -178,10 +181,11 @@ struct GIFParser {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Two bytes, low byte first. They must be there.
+    /// Returns a 16-bit little-endian number. Both bytes must be available.
     fileprivate func word(at offset: Int) -> Int { Int(self[offset]) | Int(self[offset + 1]) << 8 }
 
-    /// The bytes of the sub-block whose count is at `offset`; nil until all of them are there. Source: GIF89a section 15.
+    /// Returns the bytes of the sub-block whose count is at `offset`, or `nil` until all of them have arrived. Source:
+    /// GIF89a section 15.
     func subBlock(at offset: Int) -> Range<Int>? {
         guard offset < count else { return nil }
         let end = offset + 1 + Int(self[offset])
@@ -191,8 +195,8 @@ extension UnsafeBufferPointer<UInt8> {
 
 /// An extension whose sub-blocks are being read.
 ///
-/// Source: GIF89a sections 23, 25 and 26; Netscape's and ANIMEXTS's looping extension; ICC.1 annex B.5 for profiles;
-/// XMP specification part 3, section 1.1.2.
+/// Source: GIF89a sections 23, 25 and 26; the looping extensions of Netscape and ANIMEXTS; ICC.1 annex B.5 for
+/// profiles; XMP specification part 3, section 1.1.2.
 private struct GIFExtension {
     enum Content {
         case graphicControl(disposal: FrameDisposal, transparentIndex: Int?, delay: Duration)
@@ -211,7 +215,7 @@ private struct GIFExtension {
     private var blockCount = 0
     private var collected = Data()
 
-    /// Known when the last sub-block has been taken.
+    /// The content, which is known after the last sub-block.
     private(set) var content = Content.nothing
 
     init(label: UInt8) {
@@ -223,7 +227,7 @@ private struct GIFExtension {
         }
     }
 
-    /// Takes the next sub-block; an empty one is the last.
+    /// Reads the next sub-block. An empty sub-block is the last one.
     mutating func take(_ bytes: UnsafeBufferPointer<UInt8>, _ block: Range<Int>, limits: DecodingLimits) {
         defer { blockCount += 1 }
         switch kind {
@@ -237,7 +241,7 @@ private struct GIFExtension {
             collect(bytes[block], limits)
             if block.isEmpty, !collected.isEmpty { content = .colorProfile(collected) }
         case .xmp:
-            // The packet lies there as it is; what reads as counts are letters of it.
+            // The packet is stored without sub-blocks. The count bytes are characters of the packet.
             collect(bytes[(block.lowerBound - 1)..<block.upperBound], limits)
             if block.isEmpty { readXMP() }
         default: break
@@ -274,8 +278,8 @@ private struct GIFExtension {
         collected.append(contentsOf: bytes)
     }
 
-    /// The packet ends before the 258 bytes that lead every reader of sub-blocks to the end: to the last of them, or to
-    /// the one before.
+    /// Reads the packet, which ends before a trailer of 258 bytes. The trailer leads every reader of sub-blocks to its
+    /// last byte or to the byte before.
     private mutating func readXMP() {
         let trailer = [0x01] + (0...255).reversed().map { UInt8($0) } + [0x00]
         for end in [trailer[...], trailer.dropLast()] where collected.count > end.count {

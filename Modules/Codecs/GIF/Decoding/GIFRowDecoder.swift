@@ -1,23 +1,23 @@
 import AlcedoCore
 
-/// Decodes the rows of one image as far as there are bytes. Memory: a row and a few strings of indices.
+/// A decoder of the rows of one image, as far as bytes are available. It keeps one row and a few strings of indices.
 final class GIFRowDecoder {
     private let frame: GIFFrame
     private var lzw: LZWDecoder
     private let indices: UnsafeMutableBufferPointer<UInt8>
-    /// Where the indices are that were not handed over.
+    /// The position of the first index that has not been returned.
     private var start = 0
     private var count = 0
-    /// How much of the sub-block has been used.
+    /// The number of used bytes in the current sub-block.
     private var position = 0
-    /// Where the next sub-block's count is.
+    /// The offset of the next sub-block's count.
     private var offset: Int
     private let rowOrder: [Int]
 
-    /// Rows that were handed over; in an interlaced image not those at the top.
+    /// The number of rows that have been returned. In an interlaced image, they are not the topmost rows.
     private(set) var rowCount = 0
 
-    /// - Parameter codeSize: The byte at the image's `dataStart`.
+    /// Creates a decoder. `codeSize` is the byte at the image's `dataStart`.
     init(_ frame: GIFFrame, codeSize: UInt8) throws(ImageDecodingError) {
         try LZWDecoder.checkCodeSize(codeSize)
         self.frame = frame
@@ -31,11 +31,11 @@ final class GIFRowDecoder {
 
     var isComplete: Bool { rowCount == rowOrder.count }
 
-    /// The next row; nil when there is none yet, or no more.
+    /// Returns the next row, or `nil` when more bytes are needed or all rows have been returned.
     ///
-    /// - Parameter bytes: All bytes of the file so far.
-    /// - Returns: The row's number, and its indices, which are there until the next call.
-    /// - Throws: `corrupt` for impossible codes and for pixels that end early.
+    /// - Parameter bytes: All bytes of the file received so far.
+    /// - Returns: The number of the row and its indices, which are valid until the next call.
+    /// - Throws: `corrupt` for invalid codes and for pixel data that ends early.
     func next(
         _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) -> (y: Int, indices: UnsafePointer<UInt8>)? {
@@ -50,7 +50,7 @@ final class GIFRowDecoder {
         return (rowOrder[rowCount], UnsafePointer(base + start))
     }
 
-    /// Decodes until there is a row, or no more bytes.
+    /// Decodes until a row is complete or no more bytes are available.
     private func fill(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         guard let base = indices.baseAddress else { return }
         count -= start
@@ -74,15 +74,15 @@ final class GIFRowDecoder {
     }
 }
 
-/// The colour of every index, as the four bytes of a pixel. Indices without a colour are opaque black.
+/// The color of every index, as the four bytes of a pixel. Indices without a color are opaque black.
 struct GIFPalette: Sendable {
-    /// The most colours of a palette.
+    /// The maximum number of colors in a palette.
     private static let maximumCount = 256
 
-    /// One word an index; in memory red, green, blue, alpha.
+    /// One word per index: red, green, blue and alpha in memory order.
     private var pixels = [UInt32](repeating: Self.word(0, 0, 0, 255), count: Self.maximumCount)
 
-    /// The palette of an image, which must be among the bytes: its own, or the global one.
+    /// Creates the palette of an image: its own or the global one. Its bytes must be available.
     init(of frame: GIFFrame, in structure: GIFStructure, _ bytes: UnsafeBufferPointer<UInt8>) {
         let rgb = (frame.palette ?? structure.palette).map { bytes[$0] } ?? bytes[0..<0]
         for index in 0..<min(Self.maximumCount, rgb.count / 3) {

@@ -1,23 +1,23 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// What the blocks of a file say, without its pixels.
+/// The content of a file's blocks, without the pixels.
 struct GIFStructure: Sendable {
     var canvas: PixelSize
-    /// Byte range of the global palette.
+    /// The byte range of the global palette.
     var palette: Range<Int>?
-    /// Those whose last byte has been seen.
+    /// The frames whose last byte has been read.
     var frames: [GIFFrame] = []
-    /// As the file says it: how often the animation is repeated after its first play; 0 for ever.
+    /// The number of repeats after the first play as stored in the file. 0 means that the animation repeats forever.
     var loopCount: Int?
     var metadata = ImageMetadata()
 
-    /// How often the animation plays; nil for ever.
+    /// The number of plays, or `nil` when the animation repeats forever.
     var playCount: Int? { loopCount.map { $0 == 0 ? nil : $0 + 1 } ?? 1 }
 
-    /// Whether a frame has a transparent colour or leaves an empty place of the canvas uncovered.
+    /// Whether a frame has a transparent color or leaves an empty part of the canvas uncovered.
     var hasAlpha: Bool {
-        // What is empty before the next frame: first the whole canvas, later what the frame before left behind.
+        // The empty area before the next frame: first the whole canvas, later the area that the previous frame cleared.
         var empty: PixelRect? = PixelRect(x: 0, y: 0, width: canvas.width, height: canvas.height)
         for frame in frames {
             if frame.transparentIndex != nil { return true }
@@ -33,13 +33,13 @@ struct GIFStructure: Sendable {
             loopCount: loopCount, delays: frames.count > 1 ? frames.map(\.delay) : [], metadata: metadata)
     }
 
-    /// The animation; nil without frames.
+    /// The animation, or `nil` without frames.
     var layout: AnimationLayout? {
         guard !frames.isEmpty else { return nil }
         return AnimationLayout(
             canvas: canvas,
             frames: frames.enumerated().map { index, frame in
-                // On an empty canvas it is all the same, and copying is faster.
+                // On an empty canvas, both modes give the same result, and copying is faster.
                 let replaces = index == 0 || frame.transparentIndex == nil
                 return AnimationFrame(
                     area: frame.area, rawDelay: frame.delay, disposal: frame.disposal,
@@ -48,41 +48,41 @@ struct GIFStructure: Sendable {
             playCount: playCount)
     }
 
-    /// The maximum number of bytes that one frame takes until it is shown: its pixels, which may be more than the
-    /// canvas's, the canvas, and what the options make of that.
+    /// Returns the maximum number of bytes for displaying one frame: its pixels, which may exceed the canvas, the
+    /// canvas, and the buffers that the options require.
     func byteCount(of frame: GIFFrame, _ options: DecodingOptions) -> Int {
         let reduction = BoxReduction(from: canvas, towards: options.target)
         let shown = PixelBuffer.byteCount(size: reduction.size(of: canvas), format: .rgba8) ?? 0
-        // The limits were checked, so the sum fits.
+        // The limits were checked, so that the sum does not overflow.
         return [frame.size, canvas].reduce(0) { $0 + (PixelBuffer.byteCount(size: $1, format: .rgba8) ?? 0) }
             + (reduction.factor > 1 ? shown : 0) + (options.alphaMode == .premultiplied ? shown : 0)
     }
 }
 
-/// One image of a file: where it lies on the canvas, how it is shown, and where its parts are among the bytes.
+/// One image of a file: its position on the canvas, its display properties, and the byte ranges of its parts.
 ///
 /// Source: GIF89a sections 20 and 23.
 struct GIFFrame: Sendable {
     var area: PixelRect
     var isInterlaced: Bool
-    /// Byte range of its own palette; nil when the global one counts.
+    /// The byte range of the image's own palette, or `nil` when it uses the global palette.
     var palette: Range<Int>?
     var transparentIndex: Int?
     var disposal: FrameDisposal
     var delay: Duration
-    /// Where the size of the first code is; the pixels' sub-blocks follow.
+    /// The offset of the size of the first code. The sub-blocks of the pixels follow.
     var dataStart: Int
 
-    /// The size that its palette indices fill.
+    /// The size of the image in palette indices.
     var size: PixelSize { area.size }
 
-    /// The rows of the image in the order they are stored. Source: GIF89a appendix E.
+    /// The rows of the image in stored order. Source: GIF89a appendix E.
     var rowOrder: [Int] {
         guard isInterlaced else { return Array(0..<size.height) }
         return [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0.0, to: size.height, by: $0.1)) }
     }
 
-    /// Whether every pixel of `other` lies within this image.
+    /// Returns whether every pixel of `other` lies within this image.
     func covers(_ other: PixelRect) -> Bool {
         area.x <= other.x && area.x + area.size.width >= other.x + other.size.width
             && area.y <= other.y && area.y + area.size.height >= other.y + other.size.height

@@ -1,24 +1,25 @@
 import AlcedoCore
 
-/// Turns the codes of one image into palette indices, as far as there are bytes and room.
+/// A decoder of the codes of one image into palette indices. It stops when the input or the output memory is used up.
 ///
-/// Every entry of the table holds the last eight indices of its string, or fewer, and the entry that holds those before
-/// them, so a string is written eight indices at a time, from its end. Entries only ever point at earlier ones, and
-/// lengths follow from them, so no code can write outside the room that is asked for. Source: GIF89a appendix F; Welch,
-/// "A technique for high-performance data compression", 1984.
+/// Every table entry holds up to eight last indices of its string and refers to the entry with the preceding indices. A
+/// string is therefore written eight indices at a time, starting at its end. Entries refer only to earlier entries,
+/// which determine their lengths, so that no code can write outside the output memory. Source: GIF89a appendix F;
+/// Welch, "A technique for high-performance data compression", 1984.
 struct LZWDecoder: ~Copyable {
     private struct Entry {
-        /// The first of these indices is in the lowest byte.
+        /// The last indices of the string. The first of them is in the lowest byte.
         var tail: UInt64
         /// The entry with the indices before the tail.
         var prefix: UInt16
-        /// One less than the number of all indices.
+        /// The total number of indices minus one.
         var lastIndex: UInt16
     }
 
     /// Codes have at most twelve bits.
     private static let maximumCodeCount = 4096
-    /// No string is longer: every code adds one index to an earlier one. Eight are written at a time.
+    /// The maximum length of a string, because every code adds one index to an earlier string. Eight indices are
+    /// written at a time.
     static let maximumStringLength = maximumCodeCount + 8
 
     private let table: UnsafeMutablePointer<Entry>
@@ -32,10 +33,10 @@ struct LZWDecoder: ~Copyable {
     private var bits: UInt64 = 0
     private var bitCount = 0
 
-    /// Whether the code has come that ends the image.
+    /// Whether the end code of the image has been read.
     private(set) var hasEnded = false
 
-    /// - Parameter minimumCodeSize: Bits of a palette index, 1 to 11.
+    /// - Parameter minimumCodeSize: The number of bits of a palette index, from 1 to 11.
     init(minimumCodeSize: Int) {
         clearCode = 1 << minimumCodeSize
         firstCodeSize = minimumCodeSize + 1
@@ -44,31 +45,32 @@ struct LZWDecoder: ~Copyable {
         table = .allocate(capacity: Self.maximumCodeCount)
         table.initialize(repeating: Entry(tail: 0, prefix: 0, lastIndex: 0), count: Self.maximumCodeCount)
         for code in 0..<clearCode {
-            // Indices above 255 name no colour of any palette; their low bytes are what other decoders keep.
+            // Indices above 255 are outside every palette. Other decoders keep their low bytes, too.
             table[code].tail = UInt64(UInt8(truncatingIfNeeded: code))
         }
     }
 
     deinit { table.deallocate() }
 
-    /// Checks the size of an image's first code.
+    /// Checks the size of an image's first code. Throws `corrupt` outside 1 to 11.
     static func checkCodeSize(_ size: UInt8) throws(ImageDecodingError) {
         guard (1...11).contains(size) else { throw ImageDecodingError(.corrupt, "GIF: a code size of \(size) bits") }
     }
 
-    /// Decodes until the input is used up, the code that ends the image comes, or the room may not suffice for another
-    /// string.
+    /// Decodes until the input is used up, the end code is read, or the output might not have room for another string.
     ///
     /// - Parameters:
-    ///   - input: The next bytes of the image's sub-blocks; `position` is moved over those that were used.
-    ///   - output: Where indices go; `count` is how many it holds, and grows.
+    ///   - input: The next bytes of the image's sub-blocks.
+    ///   - position: The offset of the next byte in `input`. Is advanced over the bytes that were used.
+    ///   - output: The memory for indices.
+    ///   - count: The number of indices in `output`. Is increased by the number of decoded indices.
     mutating func decode(
         _ input: UnsafeBufferPointer<UInt8>, position: inout Int, into output: UnsafeMutableBufferPointer<UInt8>,
         count: inout Int
     ) throws(ImageDecodingError) {
         guard let out = output.baseAddress, !hasEnded else { return }
         let room = output.count - Self.maximumStringLength
-        // Copies that the loop can keep in registers.
+        // Local copies can stay in registers during the loop.
         var (bits, bitCount, codeSize, nextCode) = (bits, bitCount, codeSize, nextCode)
         var (previous, first, at, written) = (previous, previousFirst, position, count)
         defer {
@@ -97,19 +99,19 @@ struct LZWDecoder: ~Copyable {
                 first = UInt8(truncatingIfNeeded: out[written &- Int(table[code].lastIndex) &- 1])
                 if grows { extend(previous, by: first, as: nextCode) }
             } else {
-                // The entry that this very code makes: the string before and its own first index.
+                // The code refers to the entry that it creates: the previous string followed by its own first index.
                 guard grows, code == nextCode else { throw Self.impossible(code) }
                 extend(previous, by: first, as: nextCode)
                 written &+= write(code, to: out + written)
             }
             if grows { nextCode &+= 1 }
-            // After the first code too: with indices of one bit the table is at the next size from the beginning.
+            // The size is also checked after the first code, because a table of one-bit indices is full at the start.
             if nextCode == 1 &<< codeSize, codeSize < 12 { codeSize &+= 1 }
             previous = code
         }
     }
 
-    /// Takes as many whole bytes as fit; at least the bits of a code when there are any.
+    /// Reads as many whole bytes as fit: at least the bits of one code when they are available.
     @inline(__always)
     private static func refill(
         _ bits: inout UInt64, _ bitCount: inout Int, _ input: UnsafeBufferPointer<UInt8>, _ at: inout Int
@@ -121,7 +123,7 @@ struct LZWDecoder: ~Copyable {
             let taken = (63 &- bitCount) &>> 3
             at &+= taken
             bitCount &+= taken &* 8
-            // What was taken in part comes again.
+            // Bits of a partly used byte are read again.
             bits &= ~0 &>> UInt64(64 &- bitCount)
         } else {
             while bitCount < 12, at < input.count {
@@ -132,7 +134,7 @@ struct LZWDecoder: ~Copyable {
         }
     }
 
-    /// Writes the string of a code, and up to seven indices that do not count after it. Returns its length.
+    /// Writes the string of a code, followed by up to seven unused indices. Returns the length of the string.
     @inline(__always)
     private func write(_ code: Int, to out: UnsafeMutablePointer<UInt8>) -> Int {
         var entry = table[code]
@@ -146,7 +148,7 @@ struct LZWDecoder: ~Copyable {
         }
     }
 
-    /// Makes the entry of a string and one index more.
+    /// Creates the entry of a string followed by one index.
     @inline(__always)
     private func extend(_ code: Int, by index: UInt8, as newCode: Int) {
         let entry = table[code]

@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// Walks the chunks between two positions, and never beyond them. Source: RFC 9649 section 2.3.
+/// An iterator over the chunks between two positions. Source: RFC 9649 section 2.3.
 struct RIFFChunks {
     private var offset: Int
     private let end: Int
@@ -10,12 +10,12 @@ struct RIFFChunks {
         end = range.upperBound
     }
 
-    /// Whether there is no room for another header.
+    /// Whether the remaining bytes are too few for another header.
     var isAtEnd: Bool { end - offset < 8 }
 
-    /// The chunk that begins here; nil at the end, and when its header has not come yet.
+    /// Returns the chunk at the current position, or `nil` at the end and when its header has not arrived.
     ///
-    /// - Throws: ``ImageDecodingError`` `corrupt` when the chunk claims more bytes than its container has.
+    /// - Throws: ``ImageDecodingError``: `corrupt` when the declared size of the chunk exceeds its container.
     func current(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> RIFFChunk? {
         guard !isAtEnd, bytes.count >= offset + 8 else { return nil }
         let id = String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
@@ -27,14 +27,15 @@ struct RIFFChunks {
         return RIFFChunk(id: id, start: offset, payload: start..<start + count)
     }
 
-    /// Goes on behind `chunk`. Chunks have even lengths, but the last one's padding is often left out.
+    /// Continues after `chunk`. Chunks are padded to even lengths, but many files omit the padding of the last one.
     mutating func skip(_ chunk: RIFFChunk) {
         offset = min(end, chunk.payload.upperBound + chunk.payload.count % 2)
     }
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The number in `bytes` bytes, at most four, from `offset` on, low byte first. All must lie within the buffer.
+    /// Returns the little-endian number in at most four bytes starting at `offset`. All of them must lie within the
+    /// buffer.
     func number(at offset: Int, bytes: Int) -> Int {
         (0..<bytes).reduce(0) { $0 | Int(self[offset + $1]) << (8 * $1) }
     }
@@ -42,13 +43,13 @@ extension UnsafeBufferPointer<UInt8> {
 
 /// One chunk of a RIFF file, as positions in the file's bytes.
 struct RIFFChunk {
-    /// The four characters, for example `VP8X`.
+    /// The four characters of the chunk's type, for example `VP8X`.
     var id: String
-    /// Where the header begins.
+    /// The offset of the header.
     var start: Int
-    /// May reach beyond the bytes that have come so far, never beyond the container.
+    /// The byte range of the payload. It may exceed the received bytes, but never the container.
     var payload: Range<Int>
 
-    /// Whether all of the chunk is among the bytes.
+    /// Returns whether the whole chunk is among the bytes.
     func isThere(in bytes: UnsafeBufferPointer<UInt8>) -> Bool { payload.upperBound <= bytes.count }
 }

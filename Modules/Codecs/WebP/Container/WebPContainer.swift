@@ -1,10 +1,10 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// What the chunks of a WebP file say: where everything is, without a look at the pixels.
+/// The content of a WebP file's chunks, without the pixels.
 ///
-/// Reads as far as there are bytes, and goes on when there are more: every chunk is looked at once, however the bytes
-/// come. The caller passes all bytes so far each time. Source: RFC 9649 section 2.
+/// Chunks are read as far as bytes are available, and reading resumes when more arrive. Every chunk is read once,
+/// regardless of how the bytes arrive. The caller always passes all bytes received so far. Source: RFC 9649 section 2.
 struct WebPContainer: Sendable {
     private let limits: DecodingLimits
     private var end: Int?
@@ -15,32 +15,32 @@ struct WebPContainer: Sendable {
     private var alphaStart: Int?
     private var metadataByteCount = 0
 
-    /// nil until the header is complete.
+    /// The size of the canvas, or `nil` until the header is complete.
     private(set) var canvas: PixelSize?
     private(set) var isAnimated = false
-    /// Those whose last byte has been seen.
+    /// The frames whose last byte has been read.
     private(set) var frames: [WebPFrame] = []
     /// The still image whose pixels are arriving.
     private(set) var arriving: WebPFrame?
-    /// As the file says it: how often the animation plays; 0 for ever.
+    /// The number of plays as stored in the file. 0 means that the animation repeats forever.
     private(set) var loopCount: Int?
     private(set) var metadata = ImageMetadata()
-    /// Whether the file's last byte has been seen.
+    /// Whether the file's last byte has been received.
     private(set) var isComplete = false
 
     init(limits: DecodingLimits) { self.limits = limits }
 
-    /// The image, finished or not, or the first frame that has come as a whole.
+    /// The still image, complete or not, or the first complete frame.
     var firstFrame: WebPFrame? { frames.first ?? arriving }
 
     var orientation: ImageOrientation {
         metadata.exif?.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } ?? .up
     }
 
-    /// Whether nothing can come that changes the orientation: EXIF lies behind the pixels.
+    /// Whether the orientation is final. EXIF is stored after the pixels.
     var isOrientationKnown: Bool { isComplete || !declaresEXIF || metadata.exif != nil }
 
-    /// nil before ``firstFrame``.
+    /// The information about the image, or `nil` before ``firstFrame`` is known.
     var info: ImageInfo? {
         guard let canvas, let first = firstFrame else { return nil }
         let hasAlpha = declaresAlpha || first.area.size != canvas || ([first] + frames).contains { $0.declaresAlpha }
@@ -51,7 +51,7 @@ struct WebPContainer: Sendable {
             delays: frames.count > 1 ? frames.map(\.delay) : [], metadata: metadata)
     }
 
-    /// Reads on.
+    /// Continues reading.
     mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         guard let end = try readFileHeader(bytes) else { return }
         while let chunk = try chunks.current(bytes) {
@@ -61,14 +61,14 @@ struct WebPContainer: Sendable {
         isComplete = chunks.isAtEnd && bytes.count >= end
     }
 
-    /// Throws `truncated`, or `corrupt` for a file without an image, unless the file's last byte has been seen. Bytes
-    /// after it do not count.
+    /// Throws `truncated` when the file's last byte has not been received, or `corrupt` for a file without an image.
+    /// Bytes after the file are ignored.
     func requireEnd() throws(ImageDecodingError) {
         guard isComplete else { throw ImageDecodingError(.truncated, "WebP: the bytes end before the file does") }
         guard !frames.isEmpty else { throw ImageDecodingError(.corrupt, "WebP: there is no image") }
     }
 
-    /// Where the file ends; nil when its header has not come yet.
+    /// Returns the end of the file, or `nil` when its header has not arrived.
     private mutating func readFileHeader(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Int? {
         if let end { return end }
         guard "RIFF".utf8.starts(with: bytes.prefix(4)), "WEBP".utf8.starts(with: bytes.dropFirst(8).prefix(4)) else {
@@ -82,12 +82,12 @@ struct WebPContainer: Sendable {
         return announced
     }
 
-    /// Takes a chunk; false when more of its bytes are needed.
+    /// Reads a chunk. Returns `false` when more of its bytes are needed.
     private mutating func take(
         _ chunk: RIFFChunk, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) -> Bool {
         if chunk.start == 12 { return try takeFirst(chunk, bytes) }
-        // A file of the simple format has one chunk; what follows it means nothing.
+        // A file in the simple format has one chunk. Chunks after it are ignored.
         guard !isSimple else { return true }
         let isThere = chunk.isThere(in: bytes)
         switch chunk.id {
@@ -156,7 +156,7 @@ struct WebPContainer: Sendable {
     private mutating func takeFrame(
         _ chunk: RIFFChunk, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) -> Bool {
-        // libwebp and browsers refuse such files too. Source: RFC 9649 section 2.7.1.1.
+        // libwebp and browsers reject such files, too. Source: RFC 9649 section 2.7.1.1.
         guard let canvas, loopCount != nil else {
             throw ImageDecodingError(.corrupt, "WebP: a frame comes before the animation's header")
         }
@@ -166,10 +166,10 @@ struct WebPContainer: Sendable {
         return true
     }
 
-    /// Keeps metadata, the first of each kind, unless they are none or beyond the limits.
+    /// Keeps the first metadata chunk of each kind. Ignores empty chunks and chunks beyond the limits.
     private mutating func keep(_ chunk: RIFFChunk, _ bytes: UnsafeBufferPointer<UInt8>) {
         var payload = bytes[chunk.payload]
-        // The chunk should begin with the TIFF header, but many writers copy what JPEG puts before it.
+        // The chunk should begin with the TIFF header, but many writers copy the prefix that JPEG requires.
         if chunk.id == "EXIF", payload.starts(with: "Exif\0\0".utf8) { payload = payload.dropFirst(6) }
         guard !payload.isEmpty, payload.count <= limits.maximumMetadataByteCount - metadataByteCount else { return }
         switch chunk.id {
@@ -183,9 +183,9 @@ struct WebPContainer: Sendable {
 }
 
 extension WebPContainer {
-    /// The animation of the frames so far; nil without frames.
+    /// The animation of the frames read so far, or `nil` without frames.
     ///
-    /// Frames on an empty canvas replace it, as libwebp's own player has it; its blending would round their colours.
+    /// Frames on an empty canvas replace it, as in libwebp's own player, because blending would round their colors.
     var layout: AnimationLayout? {
         guard let canvas, !frames.isEmpty else { return nil }
         var layout = AnimationLayout(canvas: canvas, frames: [], playCount: loopCount.map { $0 == 0 ? nil : $0 } ?? 1)

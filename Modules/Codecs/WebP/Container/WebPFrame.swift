@@ -1,29 +1,32 @@
 import AlcedoCore
 import CWebP
 
-/// Where one frame lies, in the file and on the canvas, and how it is shown.
+/// The position of one frame in the file and on the canvas, and its display properties.
 struct WebPFrame: Sendable {
-    /// The pixels' chunk with its header, and an alpha chunk that belongs to it: what libwebp decodes. The last bytes
-    /// may still have to come.
+    /// The chunk of the pixels including its header, with the alpha chunk that belongs to it. libwebp decodes this
+    /// range. Its last bytes may not have arrived.
     var bitstream: Range<Int>
-    /// Where the pixels lie on the canvas, and within it.
+    /// The area of the canvas that the pixels fill. It lies within the canvas.
     var area: PixelRect
     var delay = Duration.zero
-    /// Whether the frame's place becomes transparent before the next frame.
+    /// Whether the frame's area becomes transparent before the next frame.
     var isCleared = false
-    /// Whether the pixels are laid over the canvas, or replace it.
+    /// Whether the pixels are blended over the canvas instead of replacing it.
     var isBlended = false
-    /// Lossless data only hint at this: their pixels may have alpha all the same. RFC 9649 section 3.4.
+    /// Whether the bitstream declares alpha. For lossless data this is only a hint, and pixels may have alpha anyway.
+    /// Source: RFC 9649 section 3.4.
     var declaresAlpha: Bool
     var isLossless: Bool
 
-    /// Makes the frame of what a container and a bitstream say.
+    /// Creates the frame from the data of a container and a bitstream.
     ///
     /// - Parameters:
-    ///   - area: What the container says; nil for the only image of a file without a canvas.
-    ///   - canvas: nil as `area`.
-    /// - Returns: nil when the bitstream's header has not come yet.
-    /// - Throws: `corrupt` when the pixels are of another size than announced, or leave the canvas.
+    ///   - bitstream: The byte range of the pixels.
+    ///   - area: The area from the container, or `nil` for the only image of a file without a canvas.
+    ///   - canvas: The size of the canvas, or `nil` for a file without a canvas.
+    ///   - bytes: All bytes of the file received so far.
+    /// - Returns: `nil` when the header of the bitstream has not arrived.
+    /// - Throws: `corrupt` when the size of the pixels differs from the declared size, or the area exceeds the canvas.
     private init?(
         bitstream: Range<Int>, area: PixelRect?, canvas: PixelSize?, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) {
@@ -40,16 +43,15 @@ struct WebPFrame: Sendable {
         isLossless = header.isLossless
     }
 
-    /// The part of the frame's pixels that has come.
+    /// Returns the received part of the frame's pixels.
     func bytes(in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(rebasing: bytes[bitstream.clamped(to: 0..<bytes.count)])
     }
 }
 
 extension WebPFrame {
-    /// The only image of a file; nil when its header has not come yet.
-    ///
-    /// - Parameter alphaStart: Where an alpha chunk before the image begins.
+    /// Creates the only image of a file, or returns `nil` when its header has not arrived. `alphaStart` is the offset
+    /// of an alpha chunk before the image.
     init?(
         image: RIFFChunk, alphaStart: Int?, canvas: PixelSize?, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) {
@@ -57,7 +59,7 @@ extension WebPFrame {
         try self.init(bitstream: Self.range(image, alphaStart), area: area, canvas: canvas, bytes)
     }
 
-    /// Reads the header and the chunks of an `ANMF` chunk that is there as a whole. Source: RFC 9649 section 2.7.1.1.
+    /// Reads the header and the chunks of a complete `ANMF` chunk. Source: RFC 9649 section 2.7.1.1.
     init(
         animation chunk: RIFFChunk, canvas: PixelSize, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) {
@@ -96,22 +98,20 @@ extension WebPFrame {
     }
 
     private static func range(_ image: RIFFChunk, _ alphaStart: Int?) -> Range<Int> {
-        // Alpha of its own belongs to lossy pixels only.
+        // An alpha chunk belongs only to lossy pixels.
         let start = image.id == "VP8 " ? alphaStart ?? image.start : image.start
         return start..<image.payload.upperBound
     }
 }
 
-/// What a bitstream says about itself.
+/// The header of a bitstream.
 private struct WebPHeader {
     let size: PixelSize
     let declaresAlpha: Bool
     let isLossless: Bool
 
-    /// Reads the header of an image's chunk, or of an alpha chunk and the image's.
-    ///
-    /// - Parameter isWhole: Whether these are all bytes of the image.
-    /// - Returns: nil when more bytes are needed and may come.
+    /// Reads the header of an image's chunk, or of an alpha chunk and an image's chunk. Returns `nil` when more bytes
+    /// are needed and may arrive. `isWhole` states whether these are all bytes of the image.
     init?(_ bytes: UnsafeBufferPointer<UInt8>, isWhole: Bool) throws(ImageDecodingError) {
         var features = WebPBitstreamFeatures()
         let status = WebPGetFeatures(bytes.baseAddress, bytes.count, &features)
@@ -124,7 +124,7 @@ private struct WebPHeader {
 }
 
 extension ImageDecodingError {
-    /// What libwebp's status means. `status` must not be the one of success.
+    /// Creates the error for a status of libwebp. `status` must not be the success status.
     init(libwebp status: VP8StatusCode) {
         switch status {
         case VP8_STATUS_OUT_OF_MEMORY: self.init(.outOfMemory, "WebP: there is no memory to decode with")

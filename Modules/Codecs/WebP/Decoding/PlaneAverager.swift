@@ -1,36 +1,36 @@
 import AlcedoCore
 
-/// Changes the size of one plane of 8-bit samples: every output sample is the mean of the area that it covers.
+/// An averager that resizes one plane of 8-bit samples. Every output sample is the mean of the area that it covers.
 struct PlaneAverager {
     private let source: PixelSize
     private let height: Int
     private let columns: [AreaSpan]
-    /// The shares of each column's samples, nought behind the last; empty when a column has more than eight.
+    /// The shares of each column's samples, padded with zeros. Empty when a column has more than eight samples.
     private let shares: [(SIMD4<Float>, SIMD4<Float>)]
-    /// Of the rows wholly covered: a few at a time, as many as fit.
+    /// The sums of fully covered rows. As many rows are added at a time as fit in 16 bits.
     private var counts: [UInt16]
     private var sums: [Float]
-    /// The last row that was made.
+    /// The most recent output row.
     private(set) var row: [Float]
 
     private static let maximumCountedRowCount = 257
 
-    /// - Parameters: Both sizes are positive.
+    /// Creates an averager. Both sizes must be positive.
     init(from source: PixelSize, to size: PixelSize) {
         self.source = source
         height = size.height
         columns = (0..<size.width).map { AreaSpan($0, of: size.width, over: source.width) }
         counts = Array(repeating: 0, count: source.width)
         shares = columns.allSatisfy { $0.count <= SIMD8<Float>.scalarCount } ? columns.map(Self.shares) : []
-        // Eight more, so that eight can be read from every column's first on.
+        // Eight extra sums, so that eight values can be read starting at the first sample of every column.
         sums = Array(repeating: 0, count: source.width + SIMD8<Float>.scalarCount)
         row = Array(repeating: 0, count: size.width)
     }
 
-    /// The source rows that an output row is made of.
+    /// Returns the source rows that contribute to an output row.
     func rows(of y: Int) -> AreaSpan { AreaSpan(y, of: height, over: source.height) }
 
-    /// Makes an output row of the plane that begins at `plane`, whose rows follow one another without padding.
+    /// Computes an output row of the plane that begins at `plane`. The rows of the plane must not be padded.
     mutating func make(_ y: Int, of plane: UnsafePointer<UInt8>) {
         let span = rows(of: y)
         let width = source.width
@@ -57,7 +57,7 @@ struct PlaneAverager {
         averageColumns()
     }
 
-    /// Those inner rows whose samples could be too large a sum with the first ones.
+    /// Adds the remaining inner rows, whose sums together with the first ones might not fit in 16 bits.
     private mutating func addFurther(_ plane: UnsafePointer<UInt8>, _ rows: Range<Int>, share: Float) {
         var left = rows
         while !left.isEmpty {
@@ -71,8 +71,8 @@ struct PlaneAverager {
         }
     }
 
-    /// Puts the sums of at most ``maximumCountedRowCount`` rows into ``counts``, four at a time, because every pass over them
-    /// takes as long as the additions.
+    /// Writes the sums of at most ``maximumCountedRowCount`` rows to ``counts``. Four rows are added at a time, because
+    /// every pass over the sums takes as long as the additions.
     private mutating func count(_ plane: UnsafePointer<UInt8>, _ rows: Range<Int>) {
         let width = source.width
         counts.withUnsafeMutableBufferPointer { counts in
@@ -147,22 +147,23 @@ struct PlaneAverager {
     }
 }
 
-/// The source pixels of one axis that an output pixel covers, and what share each has in it.
+/// The source pixels along one axis that an output pixel covers, and the share of each.
 struct AreaSpan {
     let first: Int
-    /// At least one.
+    /// The number of source pixels, at least one.
     let count: Int
     let firstShare: Float
-    /// Of every pixel between the first and the last.
+    /// The share of every pixel between the first and the last.
     let innerShare: Float
-    /// nought when there is only one.
+    /// The share of the last pixel, or zero when there is only one pixel.
     let lastShare: Float
 
     var end: Int { first + count }
 
-    /// Output pixel `index` of `length`, over `source` pixels. All are positive, and products of two lengths fit.
+    /// Creates the span of output pixel `index` of `length`, over `source` pixels. All numbers must be positive, and
+    /// products of two lengths must not overflow.
     init(_ index: Int, of length: Int, over source: Int) {
-        // In parts of a pixel of which each output pixel has `source`, and each source pixel `length`.
+        // The unit is the part of a pixel of which each output pixel has `source` and each source pixel has `length`.
         let (low, high) = (index * source, (index + 1) * source)
         let last = (high - 1) / length
         first = low / length

@@ -1,11 +1,11 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Decodes a lossy frame to a smaller size: averages luma and chroma as libwebp finishes their rows, and turns only what
-/// is left into colours.
+/// A decoder that reduces the size of a lossy frame. It averages luma and chroma as libwebp finishes their rows, and
+/// converts only the averages to RGB.
 ///
-/// libwebp's own scaler gives the same within rounding, but takes a quarter longer for pictures of the web. Like that one
-/// it leaves out the filter between blocks, whose work the averages do. What stays in memory is a few rows.
+/// The scaler of libwebp gives the same result except for rounding, but takes a quarter longer for typical web images.
+/// Both skip the filter between blocks, whose effect the averages replace. Only a few rows stay in memory.
 final class WebPAverager {
     private let size: PixelSize
     private let luma: WebPRowMemory
@@ -15,22 +15,23 @@ final class WebPAverager {
     private let decoder: WebPRowDecoder
     private var averagers: (luma: PlaneAverager, blue: PlaneAverager, red: PlaneAverager)
     private var pixels: [UInt8]
-    /// Rows that were handed over.
+    /// The number of rows that have been sent.
     private(set) var rowCount = 0
 
-    /// libwebp gets the bytes of about this many rows before finished ones are handed over.
+    /// The approximate number of rows whose bytes are passed to libwebp before finished rows are sent.
     private static let rowsAtOnce = 128
     private static let minimumPieceByteCount = 4 << 10
 
-    /// Whether a frame is one that is averaged: without alpha, and to less than three quarters of each side, where
-    /// libwebp leaves out its filter, too.
+    /// Returns whether a frame is averaged: it has no alpha, and each side is reduced to less than three quarters.
+    /// libwebp skips its filter in the same case.
     static func averages(_ frame: WebPFrame, to size: PixelSize) -> Bool {
         let full = frame.area.size
         return !frame.isLossless && !frame.declaresAlpha && size.width < full.width * 3 / 4
             && size.height < full.height * 3 / 4
     }
 
-    /// Bytes of the planes, all of which may be in memory when they compress to next to nothing.
+    /// Returns the number of bytes in the planes. All of them may be in memory when the frame compresses extremely
+    /// well.
     static func planeByteCount(_ frame: WebPFrame) -> Int {
         frame.area.size.pixelCount + 2 * chromaSize(frame).pixelCount
     }
@@ -39,7 +40,8 @@ final class WebPAverager {
         PixelSize(width: (frame.area.size.width + 1) / 2, height: (frame.area.size.height + 1) / 2)
     }
 
-    /// - Parameter size: Within the limits, as the frame's own.
+    /// Creates the planes and the decoder. `size` and the size of the frame must be within the limits.
+    ///
     /// - Throws: `outOfMemory`.
     init(_ frame: WebPFrame, size: PixelSize) throws(ImageDecodingError) {
         let full = frame.area.size
@@ -59,10 +61,10 @@ final class WebPAverager {
         pixels = Array(repeating: 255, count: size.width * 4)
     }
 
-    /// Decodes the frame's bytes, all of which are there, and hands over the rows: opaque RGBA8.
+    /// Decodes the bytes of the frame, which must be complete, and sends the rows as opaque RGBA8.
     ///
-    /// - Returns: Whether libwebp found the frame good. If not, so many rows as ``rowCount`` says were handed over.
-    /// - Throws: `outOfMemory`, or what the consumer throws.
+    /// - Returns: Whether libwebp decoded the frame successfully. If not, ``rowCount`` rows have been sent.
+    /// - Throws: `outOfMemory`, or the errors of the consumer.
     func send(_ bytes: UnsafeBufferPointer<UInt8>, to consumer: any PixelRowConsumer) throws -> Bool {
         let piece = max(Self.minimumPieceByteCount, bytes.count / max(1, decoder.height) * Self.rowsAtOnce)
         var count = 0
@@ -83,7 +85,7 @@ final class WebPAverager {
         return decoder.isComplete
     }
 
-    /// Makes the next row; false when rows are missing for it.
+    /// Computes the next row. Returns `false` when source rows are missing.
     private func makeRow() -> Bool {
         let chromaRows = decoder.rowCount == decoder.height ? chromaSize.height : decoder.rowCount / 2
         guard averagers.luma.rows(of: rowCount).end <= decoder.rowCount,
@@ -96,7 +98,7 @@ final class WebPAverager {
         return true
     }
 
-    /// Luma and chroma to colours. Source: ITU-R BT.601, in the narrow range, as RFC 6386 section 9.2 has it.
+    /// Converts luma and chroma to RGB. Source: ITU-R BT.601 in the narrow range, as specified in RFC 6386 section 9.2.
     private func convert() {
         let forBlue = SIMD4<Float>(0, -0.391_762, 2.017_232, 0)
         let forRed = SIMD4<Float>(1.596_027, -0.812_968, 0, 0)
@@ -108,7 +110,8 @@ final class WebPAverager {
                     SIMD4(light, light, light, 255) + forBlue * (blues[x] - 128) + forRed * (reds[x] - 128)
                 let positive = SIMD4<Float>(repeating: 0).replacing(with: pixel, where: pixel .> 0)
                 let clamped = positive.replacing(with: 255, where: positive .> 255)
-                // So large that the last bits are the whole number: the compiler's conversion is no vector's.
+                // Adding 1.5 × 2²³ moves the integer to the lowest bits. The conversion of the standard library is not
+                // vectorized.
                 let bits = unsafeBitCast(clamped + 12_582_912, to: SIMD4<UInt32>.self)
                 pixels.storeBytes(
                     of: SIMD4<UInt8>(truncatingIfNeeded: bits), toByteOffset: 4 &* x, as: SIMD4<UInt8>.self)
@@ -116,7 +119,7 @@ final class WebPAverager {
         }
     }
 
-    /// Gives back what no further row is made of.
+    /// Releases the source rows that no further row needs.
     private func release() {
         guard rowCount < size.height else { return }
         let chromaRows = averagers.blue.rows(of: rowCount).first
@@ -127,9 +130,9 @@ final class WebPAverager {
 }
 
 extension WebPFrame {
-    /// The frame averaged down, when it is one that ``WebPAverager`` does, and libwebp finds it good; else nil.
+    /// Returns the averaged frame, or `nil` when ``WebPAverager`` does not apply or libwebp finds an error. `bytes` is
+    /// the file and must contain the whole frame.
     ///
-    /// - Parameter bytes: Of the file, all of the frame's among them.
     /// - Throws: `outOfMemory`.
     func averaged(
         _ bytes: UnsafeBufferPointer<UInt8>, to size: PixelSize

@@ -1,7 +1,7 @@
 import AlcedoCore
 
 extension WebPContainer {
-    /// The size, as stored, of a still image that libwebp is to make for a target. The header must be complete.
+    /// Returns the stored size of a still image that libwebp decodes for a target. The header must be complete.
     func size(for target: TargetSize?) -> PixelSize { size(for: target, isOnItsSide: orientation.swapsSides) }
 
     private func size(for target: TargetSize?, isOnItsSide: Bool) -> PixelSize {
@@ -10,12 +10,16 @@ extension WebPContainer {
         return canvas.scaled(to: isOnItsSide ? target.size.transposed : target.size, mode: target.mode)
     }
 
-    /// The maximum number of bytes that decoding holds: the output, which is made once more where it is turned, once where
-    /// it is multiplied by alpha, and what libwebp keeps. For an animation two canvases, the picture made of them, and the
-    /// pixels of a frame. nil before ``firstFrame``.
+    /// Returns the maximum number of bytes that decoding holds, or `nil` before ``firstFrame`` is known.
     ///
-    /// - Parameter isIncremental: Whether the bytes are still coming: then libwebp's output is copied, as for a part, and an
-    ///   orientation that has not come may turn it.
+    /// For a still image, these are the output, another output for reorienting, another for premultiplying, the planes
+    /// of a ``WebPAverager``, and the memory of libwebp. For an animation, they are two canvases, the image made from
+    /// them, the pixels of a frame, and the memory of libwebp.
+    ///
+    /// - Parameters:
+    ///   - options: The decoding options.
+    ///   - isIncremental: Whether bytes are still arriving. In this case, the output of libwebp is copied, as for a
+    ///     partial image, and an orientation that has not arrived may swap the sides.
     func byteCount(_ options: DecodingOptions, isIncremental: Bool) -> Int? {
         guard let canvas, let first = firstFrame else { return nil }
         let own = ([first] + frames).map(\.workingByteCount).max() ?? 0
@@ -37,10 +41,10 @@ extension WebPContainer {
 }
 
 extension WebPFrame {
-    /// The most bytes that libwebp needs for itself while it decodes the frame.
+    /// The maximum number of bytes that libwebp allocates to decode the frame.
     var workingByteCount: Int {
         let pixels = area.size.pixelCount
-        // Rows of macroblocks with what is known of them, for two threads; measured, and rounded up.
+        // Rows of macroblocks with their state, for two threads. Measured and rounded up.
         let rows = area.size.width * 256 + (512 << 10)
         if isLossless { return 4 * pixels + rows }
         return declaresAlpha ? 5 * pixels + rows : rows

@@ -1,24 +1,24 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Decodes a WebP while its bytes arrive; all at once is the same with one piece.
+/// The state of a WebP that is decoded while its bytes arrive. A complete file is passed as one piece.
 ///
-/// Keeps all bytes, because libwebp reads from them and frames are decoded from them when they are asked for. Of an
-/// animation nothing is decoded before the end, but for previews of its first frame.
+/// All bytes are kept, because libwebp reads from them and frames are decoded from them when they are requested.
+/// Animations are decoded only at the end, except for previews of the first frame.
 final class WebPDecodingState: IncrementalDecodingState {
     private let options: DecodingOptions
     private let settings: WebPSettings
     private var container: WebPContainer
     private var data = Data()
-    /// The still image, when its bytes do not come all at once, or are damaged.
+    /// The decoder of the still image, when its bytes arrive in pieces or are damaged.
     private var partialImage: WebPPartialImage?
-    /// Bytes of the file that were there when libwebp went on last.
+    /// The number of bytes of the file at the last call of libwebp.
     private var decodedByteCount = 0
     private var previewedRows = 0
-    /// Why only a part can be had, when parts are allowed.
+    /// The error that limits the result to a partial image, when partial images are allowed.
     private var partialError: ImageDecodingError?
-    /// Whether libwebp refuses the rest of the still image. At the end it is asked again, with all bytes at once, when it
-    /// is more lenient, so that the outcome is the same however the bytes come.
+    /// Whether libwebp rejects the rest of the still image. At the end, all bytes are decoded in one call, which is
+    /// more lenient, so that the result does not depend on how the bytes arrive.
     private var isStuck = false
 
     private static let pieceByteCount = 32 << 10
@@ -42,26 +42,26 @@ final class WebPDecodingState: IncrementalDecodingState {
         } catch {
             try accept(error)
         }
-        // A whole image waits for the end: libwebp is faster when it has all bytes. And each piece makes it begin some
-        // rows again, so small ones wait for one another, or for a preview.
+        // A complete image waits for the end, because libwebp is faster with all bytes. Each piece makes libwebp decode
+        // some rows again, so that small pieces are collected until there are enough or a preview is requested.
         guard isKnown, partialImage != nil || container.arriving != nil,
             data.count - decodedByteCount >= Self.pieceByteCount
         else { return }
         try advance()
     }
 
-    /// Notes damage that is allowed, and throws what is not.
+    /// Records an allowed error, and throws any other error.
     private func accept(_ error: ImageDecodingError) throws(ImageDecodingError) {
         guard options.allows(error) else { throw error }
         partialError = error
     }
 
-    /// Decodes the still image as far as its bytes reach.
+    /// Decodes the still image as far as bytes are available.
     private func advance() throws(ImageDecodingError) {
         guard !isStuck, !container.isAnimated, let frame = container.firstFrame else { return }
-        // An orientation behind the pixels changes, once, what is wanted for a target.
+        // An orientation stored after the pixels can change the size for a target once.
         if partialImage?.size != size {
-            // The old memory is released first.
+            // The old memory is released before the new memory is allocated.
             partialImage = nil
             partialImage = try WebPPartialImage(frame, size: size)
         }
@@ -76,11 +76,11 @@ final class WebPDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// The size, as stored, that libwebp is to make of the still image.
+    /// The stored size that libwebp decodes the still image to.
     private var size: PixelSize { container.size(for: options.target) }
 
     func preview() throws(ImageDecodingError) -> ImagePreview? {
-        // Nobody wants a picture that turns over while it loads.
+        // A preview must not change its orientation while the image loads.
         guard !options.appliesOrientation || container.isOrientationKnown else { return nil }
         if container.isAnimated { return try previewOfFirstFrame() }
         if partialImage?.size != size || decodedByteCount < data.count { try advance() }
@@ -91,7 +91,7 @@ final class WebPDecodingState: IncrementalDecodingState {
 
     private func previewOfFirstFrame() throws(ImageDecodingError) -> ImagePreview? {
         guard previewedRows == 0, !container.frames.isEmpty, let animation else { return nil }
-        // Damage is said at the end.
+        // Errors are thrown at the end.
         guard let pixels = try? animation.composited(0) else { return nil }
         previewedRows = pixels.height
         return ImagePreview(image: decoded(pixels), rowCount: pixels.height)
@@ -114,7 +114,8 @@ final class WebPDecodingState: IncrementalDecodingState {
         return result
     }
 
-    /// The frames there are. Throws `missing`, or what is wrong with the first frame, when there is none.
+    /// Returns an image with the available frames. Throws `missing` when there are no frames, or the error of the first
+    /// frame.
     private func animatedImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
         guard let animation else { throw missing ?? ImageDecodingError(.corrupt, "WebP: there is no image") }
         var image = decoded(try animation.composited(0))
@@ -142,7 +143,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         if let partialImage, partialImage.size == size, let finished = try? partialImage.finished() {
             pixels = finished
         } else {
-            // All bytes came at once, or the wanted size has changed, or libwebp refused a piece.
+            // All bytes arrived at once, the requested size has changed, or libwebp rejected a piece.
             pixels = try data.withDecoderInput { bytes throws(ImageDecodingError) in
                 try frame.pixels(bytes, size: size, settings)
             }
@@ -151,7 +152,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         return try image(isOpaque ? pixels.reinterpreted(as: .opaque) : pixels)
     }
 
-    /// The rows there are of the still image; throws the damage when there are none.
+    /// Returns the available rows of the still image. Throws `partialError` when there are no rows.
     private func part(_ partialError: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
         try advance()
         guard let partialImage, partialImage.rowCount > 0 else { throw partialError }
@@ -160,7 +161,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         return image
     }
 
-    /// The image of the still image's pixels, as stored.
+    /// Returns the image for pixels of the still image in stored orientation.
     private func image(_ pixels: PixelBuffer) throws(ImageDecodingError) -> DecodedImage {
         let upright = options.appliesOrientation ? try pixels.upright(from: container.orientation) : pixels
         return decoded(options.alphaMode == .premultiplied ? upright.premultiplied() : upright)
@@ -173,7 +174,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 }
 
-/// Decodes single frames of a file for the compositor.
+/// A decoder of single frames for the compositor.
 private struct WebPFrameDecoder: FrameDecoding {
     let data: Data
     let frames: [WebPFrame]
@@ -190,7 +191,8 @@ private struct WebPFrameDecoder: FrameDecoding {
 }
 
 extension PixelBuffer {
-    /// Whether every alpha sample of an RGBA8 buffer is at its maximum. O(*w* × *h*), less when an early row is not.
+    /// Whether every alpha sample of an RGBA8 buffer is at its maximum. O(*w* × *h*), or less when an early row has
+    /// transparent pixels.
     var hasOnlyOpaquePixels: Bool {
         withUnsafeBytes { memory in
             (0..<height).allSatisfy { y in

@@ -1,22 +1,25 @@
 import AlcedoCore
 import CWebP
 
-/// libwebp's incremental decoder: writes one frame's rows, from the top, as its bytes arrive.
+/// libwebp's incremental decoder, which writes the rows of one frame from the top while the bytes arrive.
 ///
-/// libwebp keeps the address of its configuration, so that is allocated by hand and stays where it is.
+/// libwebp keeps the address of its configuration, so that the configuration is allocated manually and does not move.
 final class WebPRowDecoder {
-    /// Rows that it writes.
+    /// The number of rows that the decoder writes.
     let height: Int
     private let config: UnsafeMutablePointer<WebPDecoderConfig>
     private let decoder: OpaquePointer
     private var status = VP8_STATUS_SUSPENDED
 
-    /// Rows from the top that are finished; libwebp never looks at them again.
+    /// The number of finished rows from the top. libwebp does not access them again.
     private(set) var rowCount = 0
 
+    /// Creates a decoder.
+    ///
     /// - Parameters:
-    ///   - configuration: Where the rows go; that memory must stay there until the last ``advance(_:)``.
-    ///   - height: Rows that it writes.
+    ///   - configuration: The configuration with the memory for the rows, which must not move before the last
+    ///     ``advance(_:)``.
+    ///   - height: The number of rows that the decoder writes.
     /// - Throws: `outOfMemory`.
     init(_ configuration: WebPDecoderConfig, height: Int) throws(ImageDecodingError) {
         let config = UnsafeMutablePointer<WebPDecoderConfig>.allocate(capacity: 1)
@@ -30,16 +33,18 @@ final class WebPRowDecoder {
         self.decoder = decoder
     }
 
-    /// Writes straight RGBA8.
+    /// Creates a decoder that writes straight RGBA8.
     ///
     /// - Parameters:
-    ///   - size: That of the picture to make; libwebp scales when it is another than the frame's.
-    ///   - memory: Where the rows go.
+    ///   - frame: The frame.
+    ///   - size: The size of the output. libwebp scales the image when it differs from the size of the frame.
+    ///   - memory: The memory for the rows.
+    ///   - bytesPerRow: The distance between the starts of two rows in bytes.
     /// - Throws: `outOfMemory`.
     convenience init(
         _ frame: WebPFrame, size: PixelSize, into memory: UnsafeMutableRawBufferPointer, bytesPerRow: Int
     ) throws(ImageDecodingError) {
-        // No threads: their work would be waited for at the end of every piece.
+        // No threads, because every piece would wait for them at its end.
         try self.init(
             WebPSettings(usesThreads: false).configuration(
                 from: frame.area.size, to: size, memory, bytesPerRow: bytesPerRow),
@@ -51,9 +56,10 @@ final class WebPRowDecoder {
         config.deallocate()
     }
 
-    /// Decodes as far as the bytes reach. `bytes` are all of the frame's so far; they need not lie where they lay.
+    /// Decodes as far as bytes are available. `bytes` contains all bytes of the frame received so far, and may move
+    /// between calls.
     ///
-    /// - Throws: What is wrong with them; that they end early is said by ``requireComplete()`` only.
+    /// - Throws: The error of invalid bytes. Missing bytes are reported only by ``requireComplete()``.
     func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         guard status == VP8_STATUS_SUSPENDED, !bytes.isEmpty else { return }
         status = WebPIUpdate(decoder, bytes.baseAddress, bytes.count)
@@ -67,28 +73,30 @@ final class WebPRowDecoder {
         }
     }
 
-    /// Whether libwebp has found the whole frame good.
+    /// Whether libwebp has decoded the whole frame successfully.
     var isComplete: Bool { status == VP8_STATUS_OK }
 
-    /// Throws `truncated` when rows are missing, or again what was wrong.
+    /// Throws `truncated` when rows are missing, or the error of an earlier ``advance(_:)``.
     func requireComplete() throws(ImageDecodingError) {
         guard isComplete else { throw ImageDecodingError(libwebp: status) }
     }
 }
 
-/// How libwebp works; the pixels are the same.
+/// The settings of libwebp. They do not change the pixels.
 struct WebPSettings: Sendable {
-    /// Whether a second thread may help with a large picture.
+    /// Whether a second thread may be used for a large image.
     var usesThreads: Bool
 
-    /// Below this many pixels a thread costs more than it brings.
+    /// The minimum number of pixels for which a second thread saves time.
     private static let threadedPixelCount = 1 << 18
 
-    /// What libwebp needs to know to write straight RGBA8 into `memory`.
+    /// Returns the configuration that writes straight RGBA8 into `memory`.
     ///
     /// - Parameters:
-    ///   - size: The frame's own.
-    ///   - outputSize: The size of the memory's picture; libwebp scales when it is another than the frame's.
+    ///   - size: The size of the frame.
+    ///   - outputSize: The size of the output. libwebp scales the image when it differs from `size`.
+    ///   - memory: The memory for the rows.
+    ///   - bytesPerRow: The distance between the starts of two rows in bytes.
     func configuration(
         from size: PixelSize, to outputSize: PixelSize, _ memory: UnsafeMutableRawBufferPointer, bytesPerRow: Int
     ) throws(ImageDecodingError) -> WebPDecoderConfig {
@@ -102,14 +110,14 @@ struct WebPSettings: Sendable {
         config.output.colorspace = MODE_RGBA
         config.output.is_external_memory = 1
         config.output.u.RGBA.rgba = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        // Fits 32 bits because no frame is wider than 2^24 pixels.
+        // The value fits in 32 bits, because no frame is wider than 2^24 pixels.
         config.output.u.RGBA.stride = Int32(clamping: bytesPerRow)
         config.output.u.RGBA.size = memory.count
         return config
     }
 
-    /// What libwebp needs to know to write a lossy frame's luma and chroma, without its filter between blocks, each plane
-    /// without padding.
+    /// Returns the configuration that writes the luma and chroma planes of a lossy frame without padding and without
+    /// the filter between blocks.
     static func planes(
         _ luma: UnsafeMutableRawBufferPointer, width lumaWidth: Int, blue: UnsafeMutableRawBufferPointer,
         red: UnsafeMutableRawBufferPointer, width chromaWidth: Int

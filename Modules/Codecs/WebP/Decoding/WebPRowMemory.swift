@@ -1,21 +1,21 @@
 import AlcedoCore
 import AlcedoLibc
 
-/// Room for all rows of a picture. Of a large one only the rows in use take memory.
+/// Memory for all rows of an image. For a large image, only the rows in use occupy physical memory.
 final class WebPRowMemory {
     let bytes: UnsafeMutableRawBufferPointer
-    /// The same as samples.
+    /// The memory as samples.
     let samples: UnsafeMutablePointer<UInt8>
     private let isMapped: Bool
     private var releasedByteCount = 0
 
-    /// Fewer bytes come from the allocator, which has pages at hand; new ones cost more than they spare.
+    /// The minimum size of a memory mapping. For less, the allocator is faster because it reuses pages.
     private static let mappedByteCount = 4 << 20
 
-    /// Fewer bytes are not worth a call of the system.
+    /// The minimum number of bytes that justifies a system call.
     private static let releasedAtOnce = 4 << 20
 
-    /// Throws `outOfMemory`.
+    /// Allocates the memory. Throws `outOfMemory` when that fails.
     init(byteCount: Int) throws(ImageDecodingError) {
         isMapped = byteCount >= Self.mappedByteCount
         guard isMapped else {
@@ -28,7 +28,8 @@ final class WebPRowMemory {
         guard let start, start != MAP_FAILED else {
             throw ImageDecodingError(.outOfMemory, "there is no memory for \(byteCount) bytes of rows")
         }
-        // A page that is new costs as much as what is decoded into it; refused, it only costs that.
+        // The first access to a page costs as much as decoding into it, and huge pages need fewer of them. A failure
+        // only costs time.
         _ = madvise(start, byteCount, Int32(MADV_HUGEPAGE))
         bytes = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
         samples = start.bindMemory(to: UInt8.self, capacity: byteCount)
@@ -36,13 +37,13 @@ final class WebPRowMemory {
 
     deinit { if isMapped { munmap(bytes.baseAddress, bytes.count) } else { bytes.deallocate() } }
 
-    /// Gives the memory of the first `count` bytes back to the system; they read as nought afterwards.
+    /// Returns the memory of the first `count` bytes to the system. The bytes read as zero afterwards.
     func release(first count: Int) {
         let page = sysconf(Int32(_SC_PAGESIZE))
         guard isMapped, page > 0, let base = bytes.baseAddress, count <= bytes.count else { return }
         let end = count / page * page
         guard end - releasedByteCount >= Self.releasedAtOnce else { return }
-        // The pages stay ours, so a failure costs memory and nothing else.
+        // The pages stay mapped, so that a failure only costs memory.
         _ = madvise(base + releasedByteCount, end - releasedByteCount, Int32(MADV_DONTNEED))
         releasedByteCount = end
     }
