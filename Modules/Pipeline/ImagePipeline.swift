@@ -100,7 +100,7 @@ public final class ImagePipeline: ImageLoading {
     /// Returns the finished image if it is in memory. Interceptors are not called.
     ///
     /// Synchronous. Costs a look-up in the memory cache, and one `stat` call for a local file
-    /// (``ImageRequest/tracksFileChanges``).
+    /// (``/AlcedoCore/ImageRequest/tracksFileChanges``).
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {
         guard !isShutDown else { return nil }
         return request.fileNeedingVersion == nil ? memory.image(request) : memory.image(request.withFileVersion)

@@ -77,7 +77,9 @@ public final class ImageTask: Sendable {
         work?.cancel()
     }
 
-    /// The loaded image. Waiting, cancellation and errors are those of ``response``.
+    /// The loaded image. Waits, and cancels, as ``response`` does.
+    ///
+    /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was cancelled.
     public var image: DecodedImage {
         get async throws { try await response.image }
     }

@@ -20,8 +20,8 @@ extension DecodedImage {
     ///
     /// - Parameter process: Processes one frame, passed as a still image. For frames of equal size, it must return
     ///   images of equal size.
-    /// - Throws: The error that `process` throws for the first frame. ``ImageFrameSource/frame(at:)`` throws the errors
-    ///   for the other frames.
+    /// - Throws: The error that `process` throws for the first frame. ``/AlcedoCore/ImageFrameSource/frame(at:)``
+    ///   throws the errors for the other frames.
     func processingFrames(
         _ process: @escaping @Sendable (DecodedImage) throws(ImageProcessingError) -> DecodedImage
     ) throws(ImageProcessingError) -> DecodedImage {

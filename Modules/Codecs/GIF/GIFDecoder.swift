@@ -13,8 +13,8 @@ package struct GIFDecoder: ImageDecoding {
 
     /// Reads all blocks without decoding pixels.
     ///
-    /// - Throws: ``ImageDecodingError``; `truncated` for a file without its end, `exceedsLimit` for more frames than
-    ///   `limits` allows.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` for a file without its end, `exceedsLimit` for more
+    ///   frames than `limits` allows.
     /// - Complexity: O(blocks), one step for every 255 bytes of pixel data.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try structure(of: data, limits: limits).info
@@ -31,7 +31,7 @@ package struct GIFDecoder: ImageDecoding {
     /// Sends the rows of the first frame. Memory is O(*w*), except for interlaced images and for frames that do not
     /// fill the canvas.
     ///
-    /// - Throws: ``ImageDecodingError``, and the errors of the consumer.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         let structure = try structure(of: data, limits: options.limits)
         let frame = structure.frames[0]
@@ -54,7 +54,7 @@ package struct GIFDecoder: ImageDecoding {
     /// Returns the size of the canvas, the pixels of a frame and the buffers that the options require, plus two more
     /// canvases for an animation.
     ///
-    /// - Throws: ``ImageDecodingError``, like ``inspect(_:limits:)``.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let structure = try structure(of: data, limits: options.limits)
         let frame = structure.frames.map { structure.byteCount(of: $0, options) }.max() ?? 0

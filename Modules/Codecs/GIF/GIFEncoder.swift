@@ -41,8 +41,8 @@ public struct GIFEncoder: AnimationEncoding {
 
     /// Encodes an image of any pixel format, with all frames of an animation.
     ///
-    /// - Throws: ``ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of different
-    ///   sizes; `failed` when a frame of the animation cannot be read.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of
+    ///   different sizes; `failed` when a frame of the animation cannot be read.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let first = try GIFImage(image.frames == nil ? image.pixels : frame(0, of: image), image.orientation)
         let output = try GIFOutput(

@@ -8,8 +8,8 @@ struct GIFImage {
 
     /// Makes the rows upright, and each pixel opaque or transparent.
     ///
-    /// - Throws: ``ImageEncodingError``: `unsupportedImage` when a side does not fit in the format's 16 bits, or
-    ///   `outOfMemory`.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` when a side does not fit in the format's 16
+    ///   bits, or `outOfMemory`.
     init(_ stored: PixelBuffer, _ orientation: ImageOrientation) throws(ImageEncodingError) {
         let buffer: PixelBuffer
         do {

@@ -33,7 +33,7 @@ package struct JPEGDecoder: ImageDecoding {
     /// Sends rows as they are decoded. One scan needs O(*w*) memory; several scans need all coefficients, about two
     /// bytes per sample. An image that must be reoriented is decoded as a whole first.
     ///
-    /// - Throws: ``ImageDecodingError``, and the errors of the consumer.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         try data.withUnsafeBytes { memory in
             guard !memory.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
@@ -52,7 +52,7 @@ package struct JPEGDecoder: ImageDecoding {
     /// Returns the size of the output, of a second buffer for reorienting, and of the coefficients of an image in
     /// several scans.
     ///
-    /// - Throws: ``ImageDecodingError``, like ``inspect(_:limits:)``.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
             try JPEGReader(bytes, limits: options.limits).byteCount(options)

@@ -61,7 +61,7 @@ public struct JPEGEncoder: EXIFEncoding {
 
     /// Encodes the image. Only the first frame of an animation is encoded.
     ///
-    /// - Throws: ``ImageEncodingError``: `unsupportedImage` for a side of more than 65,500 pixels.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for a side of more than 65,500 pixels.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         var data = Data()
         do {

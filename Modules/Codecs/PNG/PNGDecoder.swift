@@ -12,8 +12,8 @@ package struct PNGDecoder: ImageDecoding {
 
     /// Reads the properties of a file. O(chunks), because metadata can follow the pixels.
     ///
-    /// - Throws: ``ImageDecodingError``: `truncated` when the file ends before its pixels, or before the end of an
-    ///   animation; `exceedsLimit` when there are more frames than `limits` allows.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the file ends before its pixels, or before the
+    ///   end of an animation; `exceedsLimit` when there are more frames than `limits` allows.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try PNGWholeImage.inspect(data, limits: limits)
     }

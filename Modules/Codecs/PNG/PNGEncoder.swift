@@ -40,7 +40,7 @@ public struct PNGEncoder: EXIFEncoding {
 
     /// Encodes the image. For an animation, encodes the first frame.
     ///
-    /// - Throws: ``ImageEncodingError``.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let pixels = image.pixels
         var settings = try PNGRowSamples.settings(image.rowHeader, level: compressionLevel)

@@ -25,8 +25,8 @@ package struct WebPDecoder: ImageDecoding {
 
     /// Reads all chunks without decoding pixels.
     ///
-    /// - Throws: ``ImageDecodingError``; `truncated` for an incomplete file, `exceedsLimit` also for more frames than
-    ///   `limits` allows.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` for an incomplete file, `exceedsLimit` also for more
+    ///   frames than `limits` allows.
     /// - Complexity: O(chunks).
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         guard let info = try container(of: data, limits: limits).info else {
@@ -49,7 +49,7 @@ package struct WebPDecoder: ImageDecoding {
     /// returned to the system, so that O(*w*) bytes stay in memory. libwebp keeps alpha and lossless pixels as a whole,
     /// so that these images, animations and reoriented images are decoded as a whole first.
     ///
-    /// - Throws: ``ImageDecodingError``, and the errors of the consumer.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         let container = try container(of: data, limits: options.limits)
         let isReoriented = options.appliesOrientation && container.orientation != .up
@@ -86,7 +86,7 @@ package struct WebPDecoder: ImageDecoding {
     /// image, and up to five bytes per pixel for an alpha plane. For an animation, they are two canvases, the image
     /// made from them, the pixels of a frame, and the memory of libwebp.
     ///
-    /// - Throws: ``ImageDecodingError``, like ``inspect(_:limits:)``.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         try container(of: data, limits: options.limits).byteCount(options, isIncremental: false) ?? 0
     }

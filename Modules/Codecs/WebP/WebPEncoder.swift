@@ -63,8 +63,9 @@ public struct WebPEncoder: EXIFEncoding, AnimationEncoding {
     /// extends the delay of the previous frame for a frame without changes. An animation whose frames are all equal
     /// becomes a still image.
     ///
-    /// - Throws: ``ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame that does not
-    ///   fill the canvas and for an animation of more than 2^31 ms; `failed` also when a frame cannot be decoded.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame that
+    ///   does not fill the canvas and for an animation of more than 2^31 ms; `failed` also when a frame cannot be
+    ///   decoded.
     /// - Complexity: O(*w* × *h*) for each frame. Memory: a copy of one image, the memory of libwebp, and the file; for
     ///   an animation, three more canvases.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {

@@ -60,7 +60,7 @@ public final class FileDiskCache: MaintainableDataCache {
     ///   - pathExtension: The extension of the files' names, without a dot: 1 to 16 letters and digits. Any other value
     ///     counts as no extension. An entry's file begins with its data, so image viewers can open it. The default is
     ///     no extension.
-    ///   - durability: The data that survives a power failure. The default is ``Durability/none``.
+    ///   - durability: The data that survives a power failure. The default is ``/AlcedoCore/Durability/none``.
     ///   - sweepInterval: The time between two removals of expired entries while the cache is in use. With zero or
     ///     less, the cache does not remove them periodically. The default is ten minutes.
     ///   - lockTimeout: The maximum time that a change waits for another process to release the index. After it, the
@@ -141,7 +141,8 @@ public final class FileDiskCache: MaintainableDataCache {
     /// Reads find the entry as soon as this call begins, before it is on disk. If the disk is full, the cache halves
     /// its size by removing the least recently used entries, and tries once more.
     ///
-    /// - Throws: ``DataCacheError``, or `CancellationError` if the task is canceled before the write begins.
+    /// - Throws: ``/AlcedoCore/DataCacheError``, or `CancellationError` if the task is canceled before the write
+    ///   begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         guard let engine else { throw noDirectory }
         try await engine.store(entry, for: key)
@@ -178,7 +179,7 @@ public final class FileDiskCache: MaintainableDataCache {
     /// Stores and removals of one key take effect in the order of their calls, on any threads: if two stores are in
     /// progress, the entry of the later call remains.
     ///
-    /// - Throws: ``DataCacheError``.
+    /// - Throws: ``/AlcedoCore/DataCacheError``.
     @available(*, noasync, message: "blocks the thread; a task has store(_:for:)")
     package func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
         guard let engine else { throw noDirectory }

@@ -26,20 +26,20 @@ import AlcedoRuntime
 /// let pipeline = ImagePipeline(configuration)
 /// ```
 ///
-/// **Within a pipeline.** The cache conforms to ``MemoryCaching``. Each image has one name, however it is stored or
-/// requested. The name is AFNetworking's: the URL followed by the additional identifier. The additional identifier of a
-/// request consists of the identifiers of its processors, joined by "_", followed by
-/// ``ImageRequest/additionalIdentifier``. AlamofireImage uses the identifiers of its filters in the same way. A request
-/// that differs in another property, such as the target size, finds only the image of an equal request.
+/// **Within a pipeline.** The cache conforms to ``/AlcedoCore/MemoryCaching``. Each image has one name, however it is
+/// stored or requested. The name is AFNetworking's: the URL followed by the additional identifier. The additional
+/// identifier of a request consists of the identifiers of its processors, joined by "_", followed by
+/// ``/AlcedoCore/ImageRequest/additionalIdentifier``. AlamofireImage uses the identifiers of its filters in the same
+/// way. A request that differs in another property, such as the target size, finds only the image of an equal request.
 ///
 /// As a result, ``image(for:withAdditionalIdentifier:)`` finds the image that the pipeline stored for the request, or
 /// for its URL with a processor of that identifier. The pipeline finds the images that
 /// ``add(_:for:withAdditionalIdentifier:)`` and ``add(_:withIdentifier:)`` added. If two keys have the same name,
 /// storing one image replaces the other. A key never finds the image of another key.
 ///
-/// The pipeline's images are subject to `shouldCache` and to the rules of ``MemoryCaching``: an image that exceeds the
-/// capacity, or that `shouldCache` rejects, is not stored and evicts no other image. The image previously stored under
-/// its key is removed.
+/// The pipeline's images are subject to `shouldCache` and to the rules of ``/AlcedoCore/MemoryCaching``: an image that
+/// exceeds the capacity, or that `shouldCache` rejects, is not stored and evicts no other image. The image previously
+/// stored under its key is removed.
 ///
 /// Source: AFNetworking 4, `AFAutoPurgingImageCache.h` and `.m`; AlamofireImage 4, `ImageCache.swift`.
 public final class AutoPurgingImageCache: Sendable {

@@ -16,7 +16,7 @@ extension MemoryCache where Key == ImageKey {
 
 /// A memory cache of decoded images.
 ///
-/// The cost of an image is ``DecodedImage/cost``, the number of bytes it occupies.
+/// The cost of an image is ``/AlcedoCore/DecodedImage/cost``, the number of bytes it occupies.
 ///
 /// ```swift
 /// import AlcedoMemoryCache
@@ -80,8 +80,8 @@ where Key == ImageKey, Value == CachedData {
     /// An entry that has already expired is not stored and throws no error. Whenever the new entry is not stored, the
     /// previous entry under `key` is removed, because it is outdated.
     ///
-    /// - Throws: ``DataCacheError`` with the code `tooLarge` if the entry exceeds the limits, or if the policy rejects
-    ///   it. A rejected entry may already have evicted others.
+    /// - Throws: ``/AlcedoCore/DataCacheError`` with the code `tooLarge` if the entry exceeds the limits, or if the
+    ///   policy rejects it. A rejected entry may already have evicted others.
     public func store(_ entry: CachedData, for key: ImageKey) throws {
         var entry = entry
         // A slice would keep its whole base buffer in memory.

@@ -23,16 +23,16 @@ import Synchronization
 ///   evicts a new image at once.
 /// - An entry whose cost exceeds the limit would empty the cache and be evicted itself. This class does not pass such
 ///   an image to `NSCache`.
-/// - A limit of 0 means "no limit" to `NSCache` but "store nothing" to ``MemoryCaching``. In this class, it means
-///   "store nothing".
+/// - A limit of 0 means "no limit" to `NSCache` but "store nothing" to ``/AlcedoCore/MemoryCaching``. In this class, it
+///   means "store nothing".
 /// - It checks its limits only when an object is stored, and then enforces them exactly.
-/// - It evicts nothing under memory pressure. With a ``MemoryPressureSource``, this class removes every image at
-///   warning, as SDWebImage's `AutoPurgeCache` and AFNetworking's `AFImageCache` do.
+/// - It evicts nothing under memory pressure. With a ``/AlcedoCore/MemoryPressureSource``, this class removes every
+///   image at warning, as SDWebImage's `AutoPurgeCache` and AFNetworking's `AFImageCache` do.
 /// - It provides neither its keys nor its total cost, so this class keeps records of both. It calls its delegate under
 ///   its own lock, and only for evictions. This class also records removals and replacements, and calls `onEviction`
 ///   outside every lock.
 /// - It releases objects under its lock. This class keeps them until no lock is held, so that the deinitializer of an
-///   image's ``ImageFrameSource`` may call the cache.
+///   image's ``/AlcedoCore/ImageFrameSource`` may call the cache.
 ///
 /// The class is safe from any thread. Changes are serialized, and lookups wait for `NSCache`'s lock only. While
 /// ``removeAll(of:)`` runs, another thread may still find some of the variants.
@@ -87,7 +87,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         pressure.withLock { $0 = token }
     }
 
-    /// The total cost of all stored images, in bytes. The cost of an image is ``DecodedImage/cost``.
+    /// The total cost of all stored images, in bytes. The cost of an image is ``/AlcedoCore/DecodedImage/cost``.
     public var totalCost: Int { records.withLock { $0.totalCost } }
 
     /// The number of stored images.

@@ -5,12 +5,12 @@ import AlcedoHTTP
 /// AFNetworking 2.
 ///
 /// The two reload policies of `NSURLRequest` do not read the cache: "reload ignoring local cache data", which is
-/// ``CachePolicy/reload`` here, and "reload ignoring local and remote cache data". All other policies read it,
-/// including ``CachePolicy/revalidate``. The policy is the `protocolPolicy` of the ``CachePolicy``. If it is nil, the
-/// policy of the source's own request applies.
+/// ``/AlcedoCore/CachePolicy/reload`` here, and "reload ignoring local and remote cache data". All other policies read
+/// it, including ``/AlcedoCore/CachePolicy/revalidate``. The policy is the `protocolPolicy` of the
+/// ``/AlcedoCore/CachePolicy``. If it is nil, the policy of the source's own request applies.
 ///
-/// Two policies that `NSURLRequest` does not have do not read the cache either: ``CachePolicy/none``, and, unless the
-/// protocol policy is revalidation, a ``CachePolicy/memory`` without `.read`.
+/// Two policies that `NSURLRequest` does not have do not read the cache either: ``/AlcedoCore/CachePolicy/none``, and,
+/// unless the protocol policy is revalidation, a ``/AlcedoCore/CachePolicy/memory`` without `.read`.
 ///
 /// Images are identified by their source only, without the request's processing. Requests that differ in processors or
 /// size share an image.
@@ -63,7 +63,7 @@ public struct RequestImageCache: Sendable {
     /// Stores `image` for the source of `request`. Every later request for that source finds it.
     ///
     /// The image is also stored if the request's policy does not read the cache, because reloading replaces the stored
-    /// image. It is not stored if the policy does not write the memory cache (``CachePolicy/none``).
+    /// image. It is not stored if the policy does not write the memory cache (``/AlcedoCore/CachePolicy/none``).
     ///
     /// - Complexity: O(length of the request's URL), plus the store in the memory cache.
     public func cacheImage(_ image: DecodedImage, for request: ImageRequest) {

@@ -17,14 +17,15 @@ public protocol CacheSerializer: Sendable {
         of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
     ) -> (data: Data, isOriginal: Bool)?
 
-    /// Decodes stored bytes. Throws ``ImageDecodingError``. The default implementation decodes with `codecs`.
+    /// Decodes stored bytes. Throws ``/AlcedoCore/ImageDecodingError``. The default implementation decodes with
+    /// `codecs`.
     func image(
         from data: Data, options: DecodingOptions, codecs: CodecRegistry
     ) throws(ImageDecodingError) -> DecodedImage
 }
 
 extension CacheSerializer {
-    /// Decodes stored bytes with `codecs`. Throws ``ImageDecodingError``.
+    /// Decodes stored bytes with `codecs`. Throws ``/AlcedoCore/ImageDecodingError``.
     public func image(
         from data: Data, options: DecodingOptions, codecs: CodecRegistry
     ) throws(ImageDecodingError) -> DecodedImage {

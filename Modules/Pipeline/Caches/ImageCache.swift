@@ -68,7 +68,7 @@ public final class ImageCache: Sendable {
     ///   - toDisk: Whether to write the image to disk. When false, the disk does not change. Default: true.
     /// - Returns: Whether the image is on disk. False also when the serializer returns no bytes, and for a partial
     ///   image.
-    /// - Throws: The disk cache's ``DataCacheError``, or `CancellationError`.
+    /// - Throws: The disk cache's ``/AlcedoCore/DataCacheError``, or `CancellationError`.
     @discardableResult
     public func store(
         _ image: DecodedImage, original: Data? = nil, forKey key: String, processorIdentifier: String = "",
@@ -111,7 +111,8 @@ public final class ImageCache: Sendable {
     ///
     /// Damaged bytes are removed, and count as a miss.
     ///
-    /// - Throws: ``ImageDecodingError`` when the bytes exceed the limits or use an unsupported variant of their format.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError`` when the bytes exceed the limits or use an unsupported variant of
+    ///   their format.
     ///   `CancellationError` when the task is cancelled; the image is then stored in memory only if another caller
     ///   waits for it.
     public func image(forKey key: String, processorIdentifier: String = "") async throws -> ImageCacheHit? {
@@ -204,7 +205,7 @@ public final class ImageCache: Sendable {
     /// The number of removed entries depends on the disk cache. A `trimTarget` of one half in its limits removes as
     /// many as Kingfisher.
     ///
-    /// - Returns: The ``ImageKey/fileName`` of each removed entry. Empty when the disk cache is not a
+    /// - Returns: The ``/AlcedoCore/ImageKey/fileName`` of each removed entry. Empty when the disk cache is not a
     ///   ``/AlcedoCore/MaintainableDataCache``.
     @discardableResult
     public func cleanExpired() async -> [String] {
@@ -217,7 +218,7 @@ public final class ImageCache: Sendable {
     }
 
     /// Returns the number of bytes that the entries on disk occupy, after pending writes have ended. Zero for a disk
-    /// cache that is not a ``MeasurableDataCache``.
+    /// cache that is not a ``/AlcedoCore/MeasurableDataCache``.
     public func calculateDiskCacheSize() async -> Int {
         await generations.settle(.everything)
         return await (configuration.diskCache as? any MeasurableDataCache)?.totalSize ?? 0

@@ -123,7 +123,7 @@ public final class TieredDataCache: MeasurableDataCache {
     }
 
     /// The number of bytes in all tiers together. An entry in two tiers counts twice. A tier that is not a
-    /// ``MeasurableDataCache`` counts as empty.
+    /// ``/AlcedoCore/MeasurableDataCache`` counts as empty.
     public var totalSize: Int {
         get async {
             var size = 0

@@ -94,7 +94,7 @@ public final class RedisDataCache: MeasurableDataCache {
     /// Stores an entry and replaces an existing one. After it returns, the entry can be read, unless the server could
     /// not be reached or had no space. If the entry has expired already, the existing entry is removed instead.
     ///
-    /// - Throws: ``DataCacheError`` `tooLarge`, or `CancellationError`.
+    /// - Throws: ``/AlcedoCore/DataCacheError`` `tooLarge`, or `CancellationError`.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         try Task.checkCancellation()
         let byteCount = RedisEntry.byteCount(of: entry)

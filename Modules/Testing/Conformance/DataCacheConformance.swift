@@ -1,7 +1,8 @@
 public import AlcedoCore
 import FoundationEssentials
 
-/// The contract of ``DataCaching``, and of ``MeasurableDataCache`` for caches that conform to it.
+/// The contract of ``/AlcedoCore/DataCaching``, and of ``/AlcedoCore/MeasurableDataCache`` for caches that conform to
+/// it.
 ///
 /// A cache that keeps its entries needs an empty directory for each check, and opens the storage that
 /// ``ConformanceOptions/storage`` names:

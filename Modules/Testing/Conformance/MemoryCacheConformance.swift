@@ -1,6 +1,7 @@
 public import AlcedoCore
 
-/// The contract of ``MemoryCaching``, and of ``MaintainableMemoryCache`` for caches that conform to it.
+/// The contract of ``/AlcedoCore/MemoryCaching``, and of ``/AlcedoCore/MaintainableMemoryCache`` for caches that
+/// conform to it.
 ///
 /// ```swift
 /// import AlcedoMemoryCache
@@ -13,8 +14,8 @@ public import AlcedoCore
 /// }
 /// ```
 public enum MemoryCacheConformance: ConformanceKit {
-    /// Returns the cost of the smallest image in the caches that `make` creates. Most caches use ``DecodedImage/cost``,
-    /// but some define the cost differently.
+    /// Returns the cost of the smallest image in the caches that `make` creates. Most caches use
+    /// ``/AlcedoCore/DecodedImage/cost``, but some define the cost differently.
     private static func unit(_ make: Check.Factory) throws -> Int {
         let cache = try make(ConformanceOptions(byteLimit: 1 << 20))
         cache.store(.gray(side: 1), for: key("unit"))

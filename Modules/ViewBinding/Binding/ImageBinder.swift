@@ -84,8 +84,8 @@ public import FoundationEssentials
     /// options disable this. If the size of the view is not known yet, the view shows the placeholder, and the load
     /// waits for ``viewSizeChanged()``.
     ///
-    /// If ``ImageRequest/showsCachedFirst`` is true, the cached image is shown first, and the load ends with the
-    /// current image of the source. An image that is already on screen is not set again.
+    /// If ``/AlcedoCore/ImageRequest/showsCachedFirst`` is true, the cached image is shown first, and the load ends
+    /// with the current image of the source. An image that is already on screen is not set again.
     ///
     /// - Parameters:
     ///   - request: The request for the image.

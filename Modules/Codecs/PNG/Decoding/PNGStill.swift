@@ -118,7 +118,7 @@ private struct PNGRowStream {
     ///
     /// - Returns: The number of rows sent, and the error that was found. The error is not final, because
     ///   ``PNGPushReader`` accepts slightly more.
-    /// - Throws: ``ImageDecodingError``, or the error that the consumer throws.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``, or the error that the consumer throws.
     func send(to consumer: any PixelRowConsumer) throws -> (rows: Int, ImageDecodingError?) {
         let header = plan.rowHeader
         let rowBytes = header.bytesPerRow

@@ -15,7 +15,8 @@ struct RIFFChunks {
 
     /// Returns the chunk at the current position, or `nil` at the end and when its header has not arrived.
     ///
-    /// - Throws: ``ImageDecodingError``: `corrupt` when the declared size of the chunk exceeds its container.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``: `corrupt` when the declared size of the chunk exceeds its
+    ///   container.
     func current(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> RIFFChunk? {
         guard !isAtEnd, bytes.count >= offset + 8 else { return nil }
         let id = String(decoding: bytes[offset..<offset + 4], as: UTF8.self)

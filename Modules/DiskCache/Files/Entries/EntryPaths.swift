@@ -134,6 +134,6 @@ struct EntryName: Hashable, Sendable {
         return value < 10 ? 0x30 + value : 0x61 - 10 + value
     }
 
-    /// The name as text, which is the ``ImageKey/fileName`` of the key.
+    /// The name as text, which is the ``/AlcedoCore/ImageKey/fileName`` of the key.
     var text: String { String(decoding: (0..<64).map(digit), as: UTF8.self) }
 }

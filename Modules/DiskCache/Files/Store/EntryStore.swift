@@ -256,7 +256,7 @@ final class EntryStore: Sendable {
 
     /// Checks that an entry of `size` bytes fits the limits.
     ///
-    /// - Throws: ``DataCacheError`` with the code `tooLarge` if it does not.
+    /// - Throws: ``/AlcedoCore/DataCacheError`` with the code `tooLarge` if it does not.
     func check(_ size: Int) throws(DataCacheError) {
         guard size <= limits.maximumSize, limits.maximumCount > 0 else {
             throw DataCacheError(

@@ -21,7 +21,7 @@ struct ValueDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - directory: The cache's directory.
-    ///   - durability: The data that survives a power failure. The default is ``Durability/none``.
+    ///   - durability: The data that survives a power failure. The default is ``/AlcedoCore/Durability/none``.
     init(directory: URL, durability: Durability = .none) {
         self.directory = directory.path
         self.durability = durability

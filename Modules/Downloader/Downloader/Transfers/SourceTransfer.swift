@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// A closure that returns after a duration, like ``TimeSource/sleep(for:)``.
+/// A closure that returns after a duration, like ``/AlcedoCore/TimeSource/sleep(for:)``.
 typealias TransferPause = @Sendable (Duration) async throws -> Void
 
 /// A download of one content from one URL. It repeats attempts until one succeeds or no further attempt may help. Bytes

@@ -22,7 +22,8 @@
 /// Linux has no equivalent of purgeable memory, whose pages the kernel takes on its own when it needs them and reports
 /// as discarded when they are accessed. The closest call, `madvise(MADV_FREE)`, also lets the kernel take pages, but a
 /// read cannot tell a discarded page from a page of zeros, and the kernel sends no notification. The cache therefore
-/// discards values when its ``MemoryPressureSource`` reports pressure. Without a source, it discards nothing.
+/// discards values when its ``/AlcedoCore/MemoryPressureSource`` reports pressure. Without a source, it discards
+/// nothing.
 public enum PurgePriority: Sendable, Comparable, CaseIterable {
     /// Discarded first. Use it for values that are quick to create again or may not be needed.
     case low

@@ -88,7 +88,7 @@
         public func transition(to content: DisplayContent) { show(content, fading: fadeDuration) }
 
         /// The view's size in device pixels, which takes the scale factor of the window into account;
-        /// ``DisplaySize/pending`` before the first layout.
+        /// ``/AlcedoViewBinding/DisplaySize/pending`` before the first layout.
         public var displaySize: DisplaySize {
             canvas.size.map { .target(TargetSize($0, mode: canvas.mode)) } ?? .pending
         }
