@@ -98,11 +98,14 @@ import Testing
 
     @Test func `work of another thread comes back as a job`() async throws {
         let queue = DispatchQueue(label: "other")
+        // Not before the executor is drained, which would otherwise run the job too.
+        queue.suspend()
         let task = Task(executorPreference: executor) {
             await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
             note("back")
         }
         executor.drain()
+        queue.resume()
         try await executor.waitForJobs()
         #expect(log.value.isEmpty)
 
