@@ -38,6 +38,7 @@ enum HTTPCacheClient {
         for file in [STDIN_FILENO, STDOUT_FILENO] { _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) }
         write(["hello": ["name": "Alcedo", "version": AlcedoVersion.text]])
         let (lines, sink) = AsyncStream.makeStream(of: String.self)
+        let isFinished = DispatchSemaphore(value: 0)
         // The main thread, and so the main actor, is busy reading lines.
         Task.detached {
             await withDiscardingTaskGroup { group in
@@ -53,7 +54,7 @@ enum HTTPCacheClient {
                 group.cancelAll()
             }
             await transport.finish()
-            output.async { _exit(0) }
+            output.async { isFinished.signal() }  // After the last response is written.
         }
         permits.wait()
         while let line = readLine() {
@@ -65,7 +66,7 @@ enum HTTPCacheClient {
         let deadline = DispatchTime.now() + 3
         for _ in 1..<64 { _ = permits.wait(timeout: deadline) }
         sink.finish()
-        Thread.sleep(forTimeInterval: 1.5)
+        _ = isFinished.wait(timeout: .now() + 1.5)
         _exit(0)  // Skips exit handlers of libraries, which background transfers may still use.
     }
 

@@ -1,3 +1,6 @@
+// Longer than other files, because its waiters and transfers share state under several locks, whose order is to be read in
+// one place.
+
 public import AlcedoCore
 public import AlcedoHTTP
 import AlcedoRuntime

@@ -287,95 +287,6 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return isStored
     }
 
-    /// Removes and returns the value stored under `key`.
-    ///
-    /// Returns nil for an expired entry, which is removed, and for a value that is only held elsewhere, which the cache
-    /// forgets.
-    @discardableResult
-    @inlinable
-    public func removeValue(for key: Key) -> Value? {
-        let (hash, now) = (key.hashValue, mayExpire ? time : .min)
-        var releases = PendingReleases<Key, Value>()
-        lock.withLock { state, _ in
-            state.weak?.forget(key)
-            guard let slot = state.table.slot(of: key, hash: hash) else { return }
-            state.remove(slot, state.table.isExpired(slot, at: now) ? .expired : .removed, into: &releases)
-        }
-        report(releases)
-        return releases.evictions.first { $0.reason == .removed }?.value
-    }
-
-    /// Removes every entry, frees the cache's memory for them, and forgets all weakly held values.
-    ///
-    /// - Complexity: O(number of entries), for reporting and releasing. The lock is held for O(1).
-    @inlinable
-    public func removeAll() { removeEverything() }
-
-    /// Removes every entry. Returns the number of removed entries.
-    @inlinable
-    @discardableResult
-    func removeEverything() -> Int {
-        var releases = PendingReleases<Key, Value>()
-        let count = lock.withLock { state, _ in state.removeAll(.removed, into: &releases) }
-        report(releases)
-        return count
-    }
-
-    /// Removes all expired entries.
-    ///
-    /// - Complexity: O(number of entries) if any entry has a time to live.
-    @inlinable
-    public func removeExpired() {
-        let now = time
-        var releases = PendingReleases<Key, Value>()
-        lock.withLock { state, _ in state.removeExpired(at: now, into: &releases) }
-        report(releases)
-    }
-
-    /// Evicts the least useful entries until the rest cost at most `cost` and number at most `count`.
-    ///
-    /// If no entry is left, the cache also frees its memory for entries and resets the policy.
-    ///
-    /// - Complexity: O(number of evicted entries).
-    @inlinable
-    public func trim(toCost cost: Int = .max, count: Int = .max) {
-        var releases = PendingReleases<Key, Value>()
-        lock.withLock { state, _ in state.trim(toCost: max(0, cost), count: max(0, count), into: &releases) }
-        report(releases)
-    }
-
-    /// Responds to a change of memory pressure.
-    ///
-    /// At warning, evicts half of the total cost, or half of the entries if they have no cost. The policy chooses the
-    /// entries. If any entry has a ``PurgePriority`` other than normal, entries of lower priority are evicted first
-    /// and, within a priority, the least recently used. At critical pressure, evicts everything, frees the cache's
-    /// memory for entries, and returns the process's free memory to the system.
-    ///
-    /// A source calls this when the level changes, so a lasting warning halves the cache once.
-    ///
-    /// - Complexity: O(number of evicted entries); with priorities O(n log n) for n entries.
-    @usableFromInline package func respond(to level: MemoryPressure) {
-        switch level {
-        case .normal: break
-        case .warning:
-            var releases = PendingReleases<Key, Value>()
-            lock.withLock { state, _ in state.halve(into: &releases) }
-            report(releases)
-        case .critical:
-            trim(count: 0)
-            // Values that only the cache held were released by `trim`, so their weak references are now empty.
-            sweepWeakReferences()
-            SystemMemory.releaseFreeMemory()
-        }
-    }
-
-    /// Removes the weak references to values that no owner holds. O(number of weak references).
-    func sweepWeakReferences() {
-        var releases = PendingReleases<Key, Value>()
-        lock.withLock { state, _ in state.weak?.sweep(examined: &releases.examined) }
-        withExtendedLifetime(releases) {}
-    }
-
     /// The keys, values and costs of all entries that have not expired, in no order. Reading them is not a use.
     /// O(number of entries).
     @inlinable
@@ -391,21 +302,6 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
                 return (key, value, reader.entries[slot].cost)
             }
         }
-    }
-
-    /// Removes the entries of a group that satisfy `isMember`. Returns the number of removed entries. O(number of
-    /// entries whose group has that hash).
-    @inlinable
-    func removeGroup(_ hash: Int, where isMember: (Key) -> Bool) -> Int {
-        var releases = PendingReleases<Key, Value>()
-        lock.withLock { state, _ in
-            for slot in state.table.slots(ofGroup: hash) where state.table.entries[slot].key.map(isMember) == true {
-                state.remove(slot, .removed, into: &releases)
-            }
-            state.weak?.forgetAll(where: isMember)
-        }
-        report(releases)
-        return releases.evictions.count
     }
 
     @inlinable

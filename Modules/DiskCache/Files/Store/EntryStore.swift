@@ -363,13 +363,10 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// A trim that brings the entries within the limits. If they are within the limits, it only removes expired
-    /// entries.
+    /// A trim that brings the entries within the limits. If they already are, it removes only expired entries.
     var limitTrim: EntryTrim {
         let isOver = isOverLimits()
-        // Within the limits, this trim has no size goal. Entries that are stored during its scan could otherwise make
-        // it trim to the limits themselves, which leaves more than a trim should. Their stores request a trim of their
-        // own.
+        // Within the limits it has no size goal: entries stored during its scan request a trim of their own.
         return EntryTrim(
             toSize: isOver ? limits.sizeAfterTrim : .max, count: isOver ? limits.countAfterTrim : .max,
             sizeOfLast: limits.maximumCount > 0 ? limits.maximumSize : 0, reason: .sizeLimit)
