@@ -15,22 +15,31 @@ public final class AccessMarks: @unchecked Sendable {
 
     @usableFromInline
     init() {
-        marks = .allocate(capacity: capacity)
+        marks = Self.allocate(capacity)
         for slot in 0..<capacity { (marks + slot).initialize(to: Atomic(0)) }
     }
 
-    deinit { marks.deallocate() }
+    deinit { Self.deallocate(marks, capacity) }
+
+    private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
+        LargePages.allocate(byteCount: capacity * MemoryLayout<Atomic<UInt64>>.stride)
+            .bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
+    }
+
+    private static func deallocate(_ marks: UnsafeMutablePointer<Atomic<UInt64>>, _ capacity: Int) {
+        LargePages.deallocate(marks, byteCount: capacity * MemoryLayout<Atomic<UInt64>>.stride)
+    }
 
     /// Grows the memory so that it includes `slot`. Call this only while the cache is locked for writing.
     @usableFromInline
     func reserve(_ slot: Int) {
         guard slot >= capacity else { return }
-        let larger = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: capacity * 2)
+        let larger = Self.allocate(capacity * 2)
         for slot in 0..<capacity * 2 {
             let mark = slot < capacity ? marks[slot].load(ordering: .relaxed) : 0
             (larger + slot).initialize(to: Atomic(mark))
         }
-        marks.deallocate()
+        Self.deallocate(marks, capacity)
         marks = larger
         capacity *= 2
     }

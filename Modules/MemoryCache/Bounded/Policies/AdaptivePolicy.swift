@@ -61,7 +61,7 @@ struct AdaptivePolicy: EvictionPolicy {
     /// The value of one use of an entry of average cost.
     private static let unit = Double(1 << 20)
 
-    private var entries = ContiguousArray<Entry>()
+    private var entries = SlotArray<Entry>()
     /// The window, ordered by last use.
     private var window = MonotoneQueue()
     /// The main part, ordered by the age at the last update plus the value.

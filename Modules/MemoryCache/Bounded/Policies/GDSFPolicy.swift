@@ -16,7 +16,7 @@ struct GDSFPolicy: EvictionPolicy {
     /// The value of one use of an entry of cost 1. Entries that cost more than 2^40 have the lowest value.
     private static let unit = Double(1 << 40)
 
-    private var entries = ContiguousArray<Entry>()
+    private var entries = SlotArray<Entry>()
     private var queue = MonotoneQueue()
 
     /// Creates a policy without entries.

@@ -16,7 +16,7 @@ struct GhostList: Sendable {
     }
 
     private var slots: [UInt64: Int] = [:]
-    private var ghosts = ContiguousArray<Ghost>()
+    private var ghosts = SlotArray<Ghost>()
     private var free: [Int] = []
     private var lists = SlotLists(count: 1)
 

@@ -10,7 +10,7 @@ struct MonotoneQueue: Sendable {
     /// The lists of slots. List `b` holds the numbers whose highest bit that differs from `floor` is bit `b - 1`. List
     /// 0 holds the numbers equal to `floor`.
     private var lists = SlotLists(count: 65)
-    private var numbers = ContiguousArray<UInt64>()
+    private var numbers = SlotArray<UInt64>()
     /// The lists that are not empty: bit `b - 1` is set if list `b`, above 0, is not empty.
     private var occupied: UInt64 = 0
     /// The last minimum.

@@ -22,7 +22,7 @@ struct S3FIFOPolicy: EvictionPolicy {
     /// The number of uses in the small queue that moves an entry to the main queue.
     private static let promotion = 2
 
-    private var entries = ContiguousArray<Entry>()
+    private var entries = SlotArray<Entry>()
     private var queues = SlotLists(count: 2)
     private var ghosts = GhostList()
     private var costs = (small: 0, main: 0)

@@ -10,7 +10,7 @@ struct SlotLists: Sendable {
         var oldest: Int32 = -1
     }
 
-    private var links = ContiguousArray<Link>()
+    private var links = SlotArray<Link>()
     private var lists: ContiguousArray<Ends>
 
     init(count: Int) { lists = ContiguousArray(repeating: Ends(), count: count) }

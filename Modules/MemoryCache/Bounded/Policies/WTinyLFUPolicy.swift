@@ -19,7 +19,7 @@ struct WTinyLFUPolicy: EvictionPolicy {
 
     private static let protectedShare = 0.8
 
-    private var entries = ContiguousArray<Entry>()
+    private var entries = SlotArray<Entry>()
     private var segments = SlotLists(count: 3)
     private var costs: [Int] = [0, 0, 0]
     private var count = 0
@@ -127,8 +127,8 @@ struct FrequencySketch: Sendable {
     private static let sampleFactor = 10
 
     /// The counters, sixteen per word.
-    private var table = ContiguousArray<UInt64>(repeating: 0, count: 16)
-    private var doorkeeper = ContiguousArray<UInt64>(repeating: 0, count: 4)
+    private var table = SlotArray<UInt64>(repeating: 0, count: 16)
+    private var doorkeeper = SlotArray<UInt64>(repeating: 0, count: 4)
     private var capacity = 16
     private var increments = 0
 
@@ -136,8 +136,8 @@ struct FrequencySketch: Sendable {
     mutating func reserve(_ count: Int) {
         guard count > capacity else { return }
         while capacity < count { capacity *= 2 }
-        table = ContiguousArray(repeating: 0, count: capacity)
-        doorkeeper = ContiguousArray(repeating: 0, count: capacity / 4)
+        table = SlotArray(repeating: 0, count: capacity)
+        doorkeeper = SlotArray(repeating: 0, count: capacity / 4)
         increments = 0
     }
 
