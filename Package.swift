@@ -2,7 +2,7 @@
 import PackageDescription
 
 // One library product for each module, and no dependency between modules that is not written here.
-// Scripts/check-arrows compares this list, as SwiftPM sees it, with the drawing in README.md.
+// Scripts/check-arrows compares this list, as SwiftPM sees it, with the article Architecture.md.
 //
 // For Linux with glibc, on x86-64 and aarch64. LinuxNotes.md says what is tested on Debian 12, Debian 13, with Swift 6.2 and
 // for aarch64. Musl is not tested.
