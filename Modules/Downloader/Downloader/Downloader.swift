@@ -40,9 +40,6 @@ import FoundationEssentials
 /// - **Lifetime.** Running transfers keep the downloader alive. When a downloader is released with waiters whose
 ///   transfers have not begun, for example because it is paused, they receive `CancellationError`.
 public final class Downloader: Downloading {
-    /// The settings of a downloader.
-    public typealias Configuration = DownloaderConfiguration
-
     private typealias Table = TransferTable<TransferKey, TransferRequest, DownloadWaiter>
 
     private let fetcher: SourceFetcher
@@ -59,7 +56,7 @@ public final class Downloader: Downloading {
     /// Creates a downloader that sends its requests over a transport. No transfer begins before the first request. The
     /// default clock is the system's clock.
     public init(
-        transport: any HTTPTransport, configuration: Configuration = Configuration(),
+        transport: any HTTPTransport, configuration: DownloaderConfiguration = DownloaderConfiguration(),
         clock: any TimeSource = SystemClock()
     ) {
         fetcher = SourceFetcher(transport: transport, configuration: configuration, clock: clock)

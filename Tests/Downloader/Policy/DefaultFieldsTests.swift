@@ -19,7 +19,7 @@ struct DefaultFieldsTests {
         _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) async throws -> HTTPRequest {
         let transport = FakeTransport(body: Data("x".utf8))
-        var configuration = Downloader.Configuration()
+        var configuration = DownloaderConfiguration()
         change(&configuration)
         let downloader = Downloader(transport: transport, configuration: configuration)
         let url = try #require(URL(string: "http://h/a"))
@@ -86,7 +86,7 @@ struct DefaultFieldsTests {
     @Test func `a failure is forgotten by its URL, though the request carries default fields`() async throws {
         let transport = FakeTransport(body: Data(), status: 404)
         let failed = FailureCache()
-        var configuration = Downloader.Configuration()
+        var configuration = DownloaderConfiguration()
         configuration.failureCache = failed
         let downloader = Downloader(transport: transport, configuration: configuration)
         let url = try #require(URL(string: "http://h/a"))

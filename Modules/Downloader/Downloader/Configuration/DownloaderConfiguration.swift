@@ -8,7 +8,7 @@ public import FoundationEssentials
 /// import AlcedoCore
 /// import AlcedoDownloader
 ///
-/// var configuration = Downloader.Configuration(maxConcurrentDownloads: 8)
+/// var configuration = DownloaderConfiguration(maxConcurrentDownloads: 8)
 /// configuration.retry = RetryPolicy(maximumAttempts: 3)
 /// configuration.totalTimeout = .seconds(60)
 /// ```
