@@ -21,7 +21,7 @@ public protocol Downloading: Sendable {
     ///
     /// A response cache below the downloader sees these fields. Without them, a lookup does not find the responses that
     /// vary by them (`Vary`). Default: returns `request` unchanged.
-    func completed(_ request: HTTPRequest) -> HTTPRequest
+    func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest
 }
 
 extension Downloading {
@@ -33,7 +33,7 @@ extension Downloading {
     }
 
     /// Returns `request` unchanged.
-    public func completed(_ request: HTTPRequest) -> HTTPRequest { request }
+    public func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest { request }
 }
 
 /// A request to download the bytes of a source.

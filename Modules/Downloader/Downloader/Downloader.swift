@@ -88,7 +88,9 @@ public final class Downloader: Downloading {
 
     /// Returns the request as it is sent, with the configuration's default fields and idle timeout where it has none of
     /// its own.
-    public func completed(_ request: HTTPRequest) -> HTTPRequest { fetcher.http.configuration.completed(request) }
+    public func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest {
+        fetcher.http.configuration.addingDefaultFields(to: request)
+    }
 
     /// Downloads a content to a file in constant memory. If the configuration has a transform, the whole content is in
     /// memory once.

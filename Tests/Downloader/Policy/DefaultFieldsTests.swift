@@ -26,7 +26,7 @@ struct DefaultFieldsTests {
         let request = HTTPRequest(url: url, fields: fields, idleTimeout: idleTimeout)
         _ = try await downloader.download(.http(request))
         let sent = try #require(transport.requests.first)
-        if configuration.modifyRequest == nil { #expect(downloader.completed(request) == sent) }
+        if configuration.modifyRequest == nil { #expect(downloader.addingDefaultFields(to: request) == sent) }
         return sent
     }
 

@@ -31,7 +31,7 @@ final class PolicyTransport: Sendable {
 
     /// Sends a request. Returns when the head of the final response has arrived.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let request = configuration.completed(request)
+        let request = configuration.addingDefaultFields(to: request)
         guard let limit = configuration.firstByteTimeout else { return try await follower.send(request) }
         return try await send(request, within: limit)
     }
