@@ -85,7 +85,8 @@ struct ShowCommand: ProgramCommand {
             tally: tally)
         let succeeded = await withTaskCancellationHandler {
             // The executor throws if the task was canceled before it started.
-            guard let graphics = try? await BlockingExecutor(name: "terminal", width: 1).run({ chosenGraphics() })
+            guard
+                let graphics = try? await BlockingExecutor(name: "terminal", maxConcurrent: 1).run({ chosenGraphics() })
             else { return false }
             let renderer = TerminalRenderer(
                 canvas: canvas(on: TerminalCanvas(fileDescriptor: 1)), depth: depth, graphics: graphics)

@@ -266,7 +266,7 @@ struct ReceiptTests {
         let downloader = downloader(.waiting(on: clock), configuration)
         // Where exactly the cancellation falls is chance, so there are many. A thread of its own sees the modification
         // sooner than a task that is resumed.
-        let thread = BlockingExecutor(name: "canceller", width: 1)
+        let thread = BlockingExecutor(name: "canceller", maxConcurrent: 1)
         for number in 0..<2_000 {
             let receipt = try start("\(number)", on: downloader)
             try await thread.run {

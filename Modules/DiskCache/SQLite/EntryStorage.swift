@@ -36,7 +36,7 @@ final class EntryStorage: Sendable {
         let counts = Counts()
         self.counts = counts
         readers = DatabasePool(
-            name: "alcedo.sqlite.read", width: 2, directory: directory, role: .reader, lockTimeout: lockTimeout
+            name: "alcedo.sqlite.read", maxConcurrent: 2, directory: directory, role: .reader, lockTimeout: lockTimeout
         ) {
             (connection) throws(SQLiteFailure) in
             let queries = try EntryQueries.reader(connection)
@@ -44,7 +44,8 @@ final class EntryStorage: Sendable {
             return queries
         }
         writer = DatabasePool(
-            name: "alcedo.sqlite.write", width: 1, directory: directory, role: .writer, lockTimeout: lockTimeout,
+            name: "alcedo.sqlite.write", maxConcurrent: 1, directory: directory, role: .writer,
+            lockTimeout: lockTimeout,
             onDamage: { counts.change { $0.damagedEntries += 1 } }
         ) {
             (connection) throws(SQLiteFailure) in
