@@ -1,6 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
-import CBeneath
+import CFileSystemShim
 import FoundationEssentials
 import TestSupport
 import Testing
