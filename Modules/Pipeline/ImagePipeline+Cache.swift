@@ -121,7 +121,7 @@ extension ImagePipeline {
                 }
             }
             if layers.contains(.response), case .http(let http) = request.source {
-                await pipeline.configuration.responseCache?.removeResponses(for: http)
+                await pipeline.configuration.responseCache?.removeAllResponses(for: http)
             }
         }
 
