@@ -102,11 +102,6 @@ public final class ManualClock: TimeSource {
         try await state.waitUntil { $0.sleepers.count >= count }
     }
 
-    /// Returns once no task is sleeping.
-    ///
-    /// - Throws: `CancellationError` if the task is cancelled first.
-    package func waitForNoSleepers() async throws { try await state.waitUntil { $0.sleepers.isEmpty } }
-
     private func cancel(_ id: Int) {
         let sleeper = state.update { state -> Sleeper? in
             guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else { return nil }
