@@ -63,9 +63,6 @@ public struct HTTPResponseHead: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// Whether the request succeeded: the status is 200 to 299.
-    public var isSuccess: Bool { (200..<300).contains(status) }
-
     /// The length that the head declares for the body. nil unless it is one non-negative decimal number and the body
     /// has no content coding, which may change the length.
     package var declaredBodyLength: Int? {
