@@ -146,7 +146,7 @@ let package = Package(
             path: "Examples/CustomBackend", exclude: ["README.md"], packageAccess: false),
         .executableTarget(
             name: "http-cache-client",
-            dependencies: ["AlcedoCURL", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoURLResponseCache"],
+            dependencies: ["AlcedoCURL", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoURLResponseCache"],
             path: "Examples/HTTPCacheClient", exclude: ["README.md"], packageAccess: false),
         // Says so, and no more, where the trait is off.
         .executableTarget(
