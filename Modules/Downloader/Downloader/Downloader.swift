@@ -133,7 +133,7 @@ public final class Downloader: Downloading {
     /// Begins a download to a file, or joins the transfer of an equal request, for callers outside of a task. It
     /// otherwise behaves like ``start(_:progress:completion:)`` and ``download(_:to:progress:)``.
     @discardableResult
-    public func start(
+    package func start(
         _ request: DownloadRequest, to path: String, progress: (@Sendable (DownloadProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<DownloadedFile, any Error>) -> Void
     ) -> DownloadReceipt {
