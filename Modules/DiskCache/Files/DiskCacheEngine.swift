@@ -263,7 +263,7 @@ final class DiskCacheEngine: Sendable {
             let slice = Array(names.suffix(16))
             names.removeLast(slice.count)
             guard let part = await perform(priority: .low, { $0.verify(slice) }) else { break }
-            result.recordFailure(part.refusal)
+            result.recordFailure(part.error)
             result.checkedCount += part.checkedCount
             result.byteCount += part.byteCount
             result.damagedNames += part.damagedNames
