@@ -16,7 +16,7 @@ struct ShowCommand: ProgramCommand {
         them.
 
           --protocol P     auto, blocks, kitty or sixel (default: auto, which asks the terminal; what is typed until it
-                           has answered, 300 ms at most, is lost, as it is with kitty and sixel)
+                           has responded, 300 ms at most, is lost, as it is with kitty and sixel)
           --loops N        play animations N times (default: as their files say; of several images, once)
           --color MODE     auto, truecolor, 256 or none (default: auto, from the environment)
           --width N        at most N columns (default: the terminal's, or 80)

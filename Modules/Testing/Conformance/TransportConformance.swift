@@ -50,7 +50,7 @@ public enum TransportConformance: ConformanceKit {
     public static let checks: [ConformanceCheck<any HTTPTransport>] = exchanges + failures + timeouts + cancellations
 
     private static let exchanges: [Check] = [
-        Check("an answer arrives with its status, fields and bytes") { make in
+        Check("a response arrives with its status, fields and bytes") { make in
             let body = bytes(300_000)
             let reply = OriginReply(fields: ["X-One": "1", "x-two": "a, b"], body: body)
             try await with(make, { _ in reply }) { transport, origin in
@@ -131,14 +131,15 @@ public enum TransportConformance: ConformanceKit {
                 try ConformanceFailure.require(used <= 3, "\(used) connections for 20 requests in a row")
             }
         },
-        Check("a hundred requests at once each get their own answer") { make in
+        Check("a hundred concurrent requests each receive their own response") { make in
             try await with(make, { OriginReply(body: Data($0.target.utf8)) }) { transport, origin in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<100 {
                         group.addTask {
                             let response = try await transport.send(HTTPRequest(url: origin.url(for: "/\(number)")))
                             let body = try await response.body.collect(limit: 100)
-                            try ConformanceFailure.require(body == Data("/\(number)".utf8), "another's answer")
+                            try ConformanceFailure.require(
+                                body == Data("/\(number)".utf8), "the response to another request")
                         }
                     }
                     try await group.waitForAll()
@@ -164,7 +165,7 @@ public enum TransportConformance: ConformanceKit {
                 try ConformanceFailure.require(response.head.fields["Content-Length"] == nil, "it is told")
             }
         },
-        Check("an answer tells what it took when its body has ended") { make in
+        Check("a response has its metrics when its body has ended") { make in
             let reply = OriginReply(body: bytes(1000)).stalling(at: .afterBody(500))
             try await with(make, { _ in reply }) { transport, origin in
                 let response = try await transport.send(patient(origin.url(for: "/a")))
@@ -266,7 +267,7 @@ public enum TransportConformance: ConformanceKit {
             let reply = OriginReply(body: bytes(1000)).stalling(at: .afterBody(500))
             try await requireTimeout(make, reply) { $0.idleTimeout = .seconds(1) }
         },
-        Check("an answer that does not begin in time is an error") { make in
+        Check("a response that does not begin in time is an error") { make in
             try await requireTimeout(make, .status(200).stalling(at: .beforeHead)) {
                 $0.firstByteTimeout = .milliseconds(300)
             }

@@ -17,7 +17,7 @@ struct TransportKitTests {
 
         var broken: Set<String> {
             switch self {
-            case .losesAField: ["an answer arrives with its status, fields and bytes"]
+            case .losesAField: ["a response arrives with its status, fields and bytes"]
             case .losesTheRequestBody: ["method, fields and body reach the server"]
             case .followsRedirects: ["a redirect is returned, not followed"]
             case .throwsOnMissing: ["no status is an error"]
@@ -26,7 +26,7 @@ struct TransportKitTests {
             case .tellsTwoLengths: ["a length beside a transfer coding is not told"]
             case .losesFieldsOfHEAD: ["HEAD has fields and no body"]
             case .closesConnections: ["connections are kept and used again"]
-            case .answersForAnother: ["a hundred requests at once each get their own answer"]
+            case .answersForAnother: ["a hundred concurrent requests each receive their own response"]
             case .endsAreWhole:
                 [
                     "a body shorter than declared is an error", "a connection cut in the body is an error",
@@ -44,7 +44,7 @@ struct TransportKitTests {
                     "a length that is none, and two that differ, are errors",
                     "a server that stays silent is an error after the idle timeout",
                     "a server that falls silent in the body is an error after the idle timeout",
-                    "an answer that does not begin in time is an error",
+                    "a response that does not begin in time is an error",
                     "a transfer that does not end in time is an error",
                     "a field with a line end in it is refused",
                 ]
@@ -58,10 +58,10 @@ struct TransportKitTests {
                     "every request that is cancelled at random has exactly one outcome",
                 ]
             case .readsPastTheEnd: ["a body longer than declared ends where it was declared"]
-            case .tellsNoMetrics: ["an answer tells what it took when its body has ended"]
+            case .tellsNoMetrics: ["a response has its metrics when its body has ended"]
             case .cancelsUnasked:
                 [
-                    "a hundred requests at once each get their own answer",
+                    "a hundred concurrent requests each receive their own response",
                     "every request that is cancelled at random has exactly one outcome",
                 ]
             }

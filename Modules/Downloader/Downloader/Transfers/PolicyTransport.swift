@@ -63,7 +63,8 @@ final class PolicyTransport: Sendable {
         }
         guard configuration.acceptsStatus(head.status) else {
             throw DownloadError(
-                .status(head.status), "the server answered \(head.status) for \(head.url.shown)", head: head)
+                .status(head.status), "the server responded with status \(head.status) for \(head.url.shown)",
+                head: head)
         }
     }
 
