@@ -81,9 +81,7 @@ private struct OriginFiles: Sendable {
         }
         if tags == "*" { return true }
         guard let tag = fields["ETag"].flatMap({ EntityTag($0) }) else { return false }
-        return QuotedList.members(of: tags, hasEscapes: false).contains {
-            EntityTag(String($0))?.matchesWeakly(tag) ?? false
-        }
+        return EntityTag.list([tags]).contains { $0.matchesWeakly(tag) }
     }
 
     /// Decodes percent-encoding (RFC 3986, section 2.1). Returns nil if it is malformed or the bytes are not UTF-8.
