@@ -145,10 +145,12 @@ public struct URLResponseCache: Sendable {
 }
 
 extension URLResponseCache: ResponseCacheAccess {
+    /// Returns whether a response to the request is stored, fresh or stale. Does not count as a lookup.
     public func hasResponse(for request: HTTPRequest) async -> Bool {
         await candidate(for: request).response != nil
     }
 
+    /// Removes the stored responses for the request and for requests for the same URL with other fields.
     public func removeAllResponses(for request: HTTPRequest) async {
         await store.removeAll(of: request.resourceKey)
     }

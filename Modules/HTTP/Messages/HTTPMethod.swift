@@ -2,8 +2,10 @@ public import AlcedoRuntime
 
 /// A request method. Methods are case-sensitive. Source: RFC 9110 section 9.
 public struct HTTPMethod: OpenName, Sendable, Hashable {
+    /// The name of the method, such as `GET`.
     public var rawValue: String
 
+    /// Creates a method with a name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The method that requests the content of a resource.
