@@ -39,7 +39,7 @@ public final class ManualClock: TimeSource {
         state = Watched(State(date: date, uptime: uptime))
     }
 
-    /// The current date, as set by ``advance(by:)`` and ``setDate(_:)``.
+    /// The current date, which ``advance(by:)`` moves.
     public var now: Date { state.value.date }
 
     /// The current uptime, as set by ``advance(by:)``.
@@ -67,7 +67,7 @@ public final class ManualClock: TimeSource {
     }
 
     /// Sets the date, forward or back. The uptime and the sleepers are unaffected.
-    public func setDate(_ date: Date) {
+    package func setDate(_ date: Date) {
         state.update { $0.date = date }
     }
 
