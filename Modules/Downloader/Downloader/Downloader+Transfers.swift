@@ -88,13 +88,3 @@ extension Downloader {
         requeued.withLock { $0.removeValue(forKey: id) }
     }
 }
-
-/// A caller that waits for a download.
-struct DownloadWaiter: Sendable {
-    typealias Completion = @Sendable (Result<TransferResult, any Error>) -> Void
-
-    var progress: (@Sendable (DownloadProgress) -> Void)?
-    /// Receives the bytes of a transfer that delivers them as they arrive.
-    var onBytes: DownloadRequest.BytesHandler?
-    var complete: Completion
-}

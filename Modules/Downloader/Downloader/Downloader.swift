@@ -328,3 +328,13 @@ private struct Preparation: Sendable {
     /// The task that modifies the request; nil until it has been created.
     var task: Task<Void, Never>?
 }
+
+/// A caller that waits for a download.
+struct DownloadWaiter: Sendable {
+    typealias Completion = @Sendable (Result<TransferResult, any Error>) -> Void
+
+    var progress: (@Sendable (DownloadProgress) -> Void)?
+    /// Receives the bytes of a transfer that delivers them as they arrive.
+    var onBytes: DownloadRequest.BytesHandler?
+    var complete: Completion
+}
