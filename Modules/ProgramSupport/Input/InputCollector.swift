@@ -40,7 +40,7 @@ package struct InputCollector {
     }
 
     private mutating func addMatches(of pattern: String) {
-        do {
+        do throws(FilePattern.NoMatch) {
             for path in try FilePattern.paths(matching: pattern) {
                 addPath(String(validating: path, as: UTF8.self), path)
             }
