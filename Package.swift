@@ -41,9 +41,10 @@ let package = Package(
         .target(name: "AlcedoMemoryCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/Bounded"),
         .target(
             name: "AlcedoNSCache", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/MemoryCache/NSCache"),
-        .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore", "CBeneath"], path: "Modules/DiskCache/Files"),
         .target(
-            name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CBeneath", "CSQLite"],
+            name: "AlcedoDiskCache", dependencies: ["AlcedoCore", "CFileSystemShim"], path: "Modules/DiskCache/Files"),
+        .target(
+            name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CFileSystemShim", "CSQLite"],
             path: "Modules/DiskCache/SQLite"),
         .target(
             name: "AlcedoRedisCache", dependencies: ["AlcedoCore", "CHiredis"], path: "Modules/RedisCache/Redis"),
@@ -145,7 +146,7 @@ let package = Package(
             path: "Examples/CustomBackend", exclude: ["README.md"], packageAccess: false),
         .executableTarget(
             name: "http-cache-client",
-            dependencies: ["AlcedoCURL", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoURLResponseCache"],
+            dependencies: ["AlcedoCURL", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoURLResponseCache"],
             path: "Examples/HTTPCacheClient", exclude: ["README.md"], packageAccess: false),
         // Says so, and no more, where the trait is off.
         .executableTarget(
@@ -161,7 +162,7 @@ let package = Package(
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
-        .target(name: "CBeneath", path: "Modules/DiskCache/CBeneath"),
+        .target(name: "CFileSystemShim", path: "Modules/DiskCache/CFileSystemShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
         .systemLibrary(
             name: "CPNG", path: "Modules/Codecs/CPNG", pkgConfig: "libpng",
@@ -195,7 +196,7 @@ let package = Package(
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("CURL", ["AlcedoTesting", "TestSupport"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
-    ("DiskCache", ["AlcedoTesting", "CBeneath", "TestSupport"], false),
+    ("DiskCache", ["AlcedoTesting", "CFileSystemShim", "TestSupport"], false),
     (
         "Downloader",
         [
@@ -306,7 +307,8 @@ package.targets += [
 ]
 
 let cTargets: Set = [
-    "CBeneath", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop", "CSampleKernels",
+    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop",
+    "CSampleKernels",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. A dependent package must not fail because a newer compiler
 // emits a new warning; SwiftPM also passes -suppress-warnings to dependencies, which swiftc refuses beside this setting.

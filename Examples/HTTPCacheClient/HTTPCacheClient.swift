@@ -1,5 +1,4 @@
 import AlcedoCURL
-import AlcedoCore
 import AlcedoDiskCache
 import AlcedoHTTP
 import AlcedoURLResponseCache
@@ -9,6 +8,8 @@ import Foundation
 /// protocol.
 @main
 enum HTTPCacheClient {
+    /// The version of the tested package, which the first line of output names.
+    private static let version = "0.1.0"
     /// A call holds a permit from reading its line until its response is written.
     private static let permits = DispatchSemaphore(value: 64)
     /// Writing may block, so it runs on its own queue instead of the threads of tasks.
@@ -36,7 +37,7 @@ enum HTTPCacheClient {
         }
         // Test runners with an event loop may pass nonblocking streams.
         for file in [STDIN_FILENO, STDOUT_FILENO] { _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) }
-        write(["hello": ["name": "Alcedo", "version": AlcedoVersion.text]])
+        write(["hello": ["name": "Alcedo", "version": version]])
         let (lines, sink) = AsyncStream.makeStream(of: String.self)
         let isFinished = DispatchSemaphore(value: 0)
         // The main thread, and so the main actor, is busy reading lines.

@@ -126,7 +126,7 @@ private struct CacheMaintenance {
     func verify() async -> String? {
         let (found, foundParts) = (await images.verify(), await parts.verify())
         report.printVerification(found, foundParts)
-        if let failure = found.refusal ?? foundParts.refusal { return "not all could be verified: \(failure)" }
+        if let failure = found.error ?? foundParts.error { return "not all could be verified: \(failure)" }
         let damagedCount = found.damagedNames.count + foundParts.damagedNames.count
         return damagedCount == 0 ? nil : "entries that were damaged, and are removed: \(damagedCount)"
     }
@@ -134,7 +134,7 @@ private struct CacheMaintenance {
     func trim(toSize size: Int, count: Int) async -> String? {
         let trimmed = await images.trim(toSize: size, count: count)
         report.printTrim(trimmed)
-        return trimmed.refusal.map { "not all could be removed: \($0)" }
+        return trimmed.error.map { "not all could be removed: \($0)" }
     }
 
     func clear() async -> String? {
@@ -142,8 +142,8 @@ private struct CacheMaintenance {
         await images.removeAll()
         await parts.removeAll()
         // `removeAll()` reports no error; a trim returns the reason why entries are left.
-        let imageFailure = await images.trim(toSize: 0).refusal
-        let partFailure = await parts.trim(toSize: 0).refusal
+        let imageFailure = await images.trim(toSize: 0).error
+        let partFailure = await parts.trim(toSize: 0).error
         let (leftCount, leftSize) = await totals
         report.printRemovals(max(0, count - leftCount), max(0, size - leftSize))
         return (imageFailure ?? partFailure).map { "not all could be removed: \($0)" }

@@ -58,7 +58,7 @@ struct InspectCommand: ProgramCommand {
         _ tally: RunTally
     ) async -> Bool {
         let inspector = Inspector(codecs: .standard, limits: inputs.limits, decodesPixels: decodesPixels)
-        let decoding = BlockingExecutor(name: "alcedo.inspect", width: 1)
+        let decoding = BlockingExecutor(name: "alcedo.inspect", maxConcurrent: 1)
         // Images are inspected one at a time, so that memory use does not grow with the list. On a terminal, the
         // reports themselves show the progress.
         let batch = BatchLoad(

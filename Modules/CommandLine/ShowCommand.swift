@@ -16,7 +16,7 @@ struct ShowCommand: ProgramCommand {
         them.
 
           --protocol P     auto, blocks, kitty or sixel (default: auto, which asks the terminal; what is typed until it
-                           has answered, 300 ms at most, is lost, as it is with kitty and sixel)
+                           has responded, 300 ms at most, is lost, as it is with kitty and sixel)
           --loops N        play animations N times (default: as their files say; of several images, once)
           --color MODE     auto, truecolor, 256 or none (default: auto, from the environment)
           --width N        at most N columns (default: the terminal's, or 80)
@@ -85,7 +85,8 @@ struct ShowCommand: ProgramCommand {
             tally: tally)
         let succeeded = await withTaskCancellationHandler {
             // The executor throws if the task was canceled before it started.
-            guard let graphics = try? await BlockingExecutor(name: "terminal", width: 1).run({ chosenGraphics() })
+            guard
+                let graphics = try? await BlockingExecutor(name: "terminal", maxConcurrent: 1).run({ chosenGraphics() })
             else { return false }
             let renderer = TerminalRenderer(
                 canvas: canvas(on: TerminalCanvas(fileDescriptor: 1)), depth: depth, graphics: graphics)

@@ -81,7 +81,7 @@ extension ImagePipeline {
             if await pipeline.disk.contains(originalKey) { layers.insert(.original) }
             let configuration = pipeline.configuration
             if let responses = configuration.responseCache, case .http(let http) = request.source,
-                await responses.hasResponse(for: configuration.downloader.completed(http))
+                await responses.hasResponse(for: configuration.downloader.addingDefaultFields(to: http))
             {
                 layers.insert(.response)
             }
@@ -121,7 +121,7 @@ extension ImagePipeline {
                 }
             }
             if layers.contains(.response), case .http(let http) = request.source {
-                await pipeline.configuration.responseCache?.removeResponses(for: http)
+                await pipeline.configuration.responseCache?.removeAllResponses(for: http)
             }
         }
 

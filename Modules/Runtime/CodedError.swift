@@ -12,6 +12,7 @@ package protocol CodedError: Error, Equatable, CustomStringConvertible {
 }
 
 extension CodedError {
+    /// The message.
     public var description: String { message }
 
     /// Returns whether code and message are equal. Causes and measurements are not compared.
@@ -22,5 +23,6 @@ extension CodedError {
 package protocol OpenName: RawRepresentable, CustomStringConvertible where RawValue == String {}
 
 extension OpenName {
+    /// The name.
     public var description: String { rawValue }
 }

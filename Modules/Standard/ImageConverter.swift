@@ -109,7 +109,7 @@ public struct ImageConverter: Sendable {
     }
 
     private static let threads = BlockingExecutor(
-        name: "alcedo.convert", width: ProcessInfo.processInfo.activeProcessorCount)
+        name: "alcedo.convert", maxConcurrent: ProcessInfo.processInfo.activeProcessorCount)
 
     private func options(for info: ImageInfo, _ format: ImageFormat, fitting size: PixelSize?) -> DecodingOptions {
         var options = DecodingOptions(

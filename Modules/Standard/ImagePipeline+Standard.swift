@@ -122,7 +122,7 @@ extension Downloader {
     ///   - watch: A closure that wraps the transport of the downloader, including the response cache, for example in a
     ///     logger. Default: the transport itself.
     public static func standard(
-        configuration: Configuration = Configuration(),
+        configuration: DownloaderConfiguration = DownloaderConfiguration(),
         codecs: CodecRegistry = .standard,
         network: CURLOptions = CURLOptions(),
         responseCache: URLResponseCache = URLResponseCache(memoryCapacity: 16 << 20),
@@ -130,7 +130,7 @@ extension Downloader {
     ) -> Downloader {
         let transport = CachingTransport(wrapping: CURLTransport(options: network), cache: responseCache)
         var configuration = configuration
-        if configuration.defaultFields["Accept"] == Configuration().defaultFields["Accept"] {
+        if configuration.defaultFields["Accept"] == DownloaderConfiguration().defaultFields["Accept"] {
             configuration.defaultFields["Accept"] = codecs.acceptFieldValue
         }
         return Downloader(transport: watch(transport), configuration: configuration)

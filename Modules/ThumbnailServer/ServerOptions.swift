@@ -9,7 +9,7 @@ struct ServerOptions {
         usage: thumbnail-server [options]
                thumbnail-server --key FILE --sign '/thumbnail?url=...&w=...'
 
-        Answers GET /thumbnail?url=...&w=...&h=...&fit=fit|fill|exact&format=auto|webp|jpeg|png&quality=...
+        Responds to GET /thumbnail?url=...&w=...&h=...&fit=fit|fill|exact&format=auto|webp|jpeg|png&quality=...
         with small pictures, and GET /health and GET /metrics. Ends at SIGTERM, SIGINT and SIGHUP, when what
         runs is done.
 
@@ -42,8 +42,8 @@ struct ServerOptions {
                                  sent away (default: 512)
           --max-sending MIB      most of different pictures that are being sent; more are sent away (default: 256)
           --max-connections N    most connections; more wait to be accepted (default: 1024)
-          --timeout SECONDS      longest time until an answer, and silence of an origin (default: 20)
-          --send-timeout SECONDS longest time for a client to take an answer (default: 60)
+          --timeout SECONDS      longest time until a response, and silence of an origin (default: 20)
+          --send-timeout SECONDS longest time for a client to receive a response (default: 60)
           --client-timeout SECONDS
                                  longest silence of a connection (default: 15)
           --grace SECONDS        how long what runs may take when the server stops (default: 10)

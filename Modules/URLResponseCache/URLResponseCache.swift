@@ -15,7 +15,7 @@ public import FoundationEssentials
 /// responses passed to ``store(_:body:for:at:policy:userInfo:)``.
 public struct URLResponseCache: Sendable {
     /// The store of the responses.
-    public let store: any ResponseStoring
+    package let store: any ResponseStoring
     /// The behavior of the cache where HTTP allows a choice.
     package let rules: ResponseCacheRules
     let clock: any TimeSource
@@ -126,14 +126,12 @@ public struct URLResponseCache: Sendable {
         return await writer.store(response, for: request, of: writer.exchanges.begin(request.resourceKey))
     }
 
-    /// Removes the stored response for a request, and keeps its variants for other requests.
+    /// Removes the stored response for a request, and keeps the responses to requests for the same URL with other
+    /// fields. ``removeAllResponses(for:)`` removes those as well.
     public func removeResponse(for request: HTTPRequest) async {
         let candidate = await candidate(for: request)
         if candidate.response != nil { await store.remove(candidate.key) }
     }
-
-    /// Removes all stored responses for a URL, including all variants.
-    public func removeResponses(for url: URL) async { await store.removeAll(of: ResourceKey(normal: url)) }
 
     /// Removes the responses that were stored at `date` or later.
     public func removeResponses(since date: Date) async { await store.removeAll(storedSince: date) }
@@ -147,9 +145,13 @@ public struct URLResponseCache: Sendable {
 }
 
 extension URLResponseCache: ResponseCacheAccess {
+    /// Returns whether a response to the request is stored, fresh or stale. Does not count as a lookup.
     public func hasResponse(for request: HTTPRequest) async -> Bool {
         await candidate(for: request).response != nil
     }
 
-    public func removeResponses(for request: HTTPRequest) async { await store.removeAll(of: request.resourceKey) }
+    /// Removes the stored responses for the request and for requests for the same URL with other fields.
+    public func removeAllResponses(for request: HTTPRequest) async {
+        await store.removeAll(of: request.resourceKey)
+    }
 }

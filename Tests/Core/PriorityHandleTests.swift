@@ -83,7 +83,7 @@ struct PriorityHandleTests {
     }
 
     @Test func `waiting work is moved when its priority changes`() async throws {
-        let executor = BlockingExecutor(name: "alcedo.test", width: 1)
+        let executor = BlockingExecutor(name: "alcedo.test", maxConcurrent: 1)
         let isOpen = Guarded(false)
         let order = Guarded<[Int]>([])
         let blocking = Task.immediate {

@@ -125,7 +125,7 @@ struct CoalescingTests {
     @Test func `what makes requests the same is what the modifier makes of them`() async throws {
         let clock = ManualClock()
         let transport = FakeTransport.waiting(on: clock)
-        var configuration = Downloader.Configuration()
+        var configuration = DownloaderConfiguration()
         let modified = Guarded(0)
         configuration.modifyRequest = { request in
             defer { modified.change { $0 += 1 } }

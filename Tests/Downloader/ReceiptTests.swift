@@ -15,7 +15,7 @@ struct ReceiptTests {
     private let outcomes = Outcomes()
 
     private func downloader(
-        _ transport: FakeTransport, _ configuration: Downloader.Configuration = .init()
+        _ transport: FakeTransport, _ configuration: DownloaderConfiguration = .init()
     ) -> Downloader {
         Downloader(transport: transport, configuration: configuration, clock: clock)
     }
@@ -226,7 +226,7 @@ struct ReceiptTests {
     // MARK: While a request is being modified
 
     private func modifying(_ transport: FakeTransport) -> Downloader {
-        var configuration = Downloader.Configuration(maxConcurrentDownloads: 1)
+        var configuration = DownloaderConfiguration(maxConcurrentDownloads: 1)
         configuration.modifyRequest = { [clock] request in
             if request.url.path != "/plug" { try await clock.sleep(for: .seconds(5)) }
             var request = request
@@ -257,7 +257,7 @@ struct ReceiptTests {
 
     @Test func `who is cancelled while its modified request joins the others has its outcome at once`() async throws {
         let modified = Guarded(-1)
-        var configuration = Downloader.Configuration(maxConcurrentDownloads: 10_000)
+        var configuration = DownloaderConfiguration(maxConcurrentDownloads: 10_000)
         configuration.modifyRequest = { request in
             let number = Int(request.url.lastPathComponent) ?? -1
             modified.change { $0 = number }
@@ -266,7 +266,7 @@ struct ReceiptTests {
         let downloader = downloader(.waiting(on: clock), configuration)
         // Where exactly the cancellation falls is chance, so there are many. A thread of its own sees the modification
         // sooner than a task that is resumed.
-        let thread = BlockingExecutor(name: "canceller", width: 1)
+        let thread = BlockingExecutor(name: "canceller", maxConcurrent: 1)
         for number in 0..<2_000 {
             let receipt = try start("\(number)", on: downloader)
             try await thread.run {
@@ -300,7 +300,7 @@ struct ReceiptTests {
     }
 
     @Test func `a modifier that declines or fails is the outcome`() async throws {
-        var configuration = Downloader.Configuration()
+        var configuration = DownloaderConfiguration()
         configuration.modifyRequest = { request in
             if request.url.path == "/odd" { throw HTTPTransportError(.failed, "odd") }
             return nil

@@ -38,7 +38,7 @@ struct RedirectTests {
         let origin = try LoopbackOrigin { _ in .redirect(to: "/again") }
         defer { origin.stop() }
         let hookCalls = Guarded(0)
-        var configuration = Downloader.Configuration()
+        var configuration = DownloaderConfiguration()
         configuration.maximumRedirectCount = limit
         configuration.redirectHook = { _, next in
             hookCalls.change { $0 += 1 }

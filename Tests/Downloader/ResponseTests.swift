@@ -124,7 +124,7 @@ struct ResponseTests {
     }
 
     @Test func `limits that make no sense are clamped`() {
-        let configuration = Downloader.Configuration(
+        let configuration = DownloaderConfiguration(
             maxConcurrentDownloads: -1, maximumByteCount: -1, maximumRedirectCount: -1)
         #expect(configuration.maxConcurrentDownloads == 1)
         #expect(configuration.maximumByteCount == 0)

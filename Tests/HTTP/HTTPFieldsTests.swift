@@ -91,11 +91,6 @@ import Testing
         #expect(HTTPResponseHead(url: url, status: 200).declaredBodyLength == nil)
     }
 
-    @Test(arguments: [(199, false), (200, true), (206, true), (299, true), (300, false), (-1, false)])
-    func `success is 200 to 299`(status: Int, isSuccess: Bool) throws {
-        #expect(HTTPResponseHead(url: try url(), status: status).isSuccess == isSuccess)
-    }
-
     @Test func `a download may be stored unless its answer says no-store`() throws {
         let url = try url()
         let forbidden = HTTPResponseHead(url: url, status: 200, fields: ["Cache-Control": "private, No-Store"])

@@ -1,3 +1,4 @@
+import AlcedoCore
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -158,6 +159,7 @@ struct ProtocolTests {
         #expect(outcome.problems == "")
         let hello = try JSONDecoder().decode(ResponseLine.self, from: Data(outcome.output.utf8)).hello
         #expect(hello?.name == "Alcedo")
+        #expect(hello?.version == AlcedoVersion.text)
     }
 
     @Test func `arguments are refused`() async throws {

@@ -4,6 +4,7 @@ import FoundationEssentials
 struct ResponseLine: Decodable, Sendable {
     struct Hello: Decodable, Sendable {
         var name: String
+        var version: String
     }
 
     struct Interim: Decodable, Sendable {

@@ -27,14 +27,14 @@ struct BlockingExecutorTests {
 
     @Test func `work gives its value or its error`() async throws {
         struct Failure: Error, Equatable { let code: Int }
-        let executor = BlockingExecutor(name: "test", width: 2)
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 2)
 
         #expect(try await executor.run { 5 } == 5)
         await #expect(throws: Failure(code: 3)) { try await executor.run { throw Failure(code: 3) } }
     }
 
     @Test func `as many pieces of work run at once as there are lanes, and no more`() async throws {
-        let executor = BlockingExecutor(name: "test", width: 3)
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 3)
         let counts = Guarded((running: 0, most: 0, ended: 0))
         let gate = DispatchSemaphore(value: 0)
         // An immediate task has submitted its work when it returns here.
@@ -66,12 +66,12 @@ struct BlockingExecutorTests {
         #expect(counts.value.most == 3)
     }
 
-    @Test(arguments: [0, -5]) func `a width below one is one`(width: Int) async throws {
-        #expect(try await BlockingExecutor(name: "test", width: width).run { 1 } == 1)
+    @Test(arguments: [0, -5]) func `a limit below one is one`(limit: Int) async throws {
+        #expect(try await BlockingExecutor(name: "test", maxConcurrent: limit).run { 1 } == 1)
     }
 
     @Test func `work that goes first overtakes its equals, not the more urgent`() async throws {
-        let executor = BlockingExecutor(name: "test", width: 1)
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
         let plug = try await Plug(executor)
         let order = Guarded<[String]>([])
         let jobs: [(name: String, priority: LoadPriority, goesFirst: Bool)] = [
@@ -94,7 +94,7 @@ struct BlockingExecutorTests {
     }
 
     @Test func `the more urgent goes first, equals in the order they came`() async throws {
-        let executor = BlockingExecutor(name: "test", width: 1)
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
         let plug = try await Plug(executor)
         let order = Guarded<[String]>([])
         let jobs: [(String, LoadPriority)] = [
@@ -117,7 +117,7 @@ struct BlockingExecutorTests {
     }
 
     @Test func `work that is cancelled while it waits never runs, and its task goes on at once`() async throws {
-        let executor = BlockingExecutor(name: "test", width: 1)
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
         let plug = try await Plug(executor)
         let ran = Guarded<[Int]>([])
         let tasks = (0..<10).map { number in
@@ -136,7 +136,7 @@ struct BlockingExecutorTests {
     }
 
     @Test func `work that has begun runs to its end`() async throws {
-        let executor = BlockingExecutor(name: "test", width: 1)
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
         let plug = try await Plug(executor)
         plug.task.cancel()
         plug.open()
@@ -144,7 +144,7 @@ struct BlockingExecutorTests {
     }
 
     @Test func `a task that is cancelled already runs nothing`() async throws {
-        let executor = BlockingExecutor(name: "test", width: 1)
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
         let runs = Guarded(0)
         for _ in 0..<200 {
             let task = Task {
@@ -159,7 +159,7 @@ struct BlockingExecutorTests {
     }
 
     @Test func `blocked lanes leave the cooperative pool alone`() async throws {
-        let executor = BlockingExecutor(name: "test", width: 16)
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 16)
         let gate = DispatchSemaphore(value: 0)
         let running = Guarded(0)
         let blocked = (0..<16).map { _ in
@@ -183,7 +183,7 @@ struct BlockingExecutorTests {
     }
 
     @Test func `every piece of work has one outcome, whenever it is cancelled`() async throws {
-        let executor = BlockingExecutor(name: "test", width: 2)
+        let executor = BlockingExecutor(name: "test", maxConcurrent: 2)
         let runs = Guarded(0)
         let tasks = (0..<2000).map { number in
             let task = Task { try await executor.run { runs.change { $0 += 1 } } }

@@ -9,7 +9,7 @@ struct LoopThreadTests {
     @Test func `more loops may run than all dispatch queues have threads`() async {
         await #expect(processExitsWith: .success) {
             let begun = Guarded(0)
-            let executor = BlockingExecutor(name: "lane", width: 1)
+            let executor = BlockingExecutor(name: "lane", maxConcurrent: 1)
             for _ in 0..<300 {
                 LoopThread.start {
                     begun.change { $0 += 1 }

@@ -32,7 +32,7 @@ struct ReadOnlyTests {
         #expect(await cache.items().count == sizes.count)
         #expect(await cache.key(named: key("10").fileName) == key("10"))
         let verified = await cache.verify()
-        #expect(verified.damagedNames.isEmpty && verified.refusal == nil)
+        #expect(verified.damagedNames.isEmpty && verified.error == nil)
     }
 
     @Test func `what is damaged or over stays, and why is told`() async throws {
@@ -41,14 +41,14 @@ struct ReadOnlyTests {
         #expect(truncate(file, 100) == 0)
         let view = try #require(try ReadOnlyMount(of: directory))
         let verified = await SQLiteDiskCache(directory: view.url).verify()
-        #expect(verified.damagedNames.isEmpty && verified.refusal?.code == .notWritable)
+        #expect(verified.damagedNames.isEmpty && verified.error?.code == .notWritable)
         #expect(verified.checkedCount == sizes.count)
         let old = SQLiteDiskCache(
             directory: view.url, limits: DataCacheLimits(maximumAge: .seconds(60)),
             clock: ManualClock(now: Date() + 3_600))
-        #expect(await old.clean().refusal?.code == .notWritable)
+        #expect(await old.clean().error?.code == .notWritable)
         let small = SQLiteDiskCache(directory: view.url, limits: DataCacheLimits(maximumSize: 1_000))
-        #expect(await small.clean().refusal?.code == .notWritable)
+        #expect(await small.clean().error?.code == .notWritable)
         withExtendedLifetime(view) {}
     }
 
@@ -98,7 +98,7 @@ struct ReadOnlyTests {
         #expect(await !cache.remove(key("10")))
         await cache.removeAll()
         let trimmed = await cache.trim(toSize: 0)
-        #expect(trimmed.removals.isEmpty && trimmed.refusal?.code == .notWritable)
+        #expect(trimmed.removals.isEmpty && trimmed.error?.code == .notWritable)
         // There is nothing that had to go.
         #expect(await cache.clean() == DataCacheTrimReport())
         #expect(await cache.trim(toSize: 100_000) == DataCacheTrimReport())

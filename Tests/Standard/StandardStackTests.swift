@@ -131,7 +131,7 @@ struct StandardStackTests {
     }
 
     @Test func `an Accept field of the configuration stays`() async throws {
-        var configuration = Downloader.Configuration()
+        var configuration = DownloaderConfiguration()
         configuration.defaultFields["Accept"] = "image/avif"
         let downloader = Downloader.standard(configuration: configuration)
         _ = try await downloader.download(DownloadRequest(request().source))

@@ -20,7 +20,7 @@ package final class ChildProcess: Sendable {
         var number: Int32
     }
 
-    private static let waiters = BlockingExecutor(name: "programs", width: 16)
+    private static let waiters = BlockingExecutor(name: "programs", maxConcurrent: 16)
 
     /// The system's number of it.
     package let id: Int32

@@ -10,7 +10,7 @@ package final class PseudoTerminal: Sendable {
     /// What a process has as its terminal.
     package let inside: Int32
     private let outside: Int32
-    private let reader = BlockingExecutor(name: "terminal", width: 1)
+    private let reader = BlockingExecutor(name: "terminal", maxConcurrent: 1)
 
     package init() throws {
         outside = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)

@@ -10,7 +10,7 @@ package final class RawClient: Sendable {
         package init(number: Int32) { self.number = number }
     }
 
-    private static let readers = BlockingExecutor(name: "raw clients", width: 8)
+    private static let readers = BlockingExecutor(name: "raw clients", maxConcurrent: 8)
     private let descriptor: Int32
 
     package init(port: Int) throws {

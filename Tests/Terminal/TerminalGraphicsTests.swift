@@ -129,7 +129,7 @@ import Testing
         let before = settings(terminal.inside)
         #expect(before & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON))
         let port = TerminalFile(fileDescriptor: terminal.inside)
-        let executor = BlockingExecutor(name: "asking", width: 1)
+        let executor = BlockingExecutor(name: "asking", maxConcurrent: 1)
 
         async let graphics = executor.run { TerminalGraphics(asking: port, limit: .seconds(300)) }
         let query = try await terminal.read(until: "\u{1B}[c")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct ClosedPortTests {
-    private let refusal = RawClient.Errno(number: ECONNREFUSED)
+    private let rejection = RawClient.Errno(number: ECONNREFUSED)
 
     @Test func `connections are refused, and nobody else gets the port`() throws {
         let nobody = try ClosedPort()
@@ -16,7 +16,7 @@ import Testing
             let other = try LoopbackOrigin { _ in .status(204) }
             defer { other.stop() }
             #expect(other.port != nobody.port)
-            #expect(throws: refusal) { try RawClient(port: nobody.port) }
+            #expect(throws: rejection) { try RawClient(port: nobody.port) }
         }
     }
 

@@ -46,6 +46,21 @@ import Testing
     }
 
     @Test(arguments: [
+        ("TAG", true), ("W/TAG", true), ("\"x\" , TAG", true), ("TAG\t, \"x\"", true), ("\"a,b\",TAG,", true),
+        ("*", true),
+        ("\"x\"", false), ("\"TAG, x\"", false), ("*, \"x\"", false), ("", false),
+    ])
+    func `If-None-Match is a list of quoted tags`(condition: String, isMatch: Bool) throws {
+        let first = try get("/sub/a%20b.PNG")
+        let line = try #require(first.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") })
+        let tags = condition.replacing("TAG", with: line.dropFirst("ETag: ".count))
+
+        let second = try get("/sub/a%20b.PNG", "If-None-Match: \(tags)\r\n")
+
+        #expect(second.hasPrefix(isMatch ? "HTTP/1.1 304 " : "HTTP/1.1 200 "))
+    }
+
+    @Test(arguments: [
         "/../secret", "/%2e%2e/secret", "/sub/%2E%2E/%2e%2e/secret", "/link", "/sub", "/", "/none", "/%00", "/%FF",
         "//etc/passwd", "/link/",
     ])

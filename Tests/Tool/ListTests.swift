@@ -79,6 +79,37 @@ struct ListTests {
         #expect(none.output.contains("a.png\n  png, 512 x 512"))
     }
 
+    @Test func `an unclosed bracket is an ordinary character`() async throws {
+        let files = try fill(["in/a[1.png", "in/b[1.png"])
+        let root = folder.path
+
+        #expect(try await inspected([files[0]]) == [files[0]])
+        #expect(try await inspected(["\(root)/in/*[1.png"]) == files)
+        let none = try await alcedo.run(["inspect", "\(root)/in/c[1.png"])
+        #expect(none.status == 1 && none.problems.contains("No such file or directory"))
+    }
+
+    @Test func `a backslash makes the next character ordinary`() async throws {
+        let files = try fill(["in/*.png", "in/a.png"])
+        let root = folder.path
+
+        #expect(try await inspected(["\(root)/in/\\*.png"]) == [files[0]])
+        let none = try await alcedo.run(["inspect", "\(root)/in/*\\"])
+        #expect(none.status == 1 && none.problems.contains("unreadable: no file matches"))
+        let lone = try await alcedo.run(["inspect", "\\"])
+        #expect(lone.status == 1 && lone.problems.contains("No such file or directory"))
+    }
+
+    @Test func `a pattern names the reason when its folder cannot be listed`() async throws {
+        let loop = folder.url.appending(path: "loop")
+        try FileManager.default.createSymbolicLink(at: loop, withDestinationURL: loop)
+
+        let outcome = try await alcedo.run(["inspect", "\(loop.path)/*.png"])
+
+        #expect(outcome.status == 1)
+        #expect(outcome.problems.contains("cannot list the folder: Too many levels of symbolic links"))
+    }
+
     @Test func `an image comes on standard input`() async throws {
         let outcome = try await alcedo.run(["inspect", "-"], input: try SampleImages.data("tiles.png"))
 
@@ -92,9 +123,10 @@ struct ListTests {
         #expect(fclose(fopen(name, "w")) == 0)
 
         let below = try await alcedo.run(["inspect", "\(folder.path)/in"])
+        let matched = try await alcedo.run(["inspect", "\(folder.path)/in/*.png"])
         let listed = try await alcedo.run(["inspect", "--list", "-"], input: Data([0xFF, 10]) + Data(file.utf8))
 
-        for outcome in [below, listed] {
+        for outcome in [below, matched, listed] {
             #expect(outcome.status == 1 && outcome.output.contains("png, 512 x 512"))
             #expect(outcome.problems.contains("the name is not UTF-8"))
             #expect(outcome.problems.filter { $0 == "\n" }.count == 1)

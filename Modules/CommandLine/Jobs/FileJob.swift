@@ -37,7 +37,7 @@ struct FileJob: Sendable {
     /// - Returns: Whether all images succeeded.
     func run() async -> Bool {
         let start = ContinuousClock.now
-        let files = BlockingExecutor(name: "alcedo.files", width: configuration.maxConcurrentDecodes)
+        let files = BlockingExecutor(name: "alcedo.files", maxConcurrent: configuration.maxConcurrentDecodes)
         let target: Target
         let names: FileNames
         do {

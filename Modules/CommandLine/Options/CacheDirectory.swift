@@ -15,7 +15,7 @@ enum CacheDirectory {
     ///     index.
     /// - Throws: An ``InputError`` that names the foreign file.
     static func check(_ directory: URL, mustExist: Bool) async throws {
-        try await BlockingExecutor(name: "inputs", width: 1).run {
+        try await BlockingExecutor(name: "inputs", maxConcurrent: 1).run {
             let path = directory.path(percentEncoded: false)
             // The cache creates an absent directory, and reports an unreadable one.
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: path),

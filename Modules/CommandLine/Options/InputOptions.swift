@@ -58,7 +58,7 @@ struct InputOptions: Sendable {
     func images(
         changing change: @escaping @Sendable (ImageRequest) -> ImageRequest = { $0 }
     ) async throws -> ImageList {
-        let items = try await BlockingExecutor(name: "alcedo.inputs", width: 1).run {
+        let items = try await BlockingExecutor(name: "alcedo.inputs", maxConcurrent: 1).run {
             var collector = InputCollector()
             for word in words { try collector.add(word) }
             for list in lists { try collector.addAll(of: list, hasNulls: hasNulls) }

@@ -75,7 +75,7 @@ struct NetworkOptions: Sendable {
         if let connections { network.maxConcurrentTransfers = connections }
         if let limit = connectionsPerHost ?? connections { network.maxConcurrentTransfersPerHost = limit }
         if let authorities { network.authorities = .pem(try CertificateFile.read(authorities)) }
-        var configuration = Downloader.Configuration()
+        var configuration = DownloaderConfiguration()
         if let connections { configuration.maxConcurrentDownloads = connections }
         if let connectionsPerHost { configuration.maxConcurrentDownloadsPerHost = connectionsPerHost }
         configuration.retry = RetryPolicy(maximumAttempts: retries + 1)

@@ -166,7 +166,7 @@ struct TransferReport: Sendable, CustomStringConvertible {
     var isResumed: Bool { offset != nil && head?.status == 206 }
 
     var description: String {
-        var words = ["\(argument.name): \(head.map { "\($0.status)" } ?? "no answer")", "\(byteCount) bytes"]
+        var words = ["\(argument.name): \(head.map { "\($0.status)" } ?? "no response")", "\(byteCount) bytes"]
         words.append("look-up \(Self.text(metrics?.nameLookup))")
         words.append("connect \(Self.text(metrics?.connect))")
         words.append("TLS \(Self.text(metrics?.secureConnect))")

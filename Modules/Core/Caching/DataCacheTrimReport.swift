@@ -36,12 +36,12 @@ public struct DataCacheTrimReport: Sendable, Hashable {
     /// The removed entries, in the order of their removal.
     public var removals: [Removal]
     /// The error that kept the cache from removing enough entries; nil if none is known.
-    package var refusal: DataCacheError?
+    package var error: DataCacheError?
 
     /// Creates a report. By default, it is empty.
-    package init(removals: [Removal] = [], refusal: DataCacheError? = nil) {
+    package init(removals: [Removal] = [], error: DataCacheError? = nil) {
         self.removals = removals
-        self.refusal = refusal
+        self.error = error
     }
 
     /// The number of bytes freed.

@@ -98,15 +98,15 @@ package struct DataCacheVerification: Sendable, Hashable {
     /// The ``ImageKey/fileName`` of each key whose entry was damaged or missing. These entries have been removed.
     package var damagedNames: [String]
     /// The first error that prevented reading an entry or removing a damaged one; nil if there was none.
-    package var refusal: DataCacheError?
+    package var error: DataCacheError?
 
     /// Creates a result. By default, it is that of an empty cache.
     package init(
-        checkedCount: Int = 0, byteCount: Int = 0, damagedNames: [String] = [], refusal: DataCacheError? = nil
+        checkedCount: Int = 0, byteCount: Int = 0, damagedNames: [String] = [], error: DataCacheError? = nil
     ) {
         self.checkedCount = checkedCount
         self.byteCount = byteCount
         self.damagedNames = damagedNames
-        self.refusal = refusal
+        self.error = error
     }
 }

@@ -35,5 +35,5 @@ public protocol ResponseCacheAccess: Sendable {
     /// Whether a response to the request is stored, regardless of its age.
     func hasResponse(for request: HTTPRequest) async -> Bool
     /// Removes the responses to the request, including those to requests for the same URL with other fields.
-    func removeResponses(for request: HTTPRequest) async
+    func removeAllResponses(for request: HTTPRequest) async
 }

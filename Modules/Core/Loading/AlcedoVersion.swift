@@ -1,5 +1,5 @@
 /// The version of this package, equal to the latest version in the changelog.
-public enum AlcedoVersion {
+package enum AlcedoVersion {
     /// The version as text, such as `0.1.0`. Programs print it, and the default `User-Agent` field contains it.
-    public static let text = "0.1.0"
+    package static let text = "0.1.0"
 }

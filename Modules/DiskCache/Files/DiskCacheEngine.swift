@@ -31,8 +31,8 @@ final class DiskCacheEngine: Sendable {
     }
 
     let store: EntryStore
-    private let readers = BlockingExecutor(name: "alcedo.disk.read", width: 2)
-    private let writer = BlockingExecutor(name: "alcedo.disk.write", width: 1)
+    private let readers = BlockingExecutor(name: "alcedo.disk.read", maxConcurrent: 2)
+    private let writer = BlockingExecutor(name: "alcedo.disk.write", maxConcurrent: 1)
     private let state = Locked(State())
     private let sweeping: RepeatingTask
     private let trims: TrimObservers
@@ -263,7 +263,7 @@ final class DiskCacheEngine: Sendable {
             let slice = Array(names.suffix(16))
             names.removeLast(slice.count)
             guard let part = await perform(priority: .low, { $0.verify(slice) }) else { break }
-            result.recordFailure(part.refusal)
+            result.recordFailure(part.error)
             result.checkedCount += part.checkedCount
             result.byteCount += part.byteCount
             result.damagedNames += part.damagedNames

@@ -235,19 +235,19 @@ public final class FileDiskCache: MaintainableDataCache {
     public func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await engine?.trim(
             EntryTrim(toSize: max(0, size), count: max(0, count), reason: .requested))
-            ?? DataCacheTrimReport(refusal: noDirectory)
+            ?? DataCacheTrimReport(error: noDirectory)
     }
 
     /// Removes expired entries and applies the limits. Returns a report of the removed entries.
     @discardableResult
     public func clean() async -> DataCacheTrimReport {
-        await engine?.clean() ?? DataCacheTrimReport(refusal: noDirectory)
+        await engine?.clean() ?? DataCacheTrimReport(error: noDirectory)
     }
 
     /// Reads every entry and removes the damaged ones. Returns a report of what it found.
     @discardableResult
     package func verify() async -> DataCacheVerification {
-        await engine?.verify() ?? DataCacheVerification(refusal: noDirectory)
+        await engine?.verify() ?? DataCacheVerification(error: noDirectory)
     }
 
     /// Moves the entries of another cache's directory into this one.

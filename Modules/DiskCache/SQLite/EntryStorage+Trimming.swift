@@ -76,7 +76,7 @@ extension EntryStorage {
     private func resolved(
         _ trimmed: DataCacheTrimReport, goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
     ) async -> DataCacheTrimReport {
-        guard trimmed.refusal != nil else { return trimmed }
+        guard trimmed.error != nil else { return trimmed }
         let isDone = await read { [limits, now] queries in
             let totals = try queries.totals()
             var hasExpired = false
@@ -91,7 +91,7 @@ extension EntryStorage {
 
     private func keepLimits(into report: inout DataCacheTrimReport, priority: LoadPriority = .normal) async {
         let limits = limits
-        let totals = await change(recording: &report.refusal, priority: priority) { try $0.queries.totals() }
+        let totals = await change(recording: &report.error, priority: priority) { try $0.queries.totals() }
         if let totals, let goal = TrimGoal(totals, exceeding: limits) {
             await removeExpired(into: &report, priority: priority)
             await trim(into: &report, priority: priority) { _ in goal }
@@ -120,10 +120,10 @@ extension EntryStorage {
         into report: inout DataCacheTrimReport, priority: LoadPriority = .normal,
         goal makeGoal: @escaping @Sendable (EntryTotals) -> TrimGoal?
     ) async {
-        let totals = await change(recording: &report.refusal, priority: priority) { try $0.queries.totals() }
+        let totals = await change(recording: &report.error, priority: priority) { try $0.queries.totals() }
         guard let totals, let goal = makeGoal(totals) else { return }
         while true {
-            let slice = await change(recording: &report.refusal, priority: priority) { [self] changes in
+            let slice = await change(recording: &report.error, priority: priority) { [self] changes in
                 // Otherwise, an entry that was just read would count as the least recently used one.
                 writeUses(in: changes)
                 return record(try changes.trim(to: goal))
@@ -137,7 +137,7 @@ extension EntryStorage {
     private func removeExpired(into report: inout DataCacheTrimReport, priority: LoadPriority = .normal) async {
         var last: Int64? = .min
         while let after = last {
-            let scan = await change(recording: &report.refusal, priority: priority) { [self] changes in
+            let scan = await change(recording: &report.error, priority: priority) { [self] changes in
                 let scan = try changes.removeExpired(after: after, limits: limits, at: now)
                 let removed = scan.items.map {
                     DataCacheTrimReport.Removal(name: $0.name, size: $0.size, reason: .expired)

@@ -13,16 +13,16 @@ extension EntryStorage {
             var removedCount = 0
             var last: Int64 = .min
             while true {
-                let page = await read(recording: &verification.refusal, priority: .low) { [self, last] in
+                let page = await read(recording: &verification.error, priority: .low) { [self, last] in
                     try checkPage(after: last, in: $0)
                 }
                 guard let page else { break }
-                verification.refusal = verification.refusal ?? page.error
+                verification.error = verification.error ?? page.error
                 guard let end = page.last else { break }
                 last = end
                 verification.checkedCount += page.count
                 verification.byteCount += page.byteCount
-                for (id, name) in page.damaged where await removeDamaged(id, recording: &verification.refusal) {
+                for (id, name) in page.damaged where await removeDamaged(id, recording: &verification.error) {
                     verification.damagedNames.append(name)
                     removedCount += 1
                 }
@@ -83,7 +83,7 @@ extension EntryStorage {
 
     /// Replaces a database whose structure is damaged. All entries that it still lists count as damaged.
     private func verifyStructure(_ verification: inout DataCacheVerification) async {
-        let isSound = await read(recording: &verification.refusal, priority: .low) { try $0.isSound() }
+        let isSound = await read(recording: &verification.error, priority: .low) { try $0.isSound() }
         guard isSound == false else { return }
         // A damaged B-tree may list a row twice.
         let names = Set(await read(priority: .low) { try $0.items { _ in false } }?.map(\.name) ?? []).sorted()

@@ -36,7 +36,7 @@ final class EntryStorage: Sendable {
         let counts = Counts()
         self.counts = counts
         readers = DatabasePool(
-            name: "alcedo.sqlite.read", width: 2, directory: directory, role: .reader, lockTimeout: lockTimeout
+            name: "alcedo.sqlite.read", maxConcurrent: 2, directory: directory, role: .reader, lockTimeout: lockTimeout
         ) {
             (connection) throws(SQLiteFailure) in
             let queries = try EntryQueries.reader(connection)
@@ -44,7 +44,8 @@ final class EntryStorage: Sendable {
             return queries
         }
         writer = DatabasePool(
-            name: "alcedo.sqlite.write", width: 1, directory: directory, role: .writer, lockTimeout: lockTimeout,
+            name: "alcedo.sqlite.write", maxConcurrent: 1, directory: directory, role: .writer,
+            lockTimeout: lockTimeout,
             onDamage: { counts.change { $0.damagedEntries += 1 } }
         ) {
             (connection) throws(SQLiteFailure) in
@@ -72,16 +73,16 @@ final class EntryStorage: Sendable {
         }
     }
 
-    /// Runs `work` on the writer's thread. Returns nil if there is no database or if it fails, and sets `refusal` to
+    /// Runs `work` on the writer's thread. Returns nil if there is no database or if it fails, and sets `failure` to
     /// the first failure.
     func change<Value: Sendable>(
-        recording refusal: inout DataCacheError?, priority: LoadPriority = .normal,
+        recording failure: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryChanges) throws -> Value
     ) async -> Value? {
         do {
             return try await change(priority: priority, work)
         } catch {
-            refusal = refusal ?? (error as? SQLiteFailure)?.cacheError
+            failure = failure ?? (error as? SQLiteFailure)?.cacheError
             return nil
         }
     }
@@ -91,13 +92,13 @@ final class EntryStorage: Sendable {
     func read<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryQueries) throws -> Value
     ) async -> Value? {
-        var refusal: DataCacheError?
-        return await read(recording: &refusal, priority: priority, work)
+        var failure: DataCacheError?
+        return await read(recording: &failure, priority: priority, work)
     }
 
-    /// Runs `work` on a reader's thread as the other method does, and sets `refusal` to the first failure.
+    /// Runs `work` on a reader's thread as the other method does, and sets `failure` to the first failure.
     func read<Value: Sendable>(
-        recording refusal: inout DataCacheError?, priority: LoadPriority = .normal,
+        recording failure: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryQueries) throws -> Value
     ) async -> Value? {
         let (found, reason) = await Self.uncancelled { [self] in
@@ -110,7 +111,7 @@ final class EntryStorage: Sendable {
                 return (await change(recording: &reason) { try work($0.queries) }, reason)
             }
         }
-        refusal = refusal ?? reason
+        failure = failure ?? reason
         return found
     }
 

@@ -54,7 +54,7 @@ struct alcedo_curl_transfer {
     int has_jar;      // the transfer uses the loop's cookie jar
     int is_repeatable;
     int send_count;
-    int has_answer;  // a byte of the response has arrived
+    int has_response;  // a byte of the response has arrived
     int is_refused;  // repeating the request was refused
     curl_socket_t socket;  // the socket that libcurl watches for the transfer; CURL_SOCKET_BAD: none
     int is_held;           // the socket is not watched

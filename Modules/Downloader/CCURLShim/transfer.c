@@ -16,7 +16,7 @@ static const char cookie_field[] = "set-cookie:";
 
 static size_t on_header(char *bytes, size_t size, size_t count, void *data) {
     alcedo_curl_transfer *t = data;
-    t->has_answer = 1;
+    t->has_response = 1;
     if (t->has_jar && size * count >= sizeof cookie_field - 1 &&
         !strncasecmp(bytes, cookie_field, sizeof cookie_field - 1))
         t->loop->jar_size += size * count + COOKIE_OVERHEAD;
@@ -67,7 +67,7 @@ static int on_send(void *data, char *to, char *from, int to_port, int from_port)
     alcedo_curl_transfer *t = data;
     t->send_count++;
     // After a response, the request is repeated for another reason, such as a refused `Expect`.
-    t->is_refused = !t->has_answer && t->send_count > (t->is_repeatable ? 2 : 1);
+    t->is_refused = !t->has_response && t->send_count > (t->is_repeatable ? 2 : 1);
     return t->is_refused ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
@@ -134,7 +134,7 @@ static void give_back(alcedo_curl_transfer *t) {
     t->headers = NULL;
     memset(&t->callbacks, 0, sizeof t->callbacks);
     t->error[0] = 0;
-    t->send_count = t->has_answer = t->is_refused = 0;
+    t->send_count = t->has_response = t->is_refused = 0;
     t->socket = CURL_SOCKET_BAD;
     t->is_held = 0;
     if (!t->is_reusable || t->loop->free_count >= MAXIMUM_FREE) {

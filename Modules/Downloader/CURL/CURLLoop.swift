@@ -227,7 +227,7 @@ final class CURLLoop {
         // libcurl uses this code for a header line that is too long, and for more decoded bytes than it buffers for a
         // slow reader.
         case ALCEDO_CURL_OUT_OF_MEMORY where !transfer.hasHead:
-            HTTPTransportError(.invalidResponse, "a line of the answer's head is too long")
+            HTTPTransportError(.invalidResponse, "a line of the response head is too long")
         case ALCEDO_CURL_OUT_OF_MEMORY where transfer.unpacks:
             HTTPTransportError(.bodyTooLarge, "a piece of the body unpacks to more than 64 MiB")
         default: HTTPTransportError(.failed, message)

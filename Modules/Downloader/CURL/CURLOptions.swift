@@ -1,5 +1,3 @@
-public import FoundationEssentials
-
 /// The options of a libcurl transport, which apply to all of its requests.
 ///
 /// ```swift
@@ -80,59 +78,4 @@ public struct CURLOptions: Sendable {
         let name = host.lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name
     }
-}
-
-/// The HTTP version of a transport.
-public enum CURLVersion: Sendable, Hashable {
-    /// HTTP/2 if a TLS server offers it, otherwise HTTP/1.1.
-    case automatic
-    /// HTTP/1.1 only.
-    case http1
-    /// HTTP/2 without negotiation, with or without TLS. A server that does not support it is an error.
-    case http2
-}
-
-/// The proxy of a transport.
-public enum CURLProxy: Sendable, Hashable {
-    /// The proxies in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as described in curl's manual.
-    case environment
-    /// No proxy, whatever the environment contains.
-    case none
-    /// One proxy for all hosts. The scheme is `http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`; the URL
-    /// includes the user and the password if the proxy requires them.
-    case url(URL)
-}
-
-/// The certificate authorities that sign trusted server certificates.
-public enum CURLCertificateAuthorities: Sendable, Hashable {
-    /// The system's authorities.
-    case system
-    /// Only the certificates in this PEM file. It is read for each new connection; if that fails, the request fails
-    /// with `secureConnectionFailed`.
-    case file(URL)
-    /// Only these certificates in PEM. If none can be read, requests over TLS fail with `secureConnectionFailed`.
-    case pem(Data)
-}
-
-/// The SHA-256 hash of a public key in a certificate (SubjectPublicKeyInfo in DER). Source: RFC 7469 section 2.4.
-///
-/// This command prints it: `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl
-/// dgst -sha256 -binary | openssl base64`.
-public struct PublicKeyPin: Sendable, Hashable {
-    /// The hash in Base64.
-    private let hash: String
-
-    /// Creates a pin; nil if the text is not the Base64 of a SHA-256 hash.
-    ///
-    /// - Parameter text: The hash in Base64, with or without the prefix `sha256//`.
-    public init?(_ text: some StringProtocol) {
-        let hash = text.hasPrefix(Self.prefix) ? String(text.dropFirst(Self.prefix.count)) : String(text)
-        guard Data(base64Encoded: hash)?.count == 32 else { return nil }
-        self.hash = hash
-    }
-
-    /// The hash with the prefix `sha256//`, as libcurl expects it.
-    var text: String { Self.prefix + hash }
-
-    private static let prefix = "sha256//"
 }

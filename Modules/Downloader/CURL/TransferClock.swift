@@ -86,7 +86,7 @@ struct CURLDeadline {
         let seconds = Double(timeout.milliseconds) / 1000
         return switch kind {
         case .idle: "the server was silent for \(seconds) seconds"
-        case .firstByte: "no answer began within \(seconds) seconds"
+        case .firstByte: "no response began within \(seconds) seconds"
         case .total: "the transfer took more than \(seconds) seconds"
         }
     }

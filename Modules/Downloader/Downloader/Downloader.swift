@@ -1,6 +1,3 @@
-// Longer than other files, because its waiters and transfers share state under several locks, whose order is to be read in
-// one place.
-
 public import AlcedoCore
 public import AlcedoHTTP
 import AlcedoRuntime
@@ -40,26 +37,23 @@ import FoundationEssentials
 /// - **Lifetime.** Running transfers keep the downloader alive. When a downloader is released with waiters whose
 ///   transfers have not begun, for example because it is paused, they receive `CancellationError`.
 public final class Downloader: Downloading {
-    /// The settings of a downloader.
-    public typealias Configuration = DownloaderConfiguration
+    typealias Table = TransferTable<TransferKey, TransferRequest, DownloadWaiter>
 
-    private typealias Table = TransferTable<TransferKey, TransferRequest, DownloadWaiter>
-
-    private let fetcher: SourceFetcher
-    private let clock: any TimeSource
-    private let taskExecutor: (any TaskExecutor)?
-    private let table: Locked<Table>
+    let fetcher: SourceFetcher
+    let clock: any TimeSource
+    let taskExecutor: (any TaskExecutor)?
+    let table: Locked<Table>
     /// The waiters whose request is still being modified. The table's lock may be acquired while this one is held.
     private let preparing = Locked<[DownloadReceipt: Preparation]>([:])
     /// The transfers that have paused before a retry and now wait for a slot.
-    private let requeued = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
+    let requeued = Locked<[Int: CheckedContinuation<Void, any Error>]>([:])
     private let shutdownWaiters = Locked<[CheckedContinuation<Void, Never>]>([])
     private let order = ResumptionOrder()
 
     /// Creates a downloader that sends its requests over a transport. No transfer begins before the first request. The
     /// default clock is the system's clock.
     public init(
-        transport: any HTTPTransport, configuration: Configuration = Configuration(),
+        transport: any HTTPTransport, configuration: DownloaderConfiguration = DownloaderConfiguration(),
         clock: any TimeSource = SystemClock()
     ) {
         fetcher = SourceFetcher(transport: transport, configuration: configuration, clock: clock)
@@ -91,7 +85,9 @@ public final class Downloader: Downloading {
 
     /// Returns the request as it is sent, with the configuration's default fields and idle timeout where it has none of
     /// its own.
-    public func completed(_ request: HTTPRequest) -> HTTPRequest { fetcher.http.configuration.completed(request) }
+    public func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest {
+        fetcher.http.configuration.addingDefaultFields(to: request)
+    }
 
     /// Downloads a content to a file in constant memory. If the configuration has a transform, the whole content is in
     /// memory once.
@@ -134,7 +130,7 @@ public final class Downloader: Downloading {
     /// Begins a download to a file, or joins the transfer of an equal request, for callers outside of a task. It
     /// otherwise behaves like ``start(_:progress:completion:)`` and ``download(_:to:progress:)``.
     @discardableResult
-    public func start(
+    package func start(
         _ request: DownloadRequest, to path: String, progress: (@Sendable (DownloadProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<DownloadedFile, any Error>) -> Void
     ) -> DownloadReceipt {
@@ -202,7 +198,7 @@ public final class Downloader: Downloading {
         }
     }
 
-    private func resumeShutdownWaiters() {
+    func resumeShutdownWaiters() {
         let waiters = shutdownWaiters.withLock { waiters in
             defer { waiters = [] }
             return waiters
@@ -323,92 +319,6 @@ public final class Downloader: Downloading {
         for waiter in early.map(\.waiter) + waiters { waiter.complete(.failure(error)) }
         return all
     }
-
-    // MARK: Transfers
-
-    /// Begins the transfers that the schedule admits.
-    ///
-    /// - Parameter isInTask: Whether the caller is a task that is about to suspend. Requests to servers then begin
-    ///   immediately on its thread, which saves a switch through the thread pool.
-    private func pump(isInTask: Bool = false) {
-        let now = clock.uptime
-        let (beginnings, delay) = table.withLock { $0.begin(at: now) }
-        for beginning in beginnings {
-            guard beginning.isFirst else {
-                takeRequeued(beginning.id)?.resume()
-                continue
-            }
-            let operation = { @Sendable () async in await self.run(beginning.id, beginning.request) }
-            let task: Task<Void, Never>
-            if isInTask, taskExecutor == nil, case .http = beginning.request.source {
-                task = Task.immediate(operation: operation)
-            } else {
-                task = Task(executorPreference: taskExecutor, operation: operation)
-            }
-            if table.withLock({ $0.attach(task, to: beginning.id) }) { task.cancel() }
-        }
-        if let delay { pump(after: delay) }
-    }
-
-    /// Calls ``pump(isInTask:)`` again when the rate limit admits the next transfer. One timer serves all callers.
-    private func pump(after delay: Duration) {
-        guard table.withLock({ $0.setTimer() }) else { return }
-        let task = Task(executorPreference: taskExecutor) { [self] in
-            // The task is canceled early when no transfer is left.
-            try? await clock.sleep(for: delay)
-            table.withLock { $0.clearTimer() }
-            pump()
-        }
-        table.withLock { $0.attachTimer(task) }
-    }
-
-    private func run(_ id: Int, _ transfer: TransferRequest) async {
-        var onBytes: DownloadRequest.BytesHandler?
-        if transfer.deliversBytes {
-            onBytes = { offset, bytes in
-                let listeners = self.table.withLock { $0.waiters(of: id) { $0.onBytes != nil } }
-                for waiter in listeners { waiter.onBytes?(offset, bytes) }
-            }
-        }
-        let outcome: Result<TransferResult, any Error>
-        do {
-            if let admission = transfer.admission { try await admission() }
-            outcome = .success(
-                try await fetcher.fetch(transfer, pause: { try await self.backOff(id, for: $0) }, onBytes: onBytes) {
-                    progress in
-                    let listeners = self.table.withLock { $0.waiters(of: id) { $0.progress != nil } }
-                    for waiter in listeners { waiter.progress?(progress) }
-                })
-        } catch {
-            outcome = .failure(error)
-        }
-        let (waiters, hasEnded) = table.withLock { ($0.finish(id), $0.hasEnded) }
-        for waiter in waiters { waiter.complete(outcome) }
-        if hasEnded { return resumeShutdownWaiters() }
-        pump()
-    }
-
-    /// Pauses without a slot, then waits for a slot.
-    private func backOff(_ id: Int, for pause: Duration) async throws {
-        table.withLock { $0.backOff(id) }
-        pump()
-        try await clock.sleep(for: pause)
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                requeued.withLock { $0[id] = continuation }
-                table.withLock { $0.requeue(id) }
-                // A cancellation that came before the continuation was stored had nothing to resume.
-                if Task.isCancelled { takeRequeued(id)?.resume(throwing: CancellationError()) }
-                pump()
-            }
-        } onCancel: {
-            takeRequeued(id)?.resume(throwing: CancellationError())
-        }
-    }
-
-    private func takeRequeued(_ id: Int) -> CheckedContinuation<Void, any Error>? {
-        requeued.withLock { $0.removeValue(forKey: id) }
-    }
 }
 
 /// A waiter whose request is still being modified.
@@ -420,7 +330,7 @@ private struct Preparation: Sendable {
 }
 
 /// A caller that waits for a download.
-private struct DownloadWaiter: Sendable {
+struct DownloadWaiter: Sendable {
     typealias Completion = @Sendable (Result<TransferResult, any Error>) -> Void
 
     var progress: (@Sendable (DownloadProgress) -> Void)?

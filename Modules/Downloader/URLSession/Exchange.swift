@@ -72,7 +72,7 @@ final class Exchange: Sendable {
 
     /// Starts the timers for timeouts that the session does not support.
     func startTimers() {
-        end(after: request.firstByteTimeout, "no answer began within", if: { $0.head != nil })
+        end(after: request.firstByteTimeout, "no response began within", if: { $0.head != nil })
         end(after: request.totalTimeout, "the transfer took more than", if: { !$0.isFinished })
     }
 
@@ -141,7 +141,7 @@ final class Exchange: Sendable {
             return state.head
         }
         order.willResume()
-        continuation?.resume(throwing: failure ?? HTTPTransportError(.failed, "the session gave no answer"))
+        continuation?.resume(throwing: failure ?? HTTPTransportError(.failed, "the session returned no response"))
         drain()
     }
 

@@ -15,7 +15,7 @@ public struct StoredResponse: Sendable, Hashable {
     /// The time at which the request was sent.
     package var requestTime: Date
     /// The time at which the head of the response arrived, or that of the last response that validated it.
-    public var responseTime: Date
+    package var responseTime: Date
     /// The conditions under which the response may be reused.
     package var terms: Freshness
     /// The policy for storing the response in memory and on disk.

@@ -1,4 +1,3 @@
-public import AlcedoRuntime
 public import FoundationEssentials
 
 /// An HTTP request, as a transport sends it.
@@ -71,56 +70,4 @@ public struct HTTPRequest: Sendable, Hashable {
     private static func positive(_ timeout: Duration?) -> Duration? {
         timeout.flatMap { $0 > .zero ? $0 : nil }
     }
-}
-
-/// A request method. Methods are case-sensitive. Source: RFC 9110 section 9.
-public struct HTTPMethod: OpenName, Sendable, Hashable {
-    public var rawValue: String
-
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// The method that requests the content of a resource.
-    public static let get = HTTPMethod(rawValue: "GET")
-    /// The method that requests only the head.
-    public static let head = HTTPMethod(rawValue: "HEAD")
-    /// The method that lets the resource process the body.
-    public static let post = HTTPMethod(rawValue: "POST")
-    /// The method that replaces the content of the resource by the body.
-    package static let put = HTTPMethod(rawValue: "PUT")
-    /// The method that removes the resource.
-    package static let delete = HTTPMethod(rawValue: "DELETE")
-
-    /// The safe methods, which do not change a resource (RFC 9110 section 9.2.1). Unknown methods count as unsafe.
-    package static let safe: Set<HTTPMethod> = Set(
-        ["GET", "HEAD", "OPTIONS", "TRACE"].map { HTTPMethod(rawValue: $0) })
-    /// The idempotent methods (RFC 9110 section 9.2.2).
-    package static let idempotent: Set<HTTPMethod> = safe.union([.put, .delete])
-
-    package var isSafe: Bool { Self.safe.contains(self) }
-    package var isIdempotent: Bool { Self.idempotent.contains(self) }
-}
-
-/// The use of response caches by a request: the policies of `NSURLRequest.CachePolicy`, with the same meaning.
-///
-/// A policy applies to stored responses that match the request. Responses for requests with other values of the fields
-/// in `Vary` are never used. A transport without a cache ignores the policy.
-public enum HTTPCachePolicy: String, Sendable, Hashable, CaseIterable {
-    /// Follows the rules of HTTP: serves a fresh stored response, otherwise uses the network, with a conditional
-    /// request if a response is stored.
-    case useProtocolCachePolicy
-    /// Uses the network with an unconditional request. Stored responses are not served, but the new response may be
-    /// stored.
-    case reloadIgnoringLocalCacheData
-    /// Uses the network, and instructs the caches on the path not to serve stored responses either. The new response
-    /// may be stored.
-    case reloadIgnoringLocalAndRemoteCacheData
-    /// Serves the stored response regardless of its age, and uses the network only if no response is stored.
-    case returnCacheDataElseLoad
-    /// Serves the stored response regardless of its age, and never uses the network: offline mode. The request fails
-    /// with `notCached` if no response is stored.
-    case returnCacheDataDontLoad
-    /// Validates the stored response with the server before use, fresh or not: an ordinary reload. A fresh response
-    /// with `immutable` is served without validation (RFC 8246), unless the request has `no-cache`, `max-age` or
-    /// `min-fresh`.
-    case reloadRevalidatingCacheData
 }

@@ -21,6 +21,12 @@ package struct EntityTag: Equatable {
         self.text = text
     }
 
+    /// Returns the tags of a list such as `If-None-Match`, without invalid members. Commas inside quotes are part of a
+    /// tag.
+    package static func list(_ lines: [String]) -> [EntityTag] {
+        lines.flatMap { QuotedList.members(of: $0, hasEscapes: false) }.compactMap { EntityTag(String($0)) }
+    }
+
     package var isWeak: Bool { text.hasPrefix("W/") }
 
     /// Whether the tags match in the weak comparison, which ignores `W/`. RFC 9110 section 8.8.3.2.

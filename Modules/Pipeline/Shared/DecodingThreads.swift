@@ -30,7 +30,8 @@ struct DecodingThreads: Sendable {
     ///   - taskExecutor: An executor that replaces the threads, or nil to use threads.
     init(codecs: CodecRegistry, maxConcurrentDecodes: Int, byteBudget: Int, taskExecutor: (any TaskExecutor)?) {
         self.codecs = codecs
-        executor = BlockingExecutor(name: "alcedo.decode", width: maxConcurrentDecodes, taskExecutor: taskExecutor)
+        executor = BlockingExecutor(
+            name: "alcedo.decode", maxConcurrent: maxConcurrentDecodes, taskExecutor: taskExecutor)
         budget = ByteBudget(limit: byteBudget)
         previewLimit = byteBudget / 4
         previewBudget = ByteBudget(limit: previewLimit)

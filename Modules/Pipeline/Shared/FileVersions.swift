@@ -12,7 +12,7 @@ final class FileVersions: Sendable {
     ///
     /// - Parameter taskExecutor: An executor that replaces the threads, or nil to use threads.
     init(taskExecutor: (any TaskExecutor)?) {
-        threads = BlockingExecutor(name: "alcedo.versions", width: 2, taskExecutor: taskExecutor)
+        threads = BlockingExecutor(name: "alcedo.versions", maxConcurrent: 2, taskExecutor: taskExecutor)
     }
 
     /// Returns the request with the current version of its local file, after that version has settled.

@@ -21,9 +21,8 @@ package struct InputCollector {
             addPath(word)
         } else if word.contains("\u{FFFD}") {
             items.append(.unreadable(name: word, reason: "no such file; a name that is not UTF-8 cannot be given"))
-        } else if let paths = FilePattern.paths(matching: word) {
-            if paths.isEmpty { items.append(.unreadable(name: word, reason: "no file matches")) }
-            for path in paths { addPath(path) }
+        } else if FilePattern.isPattern(word) {
+            addMatches(of: word)
         } else {
             items.append(.named(word))
         }
@@ -37,6 +36,16 @@ package struct InputCollector {
             let name = !hasNulls && line.last == UInt8(ascii: "\r") ? line.dropLast() : line
             if name.isEmpty { continue }
             addPath(String(validating: name, as: UTF8.self), name)
+        }
+    }
+
+    private mutating func addMatches(of pattern: String) {
+        do throws(FilePattern.NoMatch) {
+            for path in try FilePattern.paths(matching: pattern) {
+                addPath(String(validating: path, as: UTF8.self), path)
+            }
+        } catch {
+            items.append(.unreadable(name: pattern, reason: error.reason))
         }
     }
 
@@ -111,16 +120,40 @@ private struct ImageDirectories {
     }
 }
 
-/// Shell patterns of file names.
+/// Shell patterns of file names. Source: glob(7).
 private enum FilePattern {
-    /// Returns the matching paths in sorted order, or nil if the text contains no pattern character.
-    static func paths(matching text: String) -> [String]? {
-        guard text.contains(where: { "*?[".contains($0) }) else { return nil }
+    /// Returns whether the text contains a pattern character. A bracket without a closing one is an ordinary character.
+    static func isPattern(_ text: String) -> Bool {
+        if text.contains(where: { "*?".contains($0) }) { return true }
+        // A closing bracket directly after the opening one is a member of the set.
+        return text.firstIndex(of: "[").map { text[$0...].dropFirst(2).contains("]") } ?? false
+    }
+
+    /// Returns the bytes of the matching paths in sorted order. Throws the reason if there is none.
+    static func paths(matching text: String) throws(NoMatch) -> [Data] {
         var found = glob_t()
         defer { globfree(&found) }
-        guard glob(text, 0, nil, &found) == 0 else { return [] }
-        return (0..<Int(found.gl_pathc)).compactMap { index in
-            found.gl_pathv[index].map { String(cString: $0) }
+        switch glob(text, 0, nil, &found) {
+        case 0: break
+        case GLOB_NOMATCH: throw NoMatch(reason: listingError(text) ?? "no file matches")
+        default: throw NoMatch(reason: "cannot list the files: \(String(cString: strerror(ENOMEM)))")
         }
+        return (0..<Int(found.gl_pathc)).compactMap { index in
+            found.gl_pathv[index].map { Data(bytes: $0, count: strlen($0)) }
+        }
+    }
+
+    /// The reason for a pattern that matches no file.
+    struct NoMatch: Error {
+        var reason: String
+    }
+
+    /// Returns a description of the first folder that exists but cannot be listed; nil if there is none. The search for
+    /// matches passes over such folders.
+    private static func listingError(_ text: String) -> String? {
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard glob(text, GLOB_ERR, nil, &found) == GLOB_ABORTED, errno != ENOENT else { return nil }
+        return "cannot list the folder: \(String(cString: strerror(errno)))"
     }
 }

@@ -41,7 +41,7 @@ package struct ContactSheetJob: Sendable {
     ///
     /// - Returns: Whether all images succeeded and the sheet was written. The cell of an image that fails stays empty.
     package func run() async -> Bool {
-        let drawing = BlockingExecutor(name: "alcedo.sheet", width: 1)
+        let drawing = BlockingExecutor(name: "alcedo.sheet", maxConcurrent: 1)
         do {
             let grid = try grid()
             let directory = try await drawing.run { () -> OutputDirectory? in

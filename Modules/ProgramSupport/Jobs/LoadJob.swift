@@ -45,7 +45,7 @@ package struct LoadJob: Sendable {
     ///
     /// - Returns: Whether all images and files succeeded. The failure of one image does not affect the others.
     package func run() async -> Bool {
-        let files = BlockingExecutor(name: "alcedo.files", width: 1)
+        let files = BlockingExecutor(name: "alcedo.files", maxConcurrent: 1)
         let directory: OutputDirectory
         do {
             directory = try await files.run {

@@ -18,7 +18,7 @@ final class RedisPool: Sendable {
     init(_ options: RedisOptions, clock: any TimeSource) {
         self.options = options
         self.clock = clock
-        threads = BlockingExecutor(name: "alcedo.redis", width: options.maxConcurrentConnections)
+        threads = BlockingExecutor(name: "alcedo.redis", maxConcurrent: options.maxConcurrentConnections)
         state = Locked(
             State(
                 breaker: CircuitBreaker(failureLimit: options.failureLimit, retryDelay: options.retryDelay),

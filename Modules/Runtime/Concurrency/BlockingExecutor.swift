@@ -3,10 +3,10 @@ import Dispatch
 /// An executor that runs blocking work (files, C decoders) on a fixed number of its own threads, never on Swift's
 /// cooperative pool.
 ///
-/// At most `width` jobs run at the same time. The others wait, ordered by priority and, within a priority, by arrival.
-/// Each lane is a serial dispatch queue, which always gets a thread. A global queue grows slowly when its threads
-/// block, and switching threads with own threads and semaphores takes about ten times as long as with dispatch. For
-/// these reasons, the module imports Dispatch in addition to the standard library.
+/// At most `maxConcurrent` jobs run at the same time. The others wait, ordered by priority and, within a priority, by
+/// arrival. Each lane is a serial dispatch queue, which always gets a thread. A global queue grows slowly when its
+/// threads block, and switching threads with own threads and semaphores takes about ten times as long as with dispatch.
+/// For these reasons, the module imports Dispatch in addition to the standard library.
 ///
 /// With a task executor, there are no threads. Each lane is a task on that executor, so a test can decide when blocking
 /// work runs.
@@ -21,13 +21,13 @@ package final class BlockingExecutor: Sendable {
     ///
     /// - Parameters:
     ///   - name: The label of the threads, for debuggers.
-    ///   - width: The maximum number of jobs that run at the same time. Values below 1 count as 1.
+    ///   - maxConcurrent: The maximum number of jobs that run at the same time. Values below 1 count as 1.
     ///   - taskExecutor: The executor that runs the work in place of threads. Default: nil, threads.
-    package init(name: String, width: Int, taskExecutor: (any TaskExecutor)? = nil) {
-        let width = max(1, width)
+    package init(name: String, maxConcurrent: Int, taskExecutor: (any TaskExecutor)? = nil) {
+        let laneCount = max(1, maxConcurrent)
         self.taskExecutor = taskExecutor
-        lanes = taskExecutor == nil ? (0..<width).map { DispatchQueue(label: "\(name).\($0)") } : []
-        state = Locked(JobQueue(lanes: width))
+        lanes = taskExecutor == nil ? (0..<laneCount).map { DispatchQueue(label: "\(name).\($0)") } : []
+        state = Locked(JobQueue(lanes: laneCount))
     }
 
     /// Runs `work` on one of the threads and returns its result.

@@ -26,8 +26,8 @@ extension ConformanceKit {
 
 /// A check of one rule of a contract, for any implementation.
 ///
-/// A check creates new backends with the factory that it is given. It throws ``ConformanceFailure`` when a backend
-/// breaks the rule, so it works with any test library, or without one.
+/// A check creates new backends with the factory that it is given. It throws an error when a backend breaks the rule, so
+/// it works with any test library, or without one. The error's description says in one sentence what the backend did.
 public struct ConformanceCheck<Backend: Sendable>: Sendable, CustomStringConvertible {
     /// A closure that creates a backend for one check.
     package typealias Factory = @Sendable (ConformanceOptions) throws -> Backend
@@ -46,9 +46,10 @@ public struct ConformanceCheck<Backend: Sendable>: Sendable, CustomStringConvert
         self.body = body
     }
 
-    /// Runs the check. Throws ``ConformanceFailure``, or the error that the backend or the factory throws.
+    /// Runs the check.
     ///
     /// - Parameter make: Creates a backend with the options of the check.
+    /// - Throws: An error that describes the broken rule, or the error that the backend or the factory throws.
     public func callAsFunction(_ make: @Sendable (ConformanceOptions) throws -> Backend) async throws {
         try await body(make)
     }
@@ -64,13 +65,13 @@ public struct ConformanceOptions: Sendable {
 }
 
 /// The error of a check whose rule a backend breaks.
-public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
+package struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// A description of the failure, in one sentence.
-    public let description: String
+    package let description: String
 
     package init(_ description: String) { self.description = description }
 
-    /// Throws ``ConformanceFailure`` unless `condition` holds.
+    /// Throws an error unless `condition` holds.
     static func require(_ condition: Bool, _ description: @autoclosure () -> String) throws {
         guard condition else { throw ConformanceFailure(description()) }
     }

@@ -38,26 +38,26 @@ public enum DataCacheConformance: ConformanceKit {
     /// All checks of the contract, for a parameterized test. Caches that keep their entries also run
     /// ``persistenceChecks``.
     public static let checks: [ConformanceCheck<any DataCaching>] = [
-        Check("what was stored is found, with its notes") { make in
+        Check("a stored entry is found, with its metadata") { make in
             let cache = try make(options)
             let entry = CachedData(bytes(5000), metadata: Data("notes".utf8))
             try await cache.store(entry, for: key("a"))
             let found = await cache.entry(for: key("a"))
             try ConformanceFailure.require(found == entry, "found \(String(describing: found))")
         },
-        Check("what was never stored is not found") { make in
+        Check("a missing entry is not found") { make in
             let cache = try make(options)
             let found = await cache.entry(for: key("a"))
             try ConformanceFailure.require(found == nil, "found something")
         },
-        Check("data begins at index nought") { make in
+        Check("data begins at index zero") { make in
             let cache = try make(options)
             try await cache.store(CachedData(bytes(10), metadata: bytes(10)), for: key("a"))
             let found = await cache.entry(for: key("a"))
-            try ConformanceFailure.require(found?.data.startIndex == 0, "a slice of something")
-            try ConformanceFailure.require(found?.metadata.startIndex == 0, "notes that are a slice of something")
+            try ConformanceFailure.require(found?.data.startIndex == 0, "the data is a slice")
+            try ConformanceFailure.require(found?.metadata.startIndex == 0, "the metadata is a slice")
         },
-        Check("no bytes are an entry too") { make in
+        Check("an entry may be empty") { make in
             let cache = try make(options)
             try await cache.store(CachedData(Data()), for: key("a"))
             let found = await cache.entry(for: key("a"))
@@ -70,13 +70,13 @@ public enum DataCacheConformance: ConformanceKit {
             let found = await cache.data(for: key("a"))
             try ConformanceFailure.require(found == bytes(10, seed: 2), "the old entry stayed")
         },
-        Check("a variant and the original do not stand for one another") { make in
+        Check("a variant and the original are separate entries") { make in
             let cache = try make(options)
             try await cache.store(bytes(10), for: key("a", variant: "small"))
             let found = await cache.data(for: key("a"))
-            try ConformanceFailure.require(found == nil, "the variant answered for the original")
+            try ConformanceFailure.require(found == nil, "the variant was found for the original")
         },
-        Check("keys may hold anything") { make in
+        Check("keys may have any content") { make in
             let cache = try make(options)
             let names = ["", "/", "../../etc/passwd", "a\0b", "👍🏽", String(repeating: "x", count: 10_000), "a b%2F"]
             for (seed, name) in names.enumerated() {
@@ -129,7 +129,7 @@ public enum DataCacheConformance: ConformanceKit {
             let one = await cache.count
             try ConformanceFailure.require(two == 2 && one == 1, "counted \(two) of two, then \(one) of one")
         },
-        Check("it says what it contains") { make in
+        Check("it reports the entries that it contains") { make in
             let cache = try make(options)
             try await cache.store(bytes(10), for: key("a"))
             let (a, variant, b) = await (
@@ -137,14 +137,14 @@ public enum DataCacheConformance: ConformanceKit {
             )
             try ConformanceFailure.require(a && !variant && !b, "said \(a), \(variant), \(b)")
         },
-        Check("an entry comes back with its expiry") { make in
+        Check("an entry is found with its expiry") { make in
             let cache = try make(options)
             let expiry = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 1000).rounded())
             try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
             let found = await cache.entry(for: key("a"))?.expiry
             try ConformanceFailure.require(found == expiry, "it is \(String(describing: found)), not \(expiry)")
         },
-        Check("an entry whose time is over is not stored, and what was there goes") { make in
+        Check("an expired entry is not stored, and removes the entry under its key") { make in
             let cache = try make(options)
             try await cache.store(bytes(10), for: key("a"))
             try await cache.store(CachedData(bytes(10), expiry: Date(timeIntervalSince1970: 1000)), for: key("a"))
@@ -152,7 +152,7 @@ public enum DataCacheConformance: ConformanceKit {
             let count = await measure(cache)?.count ?? 0
             try ConformanceFailure.require(!found && count == 0, "found")
         },
-        Check("flushing returns, and loses nothing") { make in
+        Check("flushing returns and loses no entry") { make in
             let cache = try make(options)
             await cache.flush()
             try await cache.store(bytes(10), for: key("a"))
@@ -160,7 +160,7 @@ public enum DataCacheConformance: ConformanceKit {
             let found = await cache.data(for: key("a"))
             try ConformanceFailure.require(found == bytes(10), "lost")
         },
-        Check("what removes goes on in a cancelled task") { make in
+        Check("removals complete in a cancelled task") { make in
             let cache = try make(options)
             for name in ["a", "b", "c"] { try await cache.store(bytes(10), for: key(name)) }
             let task = Task {
@@ -191,7 +191,7 @@ public enum DataCacheConformance: ConformanceKit {
             for number in 0..<40 where await cache.contains(key("\(number)")) { found += 1 }
             let (size, count) = await measure(cache) ?? (found * 7 << 10, found)
             try ConformanceFailure.require(size <= 64 << 10, "\(size) bytes are kept")
-            try ConformanceFailure.require(count >= 4, "\(count) entries are kept where seven have room")
+            try ConformanceFailure.require(count >= 4, "\(count) entries are kept, but the limit allows seven")
         },
         Check("an entry over the whole limit is an error, and evicts nothing") { make in
             let cache = try make(ConformanceOptions(byteLimit: 64 << 10))
@@ -206,7 +206,7 @@ public enum DataCacheConformance: ConformanceKit {
             }
             throw ConformanceFailure("an entry over the limit was stored")
         },
-        Check("many tasks at once see whole entries only") { make in
+        Check("concurrent tasks find complete entries only") { make in
             let cache = try make(options)
             let contents = (0..<8 as Range<UInt8>).map { bytes(3000, seed: $0) }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -241,7 +241,7 @@ public enum DataCacheConformance: ConformanceKit {
             try ConformanceFailure.require(found == entry, "found \(String(describing: found))")
             try ConformanceFailure.require(size >= 5007, "\(size) bytes are counted")
         },
-        Check("entries of another storage are not seen") { make in
+        Check("entries of another storage are not found") { make in
             try await make(options).store(bytes(10), for: key("a"))
             let found = try await make(ConformanceOptions(storage: 1)).data(for: key("a"))
             try ConformanceFailure.require(found == nil, "seen")

@@ -62,7 +62,7 @@ package struct DecoderChecks {
                 lastPass = preview.pass
             }
             let early = pieces.info
-            try require(early != nil || !knowsInfoEarly, "the header is not known when all bytes have come")
+            try require(early != nil || !knowsInfoEarly, "the header is not known after all bytes have arrived")
             let image = try pieces.finish()
             let info = early ?? pieces.info
             try require(image.pixels == complete.pixels, "another image in pieces of at most \(maximum) bytes")
@@ -140,7 +140,7 @@ package struct DecoderChecks {
         var options = options
         options.target = nil
         options.limits.maximumPixelCount = size.pixelCount
-        try require(errorCode(data, options) == nil, "an image within the limit is refused")
+        try require(errorCode(data, options) == nil, "an image within the limit is rejected")
         options.limits.maximumPixelCount = size.pixelCount - 1
         try require(errorCode(data, options) == .exceedsLimit, "more pixels than the limit are no error")
         options.limits.maximumPixelCount = size.pixelCount

@@ -23,7 +23,7 @@ public enum DecoderConformance: ConformanceKit {
 
     /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<(decoder: any ImageDecoding, file: Data)>] = [
-        Check("a file is decoded, and twice to the same image") { make in
+        Check("decoding a file twice returns equal images") { make in
             let (checks, file) = try prepare(make)
             try checks.checkDeterminism(file)
         },
@@ -31,16 +31,16 @@ public enum DecoderConformance: ConformanceKit {
             let code = try prepare(make).checks.errorCode(Data("no picture at all".utf8))
             try ConformanceFailure.require(code != nil, "a text was decoded")
         },
-        Check("every beginning of a file is truncated, however its bytes come") { make in
+        Check("every prefix of a file is truncated, for every division of its bytes") { make in
             let (checks, file) = try prepare(make)
             let codes = try checks.checkTruncation(file)
             try ConformanceFailure.require(codes.isSubset(of: DecoderChecks.early), "other errors: \(codes)")
         },
-        Check("inspecting a beginning of a file gives what the whole file gives, or an error") { make in
+        Check("inspecting a prefix of a file returns the properties of the whole file, or throws") { make in
             let (checks, file) = try prepare(make)
             try checks.checkInspection(file)
         },
-        Check("flipped bits give the same error or image however the bytes come") { make in
+        Check("flipped bits give the same error or image for every division of the bytes") { make in
             let (checks, file) = try prepare(make, pixelLimit: damagedPixelLimit)
             try checks.checkFlippedBits(file, rounds: rounds)
         },
@@ -48,7 +48,7 @@ public enum DecoderConformance: ConformanceKit {
             let (checks, file) = try prepare(make, pixelLimit: damagedPixelLimit)
             try checks.checkAnnouncedSizes(file, rounds: rounds)
         },
-        Check("an image does not depend on the pieces its bytes come in") { make in
+        Check("an image does not depend on the division of its bytes") { make in
             let (checks, file) = try prepare(make)
             try checks.checkPieces(file, knowsInfoEarly: false)
         },
@@ -56,7 +56,7 @@ public enum DecoderConformance: ConformanceKit {
             let (checks, file) = try prepare(make)
             try checks.checkRows(file)
         },
-        Check("limits of pixels and bytes are kept") { make in
+        Check("limits of pixels and bytes are enforced") { make in
             let (checks, file) = try prepare(make)
             try checks.checkLimits(file)
         },

@@ -42,25 +42,25 @@ public enum MemoryCacheConformance: ConformanceKit {
 
     /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<any MemoryCaching>] = [
-        Check("what was stored is found, and nothing else") { make in
+        Check("a stored image is found, and no other") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             cache.store(.gray(side: 1, level: 7), for: key("a"))
             let found = cache.image(for: key("a"))
             try ConformanceFailure.require(found?.pixels == DecodedImage.gray(side: 1, level: 7).pixels, "not found")
-            try ConformanceFailure.require(cache.image(for: key("b")) == nil, "found what was never stored")
+            try ConformanceFailure.require(cache.image(for: key("b")) == nil, "found an entry that was not stored")
         },
-        Check("it says what it contains") { make in
+        Check("it reports the entries that it contains") { make in
             let cache = try make(ConformanceOptions(byteLimit: 10 * (try unit(make))))
             cache.store(.gray(side: 1), for: key("a"))
-            try ConformanceFailure.require(cache.contains(key("a")), "what is there is denied")
-            try ConformanceFailure.require(!cache.contains(key("b")), "what is not there is claimed")
+            try ConformanceFailure.require(cache.contains(key("a")), "a stored entry is not reported")
+            try ConformanceFailure.require(!cache.contains(key("b")), "a missing entry is reported")
         },
-        Check("a variant and the original do not stand for one another") { make in
+        Check("a variant and the original are separate entries") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             cache.store(.gray(side: 1), for: key("a", variant: "small"))
-            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "the variant answered for the original")
+            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "the variant was found for the original")
         },
         Check("storing again replaces the image and its cost") { make in
             let unit = try unit(make)
@@ -89,7 +89,7 @@ public enum MemoryCacheConformance: ConformanceKit {
             try ConformanceFailure.require(cache.image(for: key("large")) == nil, "an image over the limit was stored")
             try ConformanceFailure.require(cache.image(for: key("small")) != nil, "an oversized image evicted another")
         },
-        Check("an image over the whole limit takes away what it was to replace") { make in
+        Check("an image over the whole limit removes the image that it was to replace") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 2 * unit))
             cache.store(.gray(side: 1), for: key("a"))
@@ -97,7 +97,7 @@ public enum MemoryCacheConformance: ConformanceKit {
             try ConformanceFailure.require(cache.image(for: key("a")) == nil, "an outdated image stayed")
             try require(0, of: cache)
         },
-        Check("a limit of nought stores nothing") { make in
+        Check("a limit of zero stores nothing") { make in
             let cache = try make(ConformanceOptions(byteLimit: 0))
             cache.store(.gray(side: 1), for: key("a"))
             try ConformanceFailure.require(cache.image(for: key("a")) == nil, "stored without room")
@@ -136,7 +136,7 @@ public enum MemoryCacheConformance: ConformanceKit {
             try require(0, of: cache)
             try ConformanceFailure.require(cache.image(for: key("0")) == nil, "an image stayed")
         },
-        Check("trimming reaches the cost asked for") { make in
+        Check("trimming reaches the requested cost") { make in
             let unit = try unit(make)
             guard let cache = try make(ConformanceOptions(byteLimit: 10 * unit)) as? any MaintainableMemoryCache else {
                 return
@@ -145,9 +145,9 @@ public enum MemoryCacheConformance: ConformanceKit {
             cache.trim(toCost: 4 * unit)
             try ConformanceFailure.require(cache.totalCost <= 4 * unit, "cost \(cache.totalCost) after the trim")
             cache.trim(toCost: 0)
-            try ConformanceFailure.require(cache.totalCost == 0, "cost \(cache.totalCost) after a trim to nought")
+            try ConformanceFailure.require(cache.totalCost == 0, "cost \(cache.totalCost) after a trim to zero")
         },
-        Check("many tasks at once keep the cost right") { make in
+        Check("concurrent tasks keep the cost correct") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 20 * unit))
             await withTaskGroup(of: Void.self) { group in
@@ -166,7 +166,7 @@ public enum MemoryCacheConformance: ConformanceKit {
             }
             let left = (0..<40).filter { cache.image(for: key("\($0)")) != nil }.count
             try require(left * unit, of: cache)
-            try ConformanceFailure.require(left <= 20, "\(left) images in room for 20")
+            try ConformanceFailure.require(left <= 20, "\(left) images are kept, but the limit allows 20")
         },
     ]
 }

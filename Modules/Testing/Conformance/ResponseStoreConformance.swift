@@ -48,16 +48,16 @@ public enum ResponseStoreConformance: ConformanceKit {
 
     /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<any ResponseStoring>] = [
-        Check("an entry is found whole and as it was stored, and nothing else") { make in
+        Check("an entry is found complete and unchanged, and no other") { make in
             let store = try make(options)
             await store.store(response("a"), for: key("a"))
             await store.store(variants, for: key("b"))
             await store.flush()
             try await require(store, key("a"), has: response("a"), "the response is not found as it was")
             try await require(store, key("b"), has: variants, "the list of variants is not found as it was")
-            try await require(store, key("c"), has: nil, "found what was never stored")
+            try await require(store, key("c"), has: nil, "found an entry that was not stored")
         },
-        Check("a variant and the resource's own entry do not stand for one another") { make in
+        Check("a variant and the resource's own entry are separate") { make in
             let store = try make(options)
             await store.store(response("a"), for: key("a", variant: "small"))
             await store.flush()
@@ -120,7 +120,7 @@ public enum ResponseStoreConformance: ConformanceKit {
             await store.flush()
             for key in keys { try await require(store, key, has: nil, "\(key) stayed") }
         },
-        Check("many tasks at once find whole entries") { make in
+        Check("concurrent tasks find complete entries") { make in
             let store = try make(options)
             let bodies = ["a", "b", "c", "d"]
             let found = await withTaskGroup(of: Bool.self) { group in
@@ -138,7 +138,7 @@ public enum ResponseStoreConformance: ConformanceKit {
                 }
                 return await group.reduce(true) { $0 && $1 }
             }
-            try ConformanceFailure.require(found, "an entry that nobody stored was found")
+            try ConformanceFailure.require(found, "an entry was found that was not stored")
         },
     ]
 }

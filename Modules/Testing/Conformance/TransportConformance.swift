@@ -40,7 +40,7 @@ public enum TransportConformance: ConformanceKit {
         do {
             let response = try await transport.send(request)
             let data = try await response.body.collect(limit: 1 << 20)
-            throw ConformanceFailure("passed as whole: status \(response.head.status), \(data.count) bytes")
+            throw ConformanceFailure("accepted as complete: status \(response.head.status), \(data.count) bytes")
         } catch let error as HTTPTransportError {
             try ConformanceFailure.require(codes.contains(error.code), "the error is \(error.code): \(error)")
         }
@@ -50,7 +50,7 @@ public enum TransportConformance: ConformanceKit {
     public static let checks: [ConformanceCheck<any HTTPTransport>] = exchanges + failures + timeouts + cancellations
 
     private static let exchanges: [Check] = [
-        Check("an answer arrives with its status, fields and bytes") { make in
+        Check("a response arrives with its status, fields and bytes") { make in
             let body = bytes(300_000)
             let reply = OriginReply(fields: ["X-One": "1", "x-two": "a, b"], body: body)
             try await with(make, { _ in reply }) { transport, origin in
@@ -80,9 +80,10 @@ public enum TransportConformance: ConformanceKit {
             try await with(make, { _ in .redirect(to: "/elsewhere") }) { transport, origin in
                 let response = try await transport.send(HTTPRequest(url: origin.url(for: "/here")))
                 response.body.cancel()
-                try ConformanceFailure.require((300..<400).contains(response.head.status), "followed")
+                try ConformanceFailure.require((300..<400).contains(response.head.status), "the redirect was followed")
                 try ConformanceFailure.require(response.head.fields["Location"] != nil, "the target is lost")
-                try ConformanceFailure.require(origin.requests.count == 1, "asked \(origin.requests.count) times")
+                try ConformanceFailure.require(
+                    origin.requests.count == 1, "\(origin.requests.count) requests were sent")
             }
         },
         Check("no status is an error") { make in
@@ -93,7 +94,7 @@ public enum TransportConformance: ConformanceKit {
                 try ConformanceFailure.require(body == Data("none".utf8), "the body is lost")
             }
         },
-        Check("a chunked body arrives whole") { make in
+        Check("a chunked body arrives completely") { make in
             let body = bytes(50_000)
             try await with(make, { _ in OriginReply(body: body, framing: .chunked(size: 777)) }) { transport, origin in
                 let response = try await transport.send(patient(origin.url(for: "/a")))
@@ -109,7 +110,7 @@ public enum TransportConformance: ConformanceKit {
                 try ConformanceFailure.require(response.head.fields["Content-Length"] == "1000", "a field is lost")
             }
         },
-        Check("the head arrives while the body is still on its way") { make in
+        Check("the head arrives before the body") { make in
             var reply = OriginReply(body: bytes(1000))
             reply.stalls = [.afterBody(500)]
             try await with(make, { [reply] _ in reply }) { transport, origin in
@@ -120,7 +121,7 @@ public enum TransportConformance: ConformanceKit {
                 try ConformanceFailure.require(received == bytes(1000), "the body is not what was sent")
             }
         },
-        Check("connections are kept and used again") { make in
+        Check("connections are kept and reused") { make in
             let reply = OriginReply(body: bytes(100))
             try await with(make, { _ in reply }) { transport, origin in
                 for _ in 0..<20 {
@@ -131,21 +132,22 @@ public enum TransportConformance: ConformanceKit {
                 try ConformanceFailure.require(used <= 3, "\(used) connections for 20 requests in a row")
             }
         },
-        Check("a hundred requests at once each get their own answer") { make in
+        Check("a hundred concurrent requests each receive their own response") { make in
             try await with(make, { OriginReply(body: Data($0.target.utf8)) }) { transport, origin in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<100 {
                         group.addTask {
                             let response = try await transport.send(HTTPRequest(url: origin.url(for: "/\(number)")))
                             let body = try await response.body.collect(limit: 100)
-                            try ConformanceFailure.require(body == Data("/\(number)".utf8), "another's answer")
+                            try ConformanceFailure.require(
+                                body == Data("/\(number)".utf8), "the response to another request")
                         }
                     }
                     try await group.waitForAll()
                 }
             }
         },
-        Check("a body longer than declared ends where it was declared") { make in
+        Check("a body longer than declared ends at the declared length") { make in
             let reply = OriginReply(body: bytes(1000), framing: .declaredLength(500))
             try await with(make, { _ in reply }) { transport, origin in
                 let response = try await transport.send(patient(origin.url(for: "/a")))
@@ -153,7 +155,7 @@ public enum TransportConformance: ConformanceKit {
                 try ConformanceFailure.require(received == bytes(500), "\(received.count) bytes")
             }
         },
-        Check("a length beside a transfer coding is not told") { make in
+        Check("a length beside a transfer coding is not reported") { make in
             let reply = OriginReply(
                 fields: ["Transfer-Encoding": "chunked", "Content-Length": "3"], body: bytes(1000),
                 framing: .chunked(size: 300))
@@ -161,18 +163,18 @@ public enum TransportConformance: ConformanceKit {
                 let response = try await transport.send(patient(origin.url(for: "/a")))
                 let received = try await response.body.collect(limit: 1 << 20)
                 try ConformanceFailure.require(received == bytes(1000), "\(received.count) bytes")
-                try ConformanceFailure.require(response.head.fields["Content-Length"] == nil, "it is told")
+                try ConformanceFailure.require(response.head.fields["Content-Length"] == nil, "the length is reported")
             }
         },
-        Check("an answer tells what it took when its body has ended") { make in
+        Check("a response has its metrics when its body has ended") { make in
             let reply = OriginReply(body: bytes(1000)).stalling(at: .afterBody(500))
             try await with(make, { _ in reply }) { transport, origin in
                 let response = try await transport.send(patient(origin.url(for: "/a")))
-                try ConformanceFailure.require(response.metrics == nil, "told before the end")
+                try ConformanceFailure.require(response.metrics == nil, "reported before the end")
                 origin.release()
                 _ = try await response.body.collect(limit: 1 << 20)
                 guard let metrics = response.metrics, let total = metrics.total else {
-                    throw ConformanceFailure("not told")
+                    throw ConformanceFailure("not reported")
                 }
                 try ConformanceFailure.require(
                     metrics.firstByte.map { $0 <= total } ?? true, "the first byte came after the last")
@@ -188,7 +190,7 @@ public enum TransportConformance: ConformanceKit {
                     [.connectionLost], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
-        Check("a length that is none, and two that differ, are errors") { make in
+        Check("an invalid length, and two different lengths, are errors") { make in
             for lines in ["3x", "3, 5", "5\r\nContent-Length: 3"] {
                 let text = "HTTP/1.1 200 OK\r\nContent-Length: \(lines)\r\n\r\nhello"
                 try await with(make, { _ in .raw(Data(text.utf8)) }) { transport, origin in
@@ -213,7 +215,7 @@ public enum TransportConformance: ConformanceKit {
                     [.connectionLost, .invalidResponse], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
-        Check("a chunk that is none is an error") { make in
+        Check("an invalid chunk is an error") { make in
             let reply = OriginReply(body: bytes(10_000), framing: .chunked(size: 1000, badAfter: 5000))
             try await with(make, { _ in reply }) { transport, origin in
                 try await requireFailure(
@@ -234,7 +236,7 @@ public enum TransportConformance: ConformanceKit {
                     [.connectionLost], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
-        Check("a server that is not there is an error") { make in
+        Check("a missing server is an error") { make in
             let closedPort = try ClosedPort()
             defer { closedPort.free() }
             try await requireFailure([.cannotConnect], of: patient(closedPort.url), over: make(ConformanceOptions()))
@@ -245,28 +247,28 @@ public enum TransportConformance: ConformanceKit {
             try await requireFailure(
                 [.cannotResolveHost, .offline], of: patient(url), over: make(ConformanceOptions()))
         },
-        Check("another scheme than HTTP is refused") { make in
+        Check("a scheme other than HTTP is rejected") { make in
             guard let url = URL(string: "file:///etc/hostname") else { return }
             try await requireFailure([.invalidRequest], of: HTTPRequest(url: url), over: make(ConformanceOptions()))
         },
-        Check("a field with a line end in it is refused") { make in
+        Check("a field that contains a line end is rejected") { make in
             try await with(make, { _ in OriginReply() }) { transport, origin in
                 let request = HTTPRequest(url: origin.url(for: "/a"), fields: ["X-A": "1\r\nX-B: 2"])
                 try await requireFailure([.invalidRequest], of: request, over: transport)
-                try ConformanceFailure.require(origin.requests.isEmpty, "sent all the same")
+                try ConformanceFailure.require(origin.requests.isEmpty, "the request was sent")
             }
         },
     ]
 
     private static let timeouts: [Check] = [
-        Check("a server that stays silent is an error after the idle timeout") { make in
+        Check("a silent server is an error after the idle timeout") { make in
             try await requireTimeout(make, .status(200).stalling(at: .beforeHead)) { $0.idleTimeout = .seconds(1) }
         },
         Check("a server that falls silent in the body is an error after the idle timeout") { make in
             let reply = OriginReply(body: bytes(1000)).stalling(at: .afterBody(500))
             try await requireTimeout(make, reply) { $0.idleTimeout = .seconds(1) }
         },
-        Check("an answer that does not begin in time is an error") { make in
+        Check("a response that does not begin in time is an error") { make in
             try await requireTimeout(make, .status(200).stalling(at: .beforeHead)) {
                 $0.firstByteTimeout = .milliseconds(300)
             }
@@ -313,7 +315,7 @@ public enum TransportConformance: ConformanceKit {
                 try await origin.waitForDisconnects()
             }
         },
-        Check("letting go of the body ends the transfer") { make in
+        Check("releasing the body ends the transfer") { make in
             var reply = OriginReply(body: bytes(100_000))
             reply.stalls = [.afterBody(50_000)]
             try await with(make, { [reply] _ in reply }) { transport, origin in
@@ -321,13 +323,13 @@ public enum TransportConformance: ConformanceKit {
                 try await origin.waitForDisconnects()
             }
         },
-        Check("an endless body ends when its reader has had enough") { make in
+        Check("an endless body ends when its reader cancels") { make in
             try await with(make, { _ in .endless() }) { transport, origin in
                 try await requireFailure([.bodyTooLarge], of: patient(origin.url(for: "/a")), over: transport)
                 try await origin.waitForDisconnects()
             }
         },
-        Check("a task that is cancelled already sends nothing, or at least gets nothing") { make in
+        Check("a task that is already cancelled receives no response") { make in
             try await with(make, { _ in OriginReply() }) { transport, origin in
                 let request = patient(origin.url(for: "/a"))
                 let task = Task {
@@ -337,7 +339,7 @@ public enum TransportConformance: ConformanceKit {
                 try await requireCancellation(task)
             }
         },
-        Check("every request that is cancelled at random has exactly one outcome") { make in
+        Check("a request that is cancelled at a random time has exactly one outcome") { make in
             // The reply is created once. Creating it 200 times on the origin's only thread can take longer than the
             // idle timeout on a slow machine.
             let reply = OriginReply(body: bytes(20_000))
@@ -355,7 +357,7 @@ public enum TransportConformance: ConformanceKit {
                     if number % 3 == 1 { task.cancel() }
                     do {
                         let count = try await task.value
-                        try ConformanceFailure.require(count == 20_000, "\(count) bytes passed as whole")
+                        try ConformanceFailure.require(count == 20_000, "\(count) bytes were accepted as complete")
                     } catch is CancellationError {
                         try ConformanceFailure.require(number % 3 != 2, "cancelled although the caller did not cancel")
                     }

@@ -35,7 +35,7 @@ public final class FakeTransport: HTTPTransport {
 
     /// Returns once at least `count` requests have arrived. Throws `CancellationError` when the task is cancelled
     /// first.
-    public func waitForRequests(count: Int) async throws { try await received.waitUntil { $0.count >= count } }
+    package func waitForRequests(count: Int) async throws { try await received.waitUntil { $0.count >= count } }
 
     /// Records the request and returns what the closure returns. Throws what the closure throws.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -39,7 +39,7 @@ public final class ManualClock: TimeSource {
         state = Watched(State(date: date, uptime: uptime))
     }
 
-    /// The current date, as set by ``advance(by:)`` and ``setDate(_:)``.
+    /// The current date, which ``advance(by:)`` moves.
     public var now: Date { state.value.date }
 
     /// The current uptime, as set by ``advance(by:)``.
@@ -67,7 +67,7 @@ public final class ManualClock: TimeSource {
     }
 
     /// Sets the date, forward or back. The uptime and the sleepers are unaffected.
-    public func setDate(_ date: Date) {
+    package func setDate(_ date: Date) {
         state.update { $0.date = date }
     }
 
@@ -101,11 +101,6 @@ public final class ManualClock: TimeSource {
     public func waitForSleepers(count: Int) async throws {
         try await state.waitUntil { $0.sleepers.count >= count }
     }
-
-    /// Returns once no task is sleeping.
-    ///
-    /// - Throws: `CancellationError` if the task is cancelled first.
-    package func waitForNoSleepers() async throws { try await state.waitUntil { $0.sleepers.isEmpty } }
 
     private func cancel(_ id: Int) {
         let sleeper = state.update { state -> Sleeper? in

@@ -1,22 +1,14 @@
 import AlcedoCore
 import AlcedoRuntime
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// A reserved port of 127.0.0.1 that refuses connections.
 ///
 /// The port stays bound without a listener, so no other process can listen on it. The port of a stopped server, in
 /// contrast, is free, and another server may take it a moment later.
-///
-/// ```swift
-/// import AlcedoHTTP
-/// import AlcedoTesting
-///
-/// let closedPort = try ClosedPort()
-/// let request = HTTPRequest(url: closedPort.url)
-/// ```
-public final class ClosedPort: Sendable {
+package final class ClosedPort: Sendable {
     /// The base URL, such as `http://127.0.0.1:40123`.
-    public let url: URL
+    package let url: URL
     /// The port's number.
     package let port: Int
 
@@ -25,7 +17,7 @@ public final class ClosedPort: Sendable {
     /// Reserves a free port.
     ///
     /// - Throws: An error if the system provides no socket.
-    public init() throws {
+    package init() throws {
         let (socket, port) = try OriginSocket.bound()
         guard let url = URL(string: "http://127.0.0.1:\(port)") else {
             socket.close()

@@ -56,7 +56,7 @@ private struct OriginFiles: Sendable {
         if validators {
             let time = information.st_mtim
             fields["ETag"] = "\"\(String(time.tv_sec, radix: 16))-\(time.tv_nsec)-\(information.st_size)\""
-            fields["Last-Modified"] = Self.date(time.tv_sec)
+            fields["Last-Modified"] = HTTPDate.format(Date(timeIntervalSince1970: TimeInterval(time.tv_sec)))
             if isFresh(request, fields) { return OriginReply(status: 304, fields: fields) }
         }
         guard let body = try? Data(contentsOf: URL(filePath: path)) else { return .status(404) }
@@ -80,10 +80,8 @@ private struct OriginFiles: Sendable {
             return request.fields["If-Modified-Since"].map { $0 == fields["Last-Modified"] } ?? false
         }
         if tags == "*" { return true }
-        guard let tag = fields["ETag"] else { return false }
-        return tags.split(separator: ",").contains {
-            $0.drop { $0 == " " } == tag || $0.drop { $0 == " " } == "W/" + tag
-        }
+        guard let tag = fields["ETag"].flatMap({ EntityTag($0) }) else { return false }
+        return EntityTag.list([tags]).contains { $0.matchesWeakly(tag) }
     }
 
     /// Decodes percent-encoding (RFC 3986, section 2.1). Returns nil if it is malformed or the bytes are not UTF-8.
@@ -118,16 +116,5 @@ private struct OriginFiles: Sendable {
         let name = path.split(separator: "/").last ?? ""
         guard let dot = name.lastIndex(of: ".") else { return "application/octet-stream" }
         return types[name[name.index(after: dot)...].lowercased()] ?? "application/octet-stream"
-    }
-
-    /// Returns an IMF-fixdate (RFC 9110, section 5.6.7).
-    private static func date(_ seconds: Int) -> String {
-        var (time, parts) = (seconds, tm())
-        gmtime_r(&time, &parts)
-        func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
-        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        let day = "\(days[Int(parts.tm_wday) % 7]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon) % 12])"
-        return "\(day) \(parts.tm_year + 1900) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
     }
 }

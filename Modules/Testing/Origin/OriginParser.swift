@@ -109,9 +109,7 @@ struct OriginMessage: Equatable {
         fields = HTTPFields()
         for line in lines {
             guard let colon = line.firstIndex(of: ":"), line[..<colon].isToken else { return nil }
-            var value = line[line.index(after: colon)...]
-            while let first = value.first, first == " " || first == "\t" { value.removeFirst() }
-            while let last = value.last, last == " " || last == "\t" { value.removeLast() }
+            let value = line[line.index(after: colon)...].trimmingBlanks
             guard value.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F || $0 == "\t" }) else {
                 return nil
             }

@@ -13,7 +13,7 @@ public struct OriginRequest: Sendable, Hashable {
     /// The complete body; empty if the request has none.
     public let body: Data
     /// The number of the connection that carried the request, beginning with 1.
-    public let connection: Int
+    package let connection: Int
     /// The number of the request among all requests of the origin, beginning with 1.
     package let number: Int
     /// The number of requests for this target so far, including this request. Always 1 for further targets after the

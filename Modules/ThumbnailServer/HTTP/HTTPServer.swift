@@ -37,7 +37,7 @@ final class HTTPServer: @unchecked Sendable {
         let description: String
     }
 
-    private static let stopping = BlockingExecutor(name: "thumbnail.stop", width: 1)
+    private static let stopping = BlockingExecutor(name: "thumbnail.stop", maxConcurrent: 1)
 
     private let handler: any HTTPHandling
     private let exchanges = ExchangeTable()

@@ -180,7 +180,7 @@ extension HTTPError {
         case .status: self.init(502, "the origin does not give the picture")
         case .tooLarge: self.init(413, "the original has too many bytes")
         case .unexpectedContent, .empty: self.init(422, "the original is no picture")
-        case .transport(.timedOut): self.init(504, "the origin does not answer in time")
+        case .transport(.timedOut): self.init(504, "the origin does not respond in time")
         case .transport(.addressRefused): self = AllowList.rejection
         case .hook where error.cause is HTTPError: self = AllowList.rejection
         case .shutDown: self = .shuttingDown

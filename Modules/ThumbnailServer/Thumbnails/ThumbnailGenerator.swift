@@ -55,7 +55,7 @@ final class ThumbnailGenerator: Sendable {
         self.limits = limits
         self.clock = clock
         limiter = OriginLimiter(limit: limits.maxConcurrentOriginals, hostLimit: limits.maxConcurrentOriginalsPerHost)
-        threads = BlockingExecutor(name: "thumbnail.encode", width: configuration.maxConcurrentDecodes)
+        threads = BlockingExecutor(name: "thumbnail.encode", maxConcurrent: configuration.maxConcurrentDecodes)
     }
 
     /// Returns the thumbnail from the backing store, or generates it. Cancelling the task does not end the shared

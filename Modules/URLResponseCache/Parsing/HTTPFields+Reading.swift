@@ -30,11 +30,3 @@ extension HTTPFields {
         return lines.count == 1 ? EntityTag(lines[0]) : nil
     }
 }
-
-extension EntityTag {
-    /// Returns the tags of a list such as `If-None-Match`, without invalid members. Commas inside quotes are part of a
-    /// tag.
-    static func list(_ lines: [String]) -> [EntityTag] {
-        lines.flatMap { QuotedList.members(of: $0, hasEscapes: false) }.compactMap { EntityTag(String($0)) }
-    }
-}

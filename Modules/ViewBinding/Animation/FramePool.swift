@@ -39,7 +39,7 @@ public final class FramePool: Sendable {
         byteLimit: Int = 64 << 20, maxConcurrentDecodes: Int = 2, pressureSource: (any MemoryPressureSource)? = nil
     ) {
         budget = FrameBudget(byteLimit: byteLimit)
-        executor = BlockingExecutor(name: "alcedo.frames", width: maxConcurrentDecodes)
+        executor = BlockingExecutor(name: "alcedo.frames", maxConcurrent: maxConcurrentDecodes)
         let observation = pressureSource?.observe { [weak self] in self?.pressureChanged(to: $0) }
         state.withLock { $0.observation = observation }
     }

@@ -41,8 +41,8 @@ struct TransferBenchmark {
         let data = Data(bytes)
         let keys = (0..<count).map { ImageKey(ResourceKey("https://images.example.org/album/\($0)/large.jpg")) }
         let bare = try BareFiles(directory: location.appending(path: "bare"), count: count)
-        let thread = BlockingExecutor(name: "alcedo.bench", width: 1)
-        let pool = BlockingExecutor(name: "alcedo.bench", width: 2)
+        let thread = BlockingExecutor(name: "alcedo.bench", maxConcurrent: 1)
+        let pool = BlockingExecutor(name: "alcedo.bench", maxConcurrent: 2)
         let limits = DataCacheLimits(maximumSize: .max)
         let files = FileDiskCache(directory: location.appending(path: "files"), limits: limits)
         let database = SQLiteDiskCache(directory: location.appending(path: "database"), sizeLimit: .max)

@@ -73,7 +73,7 @@ struct DownloaderPeer: DownloadPeer {
         let limit = job.what.width
         downloader = Downloader(
             transport: CURLTransport(options: TransportPeer.options(job)),
-            configuration: Downloader.Configuration(maxConcurrentDownloads: limit))
+            configuration: DownloaderConfiguration(maxConcurrentDownloads: limit))
     }
 
     func fetch(_ count: Int, from first: Int) async throws -> Duration {

@@ -8,7 +8,7 @@ import FoundationNetworking
 ///
 /// The thread's width is 1, so that one at a time uses the loop.
 final class MultiLoopPeer: DownloadPeer {
-    private let thread = BlockingExecutor(name: "alcedo.bench.c", width: 1)
+    private let thread = BlockingExecutor(name: "alcedo.bench.c", maxConcurrent: 1)
     /// Its address.
     private let loop: UInt
 
@@ -64,7 +64,7 @@ struct URLSessionPeer: DownloadPeer {
 
 /// Python's aiohttp, in a process of its own. It speaks no HTTP/2.
 final class AIOHTTPPeer: DownloadPeer {
-    private let thread = BlockingExecutor(name: "alcedo.bench.python", width: 1)
+    private let thread = BlockingExecutor(name: "alcedo.bench.python", maxConcurrent: 1)
     private let process: BenchProcess
 
     /// Returns the version of aiohttp that an interpreter has; nil when it has none.

@@ -40,7 +40,7 @@ struct FaultTests {
             try await receive(.text("x").stalling(at: .beforeHead), firstByte: .milliseconds(100))
         }
         #expect(late?.code == .timedOut)
-        #expect(late?.message == "no answer began within 0.1 seconds")
+        #expect(late?.message == "no response began within 0.1 seconds")
         // It is over with the first byte: only the total ends this one.
         let slow = await code {
             try await receive(
@@ -54,7 +54,7 @@ struct FaultTests {
         let drip = OriginReply.raw(Data(String(repeating: hints, count: 3).utf8)).stalling(
             at: .afterBody(hints.utf8.count))
         let error = await code { try await receive(drip, firstByte: .milliseconds(100), total: .seconds(3)) }
-        #expect(error?.message == "no answer began within 0.1 seconds")
+        #expect(error?.message == "no response began within 0.1 seconds")
     }
 
     @Test(arguments: [

@@ -97,7 +97,7 @@ final class SecureServer: Sendable {
                 programs[0], ["-p", directory.path, "-e", "stderr", "-c", "nginx.conf"], folder: directory.path,
                 input: .file("/dev/null"), output: .file("/dev/null"), problems: .descriptor(writer))
         }
-        let isReady = try await BlockingExecutor(name: "nginx", width: 1).run {
+        let isReady = try await BlockingExecutor(name: "nginx", maxConcurrent: 1).run {
             var text = ""
             var piece = [UInt8](repeating: 0, count: 1_000)
             while case let count = read(words, &piece, piece.count), count > 0 {

@@ -18,7 +18,7 @@ struct BlockingTests {
 
     /// Runs where a thread may block.
     private func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await BlockingExecutor(name: "test", width: 1).run(work)
+        try await BlockingExecutor(name: "test", maxConcurrent: 1).run(work)
     }
 
     @Test func `what is stored is found, by everybody, until it has expired`() async throws {

@@ -174,7 +174,7 @@ struct ReadYourWriteTests {
     func `a flush returns when all is on disk, whoever's thread it is stored on`(isBlocking: Bool) async throws {
         let store: Task<Void, any Error>
         if isBlocking {
-            let thread = BlockingExecutor(name: "test", width: 1)
+            let thread = BlockingExecutor(name: "test", maxConcurrent: 1)
             store = Task { [cache] in
                 try await thread.run { try cache.storeBlocking(CachedData(bytes(1)), for: key("a")) }
             }

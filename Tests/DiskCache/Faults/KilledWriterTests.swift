@@ -20,7 +20,7 @@ struct KilledWriterTests {
 
     private static let names = (0..<2).map { writer in (0..<15).map { "\(writer)-\($0)" } }
 
-    private static let compacting = BlockingExecutor(name: "compacting", width: 1)
+    private static let compacting = BlockingExecutor(name: "compacting", maxConcurrent: 1)
 
     private static func cache(_ path: String, _ work: Work) -> FileDiskCache {
         FileDiskCache(

@@ -1,6 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
-import CBeneath
+import CFileSystemShim
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -155,7 +155,7 @@ struct LinkedDirectoryTests {
         ("folder/new", O_RDWR | O_CREAT | O_EXCL, 0),
         ("folder/file", O_RDWR | O_CREAT | O_EXCL, EEXIST),
     ])
-    func `both ways of opening refuse the same`(path: String, flags: Int32, refusal: Int32) throws {
+    func `both ways of opening refuse the same`(path: String, flags: Int32, error: Int32) throws {
         let place = outside.path
         try FileManager.default.createDirectory(atPath: place + "/folder", withIntermediateDirectories: false)
         for name in ["file", "folder/file"] { try Data("x".utf8).write(to: URL(filePath: "\(place)/\(name)")) }
@@ -167,7 +167,7 @@ struct LinkedDirectoryTests {
         for open in [alcedo_open_beneath, alcedo_open_stepwise] {
             errno = 0
             let descriptor = open(root, path, flags, 0o600)
-            #expect((descriptor < 0 ? errno : 0) == refusal)
+            #expect((descriptor < 0 ? errno : 0) == error)
             if descriptor >= 0 { close(descriptor) }
             if path == "folder/new" { unlink(place + "/folder/new") }
         }

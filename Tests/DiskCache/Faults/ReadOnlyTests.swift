@@ -77,8 +77,8 @@ struct ReadOnlyTests {
     @Test func `maintenance says what it could not do`() async throws {
         let verified = await FileDiskCache(directory: view.url, clock: clock).verify()
         #expect(verified.checkedCount == 10 && verified.byteCount == directory.fileSizes)
-        #expect(verified.refusal?.code == .notWritable)
-        #expect(await cache.trim(toSize: 0).refusal?.code == .notWritable)
+        #expect(verified.error?.code == .notWritable)
+        #expect(await cache.trim(toSize: 0).error?.code == .notWritable)
         #expect(await cache.listingError() == nil)
         try FileManager.default.removeItem(at: directory.url.appending(path: "index"))
         #expect(await FileDiskCache(directory: view.url).listingError()?.code == .notWritable)

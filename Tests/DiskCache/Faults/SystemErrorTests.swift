@@ -34,7 +34,7 @@ struct SystemErrorTests {
                 expect(await cache.count == 41, "what is there is not counted")
                 let report = await cache.trim(toSize: 0)
                 expect(report.removals.count == 41 - files.count, "the trim tells of what is there")
-                expect(report.refusal?.code == .notWritable, "the trim does not tell that something is left")
+                expect(report.error?.code == .notWritable, "the trim does not tell that something is left")
                 expect(await cache.count == files.count, "after a trim what is there is not counted")
                 expect(await cache.totalSize == directory.fileSizes, "after a trim the sum is wrong")
                 await cache.removeAll()
@@ -59,18 +59,18 @@ struct SystemErrorTests {
                 chmod(directory.file("a"), 0)
                 let verified = await cache.verify()
                 guard verified.checkedCount == 1, verified.damagedNames.isEmpty, await cache.count == 2 else { exit(3) }
-                guard verified.refusal?.message.contains("Permission denied") == true else { exit(4) }
+                guard verified.error?.message.contains("Permission denied") == true else { exit(4) }
                 chmod(directory.file("a"), 0o600)
                 guard await cache.verify() == DataCacheVerification(checkedCount: 2, byteCount: directory.fileSizes)
                 else { exit(5) }
                 guard await cache.listingError() == nil else { exit(6) }
                 chmod(directory.path, 0)
                 let another = FileDiskCache(directory: directory.url)
-                let refusal = await another.listingError()
+                let error = await another.listingError()
                 let report = await another.trim(toSize: 0)
                 let blind = await another.verify()
                 chmod(directory.path, 0o700)
-                guard refusal?.code == .notWritable, report.refusal == refusal, blind.refusal == refusal else {
+                guard error?.code == .notWritable, report.error == error, blind.error == error else {
                     exit(7)
                 }
             }

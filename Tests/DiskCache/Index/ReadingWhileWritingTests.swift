@@ -49,7 +49,7 @@ struct ReadingWhileWritingTests {
         let store = try #require(FileDiskCache(directory: directory.url).engine).store
         let (looks, isOver) = (Guarded(0), Guarded(false))
         // One that blocks, on a thread of its own.
-        async let looking: Void = BlockingExecutor(name: "looking", width: 1).run {
+        async let looking: Void = BlockingExecutor(name: "looking", maxConcurrent: 1).run {
             while !isOver.value {
                 if !store.contains(key("nothing")) { looks.change { $0 += 1 } }
             }

@@ -82,7 +82,8 @@ struct BackgroundTests {
         Read(testDescription: "mapped") { await $0.mappedEntry(for: key("b")) != nil },
         Read(testDescription: "in pieces") { await $0.chunks(for: key("b")) != nil },
         Read(testDescription: "on a thread of one's own") { cache in
-            (try? await BlockingExecutor(name: "test", width: 1).run { cache.entryBlocking(for: key("b")) }) != nil
+            (try? await BlockingExecutor(name: "test", maxConcurrent: 1).run { cache.entryBlocking(for: key("b")) })
+                != nil
         },
     ]
 

@@ -173,7 +173,7 @@ struct FileWaiterTests {
     @Test func `a large local file is read piece by piece, to memory too`() async throws {
         let large = sample((3 << 20) + 5)
         try large.write(to: URL(filePath: path("source")))
-        var configuration = Downloader.Configuration(maximumByteCount: large.count)
+        var configuration = DownloaderConfiguration(maximumByteCount: large.count)
         configuration.progressInterval = .zero
         let steps = Guarded<[Int]>([])
         let source = DownloadRequest(.file(path("source")))

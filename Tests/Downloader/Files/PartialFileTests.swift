@@ -111,7 +111,7 @@ struct PartialFileTests {
 
     @Test func `many at once, of several threads, each have their own`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            let threads = BlockingExecutor(name: "test", width: 4)
+            let threads = BlockingExecutor(name: "test", maxConcurrent: 4)
             for number in 0..<200 {
                 group.addTask { [target] in
                     try await threads.run {

@@ -19,14 +19,14 @@ struct DefaultFieldsTests {
         _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) async throws -> HTTPRequest {
         let transport = FakeTransport(body: Data("x".utf8))
-        var configuration = Downloader.Configuration()
+        var configuration = DownloaderConfiguration()
         change(&configuration)
         let downloader = Downloader(transport: transport, configuration: configuration)
         let url = try #require(URL(string: "http://h/a"))
         let request = HTTPRequest(url: url, fields: fields, idleTimeout: idleTimeout)
         _ = try await downloader.download(.http(request))
         let sent = try #require(transport.requests.first)
-        if configuration.modifyRequest == nil { #expect(downloader.completed(request) == sent) }
+        if configuration.modifyRequest == nil { #expect(downloader.addingDefaultFields(to: request) == sent) }
         return sent
     }
 
@@ -86,7 +86,7 @@ struct DefaultFieldsTests {
     @Test func `a failure is forgotten by its URL, though the request carries default fields`() async throws {
         let transport = FakeTransport(body: Data(), status: 404)
         let failed = FailureCache()
-        var configuration = Downloader.Configuration()
+        var configuration = DownloaderConfiguration()
         configuration.failureCache = failed
         let downloader = Downloader(transport: transport, configuration: configuration)
         let url = try #require(URL(string: "http://h/a"))

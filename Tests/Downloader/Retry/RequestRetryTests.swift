@@ -14,7 +14,7 @@ struct RequestRetryTests {
         let transport = FakeTransport { request in
             HTTPResponse(head: HTTPResponseHead(url: request.url, status: 503), body: HTTPBody(Data()))
         }
-        var configuration = Downloader.Configuration()
+        var configuration = DownloaderConfiguration()
         configuration.retry = policy
         return (Downloader(transport: transport, configuration: configuration), transport)
     }

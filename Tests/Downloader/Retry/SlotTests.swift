@@ -32,7 +32,7 @@ struct SlotTests {
             return HTTPResponse(
                 head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data("x".utf8)))
         }
-        var configuration = Downloader.Configuration(maxConcurrentDownloads: limit, rate: rate)
+        var configuration = DownloaderConfiguration(maxConcurrentDownloads: limit, rate: rate)
         configuration.retry = RetryPolicy(baseDelay: .zero)
         change(&configuration)
         return (Downloader(transport: transport, configuration: configuration, clock: clock), transport)

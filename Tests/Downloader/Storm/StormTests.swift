@@ -10,8 +10,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct StormTests {
-    private static func configuration(hostLimit: Int) -> Downloader.Configuration {
-        var configuration = Downloader.Configuration(
+    private static func configuration(hostLimit: Int) -> DownloaderConfiguration {
+        var configuration = DownloaderConfiguration(
             maxConcurrentDownloads: 6, maxConcurrentDownloadsPerHost: hostLimit, order: .lastInFirstOut)
         configuration.retry = RetryPolicy(maximumAttempts: 3, baseDelay: .zero, maximumRetryAfter: .zero)
         configuration.retryBudget = RetryBudget(share: 1, perSecond: 0, burst: 1_000)

@@ -14,7 +14,7 @@ struct CachedLayersTests {
 
         func hasResponse(for request: HTTPRequest) async -> Bool { urls.value.contains(request.url) }
 
-        func removeResponses(for request: HTTPRequest) async { urls.change { _ = $0.remove(request.url) } }
+        func removeAllResponses(for request: HTTPRequest) async { urls.change { _ = $0.remove(request.url) } }
     }
 
     private let responses = Responses()

@@ -13,7 +13,7 @@ struct ProviderTests {
     private struct NoResponses: ResponseCacheAccess {
         func hasResponse(for request: HTTPRequest) async -> Bool { false }
 
-        func removeResponses(for request: HTTPRequest) async {}
+        func removeAllResponses(for request: HTTPRequest) async {}
     }
 
     /// A use of the pipeline in a closure.

@@ -19,29 +19,29 @@ struct DataCacheKitTests {
         var broken: Set<String> {
             switch self {
             case .losesNotes:
-                ["what was stored is found, with its notes", "entries survive the cache that stored them"]
+                ["a stored entry is found, with its metadata", "entries survive the cache that stored them"]
             case .findsSomethingInNothing:
                 [
-                    "what was never stored is not found", "removing everything leaves nothing",
-                    "entries of another storage are not seen",
+                    "a missing entry is not found", "removing everything leaves nothing",
+                    "entries of another storage are not found",
                 ]
-            case .givesSlices: ["data begins at index nought"]
-            case .dropsEmptyEntries: ["no bytes are an entry too"]
+            case .givesSlices: ["data begins at index zero"]
+            case .dropsEmptyEntries: ["an entry may be empty"]
             case .keepsWhatItShouldReplace: ["storing again replaces the entry"]
             case .ignoresVariants:
                 [
-                    "a variant and the original do not stand for one another", "it says what it contains",
+                    "a variant and the original are separate entries", "it reports the entries that it contains",
                     "removing a resource removes its original and variants, no other's, and says how many",
                 ]
-            case .makesNamesOfKeys: ["keys may hold anything"]
+            case .makesNamesOfKeys: ["keys may have any content"]
             case .removesAlways: ["removing removes that entry only, and says whether there was one"]
             case .keepsTheSizeOfAll:
-                ["removing everything leaves nothing", "what removes goes on in a cancelled task"]
+                ["removing everything leaves nothing", "removals complete in a cancelled task"]
             case .hasNoLimit, .evictsTheNewest: ["the size stays within the limit, and the newest entry stays"]
             case .storesOversized, .refusesOversizedWrongly, .oversizedEvictsAll:
                 ["an entry over the whole limit is an error, and evicts nothing"]
-            case .tearsEntries: ["many tasks at once see whole entries only"]
-            case .heedsCancellation: ["what removes goes on in a cancelled task"]
+            case .tearsEntries: ["concurrent tasks find complete entries only"]
+            case .heedsCancellation: ["removals complete in a cancelled task"]
             case .forgetsAtTheEnd: ["entries survive the cache that stored them"]
             case .removesLikeResources:
                 ["removing a resource removes its original and variants, no other's, and says how many"]
@@ -52,18 +52,19 @@ struct DataCacheKitTests {
                 ]
             case .containsAlways:
                 [
-                    "it says what it contains", "an entry whose time is over is not stored, and what was there goes",
+                    "it reports the entries that it contains",
+                    "an expired entry is not stored, and removes the entry under its key",
                     "removing a resource removes its original and variants, no other's, and says how many",
                 ]
             case .forgetsExpiries:
-                ["an entry comes back with its expiry", "entries survive the cache that stored them"]
-            case .storesTheExpired: ["an entry whose time is over is not stored, and what was there goes"]
+                ["an entry is found with its expiry", "entries survive the cache that stored them"]
+            case .storesTheExpired: ["an expired entry is not stored, and removes the entry under its key"]
             case .forgetsWhenFlushed:
                 [
-                    "flushing returns, and loses nothing", "entries survive the cache that stored them",
+                    "flushing returns and loses no entry", "entries survive the cache that stored them",
                     "the size stays within the limit, and the newest entry stays",
                 ]
-            case .hasOneStorage: ["entries of another storage are not seen"]
+            case .hasOneStorage: ["entries of another storage are not found"]
             }
         }
     }

@@ -14,15 +14,15 @@ struct DecoderKitTests {
         /// The checks that fail.
         var broken: Set<String> {
             switch self {
-            case .changesItsMind: ["a file is decoded, and twice to the same image"]
+            case .changesItsMind: ["decoding a file twice returns equal images"]
             case .decodesText: ["text is an error"]
-            case .fillsWhatIsMissing: ["every beginning of a file is truncated, however its bytes come"]
-            case .guessesTheSize: ["inspecting a beginning of a file gives what the whole file gives, or an error"]
-            case .piecesIgnoreDamage: ["flipped bits give the same error or image however the bytes come"]
+            case .fillsWhatIsMissing: ["every prefix of a file is truncated, for every division of its bytes"]
+            case .guessesTheSize: ["inspecting a prefix of a file returns the properties of the whole file, or throws"]
+            case .piecesIgnoreDamage: ["flipped bits give the same error or image for every division of the bytes"]
             case .announcesLess: ["flipped bits give an error or an image of the announced size"]
-            case .swapsPieces: ["an image does not depend on the pieces its bytes come in"]
+            case .swapsPieces: ["an image does not depend on the division of its bytes"]
             case .turnsRows: ["rows are those of the image"]
-            case .ignoresLimits: ["limits of pixels and bytes are kept"]
+            case .ignoresLimits: ["limits of pixels and bytes are enforced"]
             }
         }
     }

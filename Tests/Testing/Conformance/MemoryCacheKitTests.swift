@@ -17,35 +17,35 @@ struct MemoryCacheKitTests {
             switch self {
             case .confusesKeysOfOneLength:
                 [
-                    "what was stored is found, and nothing else", "it says what it contains",
+                    "a stored image is found, and no other", "it reports the entries that it contains",
                     "an image over the whole limit is not stored, and evicts nothing else",
                     "removing removes that image only, and says whether there was one",
                     "removing a resource removes all its variants, and no other's",
-                    "many tasks at once keep the cost right",
+                    "concurrent tasks keep the cost correct",
                 ]
             case .ignoresVariants:
                 [
-                    "a variant and the original do not stand for one another",
+                    "a variant and the original are separate entries",
                     "removing a resource removes all its variants, and no other's",
                 ]
             case .keepsWhatItShouldReplace: ["storing again replaces the image and its cost"]
             case .countsReplacedImages:
-                ["storing again replaces the image and its cost", "many tasks at once keep the cost right"]
+                ["storing again replaces the image and its cost", "concurrent tasks keep the cost correct"]
             case .hasALimitOfItsOwn: ["the sum of the costs never exceeds the limit"]
             case .oversizedEvictsAll: ["an image over the whole limit is not stored, and evicts nothing else"]
             case .storesOversized:
                 [
                     "an image over the whole limit is not stored, and evicts nothing else",
-                    "an image over the whole limit takes away what it was to replace",
+                    "an image over the whole limit removes the image that it was to replace",
                 ]
-            case .oversizedLeavesTheOld: ["an image over the whole limit takes away what it was to replace"]
-            case .storesWithoutRoom: ["a limit of nought stores nothing"]
+            case .oversizedLeavesTheOld: ["an image over the whole limit removes the image that it was to replace"]
+            case .storesWithoutRoom: ["a limit of zero stores nothing"]
             case .removesAlways: ["removing removes that image only, and says whether there was one"]
             case .removesTooMuch: ["removing removes that image only, and says whether there was one"]
             case .removesByPrefix, .forgetsVariants: ["removing a resource removes all its variants, and no other's"]
-            case .containsAlways: ["it says what it contains"]
+            case .containsAlways: ["it reports the entries that it contains"]
             case .keepsTheCostOfAll: ["removing everything leaves nothing"]
-            case .ignoresTrims: ["trimming reaches the cost asked for"]
+            case .ignoresTrims: ["trimming reaches the requested cost"]
             }
         }
     }
@@ -54,7 +54,7 @@ struct MemoryCacheKitTests {
     func `a cache that is broken in one way fails the checks of that`(fault: Fault) async {
         let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.byteLimit, fault) }
         // Whether tasks that run beside one another hit upon these keys is chance.
-        let chancy: Set = fault == .confusesKeysOfOneLength ? ["many tasks at once keep the cost right"] : []
+        let chancy: Set = fault == .confusesKeysOfOneLength ? ["concurrent tasks keep the cost correct"] : []
         #expect(failed.subtracting(chancy) == fault.broken.subtracting(chancy))
     }
 

@@ -15,8 +15,8 @@ struct ResponseStoreKitTests {
         /// The check that fails.
         var broken: String {
             switch self {
-            case .forgetsNotes: "an entry is found whole and as it was stored, and nothing else"
-            case .ignoresVariants: "a variant and the resource's own entry do not stand for one another"
+            case .forgetsNotes: "an entry is found complete and unchanged, and no other"
+            case .ignoresVariants: "a variant and the resource's own entry are separate"
             case .keepsTheOld: "storing again replaces the entry"
             case .storesWhatItMayNot: "an entry that may not be stored leaves nothing under its key"
             case .ignoresItsLimit: "an entry over the whole limit leaves nothing under its key"
@@ -24,7 +24,7 @@ struct ResponseStoreKitTests {
             case .forgetsVariants: "removing a resource removes all its variants, and no other's"
             case .keepsTheDateItself: "removing since a date leaves no response that came at it or later"
             case .keepsVariants: "removing everything leaves nothing"
-            case .mixesBodies: "many tasks at once find whole entries"
+            case .mixesBodies: "concurrent tasks find complete entries"
             }
         }
     }

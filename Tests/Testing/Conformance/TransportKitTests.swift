@@ -17,20 +17,20 @@ struct TransportKitTests {
 
         var broken: Set<String> {
             switch self {
-            case .losesAField: ["an answer arrives with its status, fields and bytes"]
+            case .losesAField: ["a response arrives with its status, fields and bytes"]
             case .losesTheRequestBody: ["method, fields and body reach the server"]
             case .followsRedirects: ["a redirect is returned, not followed"]
             case .throwsOnMissing: ["no status is an error"]
             case .losesTheLastByteOfChunks:
-                ["a chunked body arrives whole", "a length beside a transfer coding is not told"]
-            case .tellsTwoLengths: ["a length beside a transfer coding is not told"]
+                ["a chunked body arrives completely", "a length beside a transfer coding is not reported"]
+            case .tellsTwoLengths: ["a length beside a transfer coding is not reported"]
             case .losesFieldsOfHEAD: ["HEAD has fields and no body"]
-            case .closesConnections: ["connections are kept and used again"]
-            case .answersForAnother: ["a hundred requests at once each get their own answer"]
+            case .closesConnections: ["connections are kept and reused"]
+            case .answersForAnother: ["a hundred concurrent requests each receive their own response"]
             case .endsAreWhole:
                 [
                     "a body shorter than declared is an error", "a connection cut in the body is an error",
-                    "a chunked body that is cut is an error", "a chunk that is none is an error",
+                    "a chunked body that is cut is an error", "an invalid chunk is an error",
                     "a connection reset in the body is an error", "a transfer that does not end in time is an error",
                     "a server that falls silent in the body is an error after the idle timeout",
                 ]
@@ -38,31 +38,31 @@ struct TransportKitTests {
                 [
                     "a body shorter than declared is an error", "a connection cut in the body is an error",
                     "a chunked body that is cut is an error", "a connection cut before the head is an error",
-                    "a server that is not there is an error", "another scheme than HTTP is refused",
-                    "a chunk that is none is an error", "a connection reset in the body is an error",
+                    "a missing server is an error", "a scheme other than HTTP is rejected",
+                    "an invalid chunk is an error", "a connection reset in the body is an error",
                     "a host without an address is an error",
-                    "a length that is none, and two that differ, are errors",
-                    "a server that stays silent is an error after the idle timeout",
+                    "an invalid length, and two different lengths, are errors",
+                    "a silent server is an error after the idle timeout",
                     "a server that falls silent in the body is an error after the idle timeout",
-                    "an answer that does not begin in time is an error",
+                    "a response that does not begin in time is an error",
                     "a transfer that does not end in time is an error",
-                    "a field with a line end in it is refused",
+                    "a field that contains a line end is rejected",
                 ]
-            case .sendsLineEnds: ["a field with a line end in it is refused"]
-            case .takesAnyScheme: ["another scheme than HTTP is refused"]
+            case .sendsLineEnds: ["a field that contains a line end is rejected"]
+            case .takesAnyScheme: ["a scheme other than HTTP is rejected"]
             case .wrapsCancellation:
                 [
                     "cancelling before the head ends the exchange with CancellationError",
                     "cancelling in the body ends the transfer with CancellationError",
-                    "a task that is cancelled already sends nothing, or at least gets nothing",
-                    "every request that is cancelled at random has exactly one outcome",
+                    "a task that is already cancelled receives no response",
+                    "a request that is cancelled at a random time has exactly one outcome",
                 ]
-            case .readsPastTheEnd: ["a body longer than declared ends where it was declared"]
-            case .tellsNoMetrics: ["an answer tells what it took when its body has ended"]
+            case .readsPastTheEnd: ["a body longer than declared ends at the declared length"]
+            case .tellsNoMetrics: ["a response has its metrics when its body has ended"]
             case .cancelsUnasked:
                 [
-                    "a hundred requests at once each get their own answer",
-                    "every request that is cancelled at random has exactly one outcome",
+                    "a hundred concurrent requests each receive their own response",
+                    "a request that is cancelled at a random time has exactly one outcome",
                 ]
             }
         }
@@ -80,8 +80,8 @@ struct TransportKitTests {
 
     @Test func `every check but those of waiting is seen to fail`() {
         let unseen: Set<String> = [
-            "the head arrives while the body is still on its way", "letting go of the body ends the transfer",
-            "an endless body ends when its reader has had enough",
+            "the head arrives before the body", "releasing the body ends the transfer",
+            "an endless body ends when its reader cancels",
         ]
         let covered = Set(Fault.allCases.flatMap(\.broken))
         #expect(covered.union(unseen) == Set(TransportConformance.checks.map(\.description)))

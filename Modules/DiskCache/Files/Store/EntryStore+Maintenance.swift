@@ -22,7 +22,7 @@ extension EntryStore {
     /// such links.
     func beginVerification() -> (names: [EntryName], found: DataCacheVerification) {
         guard !index.isMissing else { return ([], DataCacheVerification()) }
-        var found = DataCacheVerification(refusal: index.load())
+        var found = DataCacheVerification(error: index.load())
         let links = files.removeLinkedShards()
         var lost: [EntryName] = []
         if !links.isEmpty {
@@ -184,7 +184,7 @@ extension EntryStore {
 
 extension DataCacheVerification {
     /// Records why an operation failed. The report has the first reason.
-    mutating func recordFailure(_ error: DataCacheError?) { refusal = refusal ?? error }
+    mutating func recordFailure(_ error: DataCacheError?) { self.error = self.error ?? error }
 }
 
 extension DataCacheItem {

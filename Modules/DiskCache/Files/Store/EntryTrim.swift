@@ -130,7 +130,7 @@ struct EntryTrim: Sendable {
     }
 
     /// Records why an entry cannot be removed. The report has the first reason.
-    mutating func recordFailure(_ error: DataCacheError?) { report.refusal = report.refusal ?? error }
+    mutating func recordFailure(_ error: DataCacheError?) { report.error = report.error ?? error }
 
     private func isReached(_ totalSize: Int, _ totalCount: Int) -> Bool {
         guard totalSize > size || totalCount > count else { return true }

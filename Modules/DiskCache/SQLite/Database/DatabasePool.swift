@@ -20,7 +20,7 @@ final class DatabasePool<Queries>: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the threads.
-    ///   - width: The maximum number of threads.
+    ///   - maxConcurrent: The maximum number of threads.
     ///   - directory: The cache's directory.
     ///   - role: The role of the connections.
     ///   - lockTimeout: The maximum time to wait for another process.
@@ -28,10 +28,10 @@ final class DatabasePool<Queries>: Sendable {
     ///     nothing.
     ///   - prepare: A closure that prepares the statements of a new connection.
     init(
-        name: String, width: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockTimeout: Duration,
+        name: String, maxConcurrent: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockTimeout: Duration,
         onDamage: @escaping @Sendable () -> Void = {}, prepare: @escaping DatabaseFile<Queries>.Preparation
     ) {
-        executor = BlockingExecutor(name: name, width: width)
+        executor = BlockingExecutor(name: name, maxConcurrent: maxConcurrent)
         makeFile = {
             ConfinedFile(
                 DatabaseFile(

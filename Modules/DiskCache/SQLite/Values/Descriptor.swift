@@ -1,6 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
-private import CBeneath
+private import CFileSystemShim
 import AlcedoRuntime
 import FoundationEssentials
 

@@ -1,8 +1,8 @@
-import AlcedoCore
 public import AlcedoHTTP
+public import AlcedoRuntime
 
-/// An error of a download.
-public struct DownloadError: Error, Sendable, CustomStringConvertible {
+/// An error of a download. Two errors are equal if their codes and messages are.
+public struct DownloadError: CodedError {
     /// The kind of a failure.
     public enum Code: Sendable, Hashable {
         /// The server responded with a status that the configuration does not accept. ``DownloadError/head`` is the
@@ -55,9 +55,6 @@ public struct DownloadError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
         self.head = head
     }
-
-    /// A one-sentence description for logs.
-    public var description: String { message }
 }
 
 extension DownloadError {

@@ -8,7 +8,7 @@ public import FoundationEssentials
 /// import AlcedoCore
 /// import AlcedoDownloader
 ///
-/// var configuration = Downloader.Configuration(maxConcurrentDownloads: 8)
+/// var configuration = DownloaderConfiguration(maxConcurrentDownloads: 8)
 /// configuration.retry = RetryPolicy(maximumAttempts: 3)
 /// configuration.totalTimeout = .seconds(60)
 /// ```
@@ -127,13 +127,13 @@ public struct DownloaderConfiguration: Sendable {
 
     /// Returns the request as it is sent, with the default fields and the default idle timeout where it has none of its
     /// own.
-    func completed(_ request: HTTPRequest) -> HTTPRequest {
-        var completed = request
+    func addingDefaultFields(to request: HTTPRequest) -> HTTPRequest {
+        var filled = request
         for field in defaultFields where request.fields[field.name] == nil {
-            completed.fields.append(field.name, field.value)
+            filled.fields.append(field.name, field.value)
         }
-        if request.ownIdleTimeout == nil { completed.idleTimeout = idleTimeout }
-        return completed
+        if request.ownIdleTimeout == nil { filled.idleTimeout = idleTimeout }
+        return filled
     }
 
     /// Checks the first bytes of a content with ``acceptsContent``.

@@ -8,7 +8,7 @@ import FoundationEssentials
 /// ```swift
 /// import AlcedoDownloader
 ///
-/// var configuration = Downloader.Configuration()
+/// var configuration = DownloaderConfiguration()
 /// configuration.failureCache = FailureCache(lifetime: .seconds(60))
 /// ```
 ///

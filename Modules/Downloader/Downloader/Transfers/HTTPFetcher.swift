@@ -27,7 +27,7 @@ final class HTTPFetcher: Sendable {
     ) {
         (self.configuration, self.clock, self.random) = (configuration, clock, random)
         http = PolicyTransport(transport, configuration: configuration, clock: clock)
-        threads = BlockingExecutor(name: "alcedo.downloads", width: 2, taskExecutor: configuration.taskExecutor)
+        threads = BlockingExecutor(name: "alcedo.downloads", maxConcurrent: 2, taskExecutor: configuration.taskExecutor)
         partialContents = PartialContentStore(configuration.resume, clock: clock)
     }
 

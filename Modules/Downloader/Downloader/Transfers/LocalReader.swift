@@ -15,7 +15,7 @@ struct LocalReader: Sendable {
     private let files: BlockingExecutor
 
     init(configuration: DownloaderConfiguration, clock: any TimeSource) {
-        files = BlockingExecutor(name: "alcedo.files", width: 2, taskExecutor: configuration.taskExecutor)
+        files = BlockingExecutor(name: "alcedo.files", maxConcurrent: 2, taskExecutor: configuration.taskExecutor)
         (maximumByteCount, progressInterval) = (configuration.maximumByteCount, configuration.progressInterval)
         self.clock = clock
     }

@@ -31,7 +31,7 @@ final class PolicyTransport: Sendable {
 
     /// Sends a request. Returns when the head of the final response has arrived.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let request = configuration.completed(request)
+        let request = configuration.addingDefaultFields(to: request)
         guard let limit = configuration.firstByteTimeout else { return try await follower.send(request) }
         return try await send(request, within: limit)
     }
@@ -63,7 +63,8 @@ final class PolicyTransport: Sendable {
         }
         guard configuration.acceptsStatus(head.status) else {
             throw DownloadError(
-                .status(head.status), "the server answered \(head.status) for \(head.url.shown)", head: head)
+                .status(head.status), "the server responded with status \(head.status) for \(head.url.shown)",
+                head: head)
         }
     }
 

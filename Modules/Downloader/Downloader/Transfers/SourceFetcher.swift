@@ -12,7 +12,7 @@ struct SourceFetcher: Sendable {
     init(transport: any HTTPTransport, configuration: DownloaderConfiguration, clock: any TimeSource) {
         http = HTTPFetcher(transport: transport, configuration: configuration, clock: clock)
         local = LocalReader(configuration: configuration, clock: clock)
-        threads = BlockingExecutor(name: "alcedo.written", width: 2, taskExecutor: configuration.taskExecutor)
+        threads = BlockingExecutor(name: "alcedo.written", maxConcurrent: 2, taskExecutor: configuration.taskExecutor)
     }
 
     /// Fetches the content of a transfer.

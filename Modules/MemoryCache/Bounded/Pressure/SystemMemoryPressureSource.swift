@@ -158,7 +158,7 @@ private final class MemoryPressureHub: Sendable {
         }
         guard mayStart else { return }
         // The executor and its thread are released when its only job ends.
-        let executor = BlockingExecutor(name: "alcedo.memory-pressure", width: 1)
+        let executor = BlockingExecutor(name: "alcedo.memory-pressure", maxConcurrent: 1)
         Task.detached {
             try? await executor.run { self.run(stop) { self.report($0, from: stop) } }
         }

@@ -1,5 +1,5 @@
-#ifndef CBENEATH_H
-#define CBENEATH_H
+#ifndef ALCEDO_CFILESYSTEMSHIM_H
+#define ALCEDO_CFILESYSTEMSHIM_H
 
 // Opens files below a directory without following any symbolic link. Swift cannot call openat2: the C library has no
 // function for it, and syscall() is variadic.

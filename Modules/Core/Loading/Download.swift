@@ -1,0 +1,56 @@
+public import AlcedoHTTP
+public import FoundationEssentials
+
+/// The downloaded content of a source.
+public struct Download: Sendable {
+    /// The whole content.
+    public var data: Data
+    /// The head of the response, if the source is a server. Its URL is the last URL of a redirect chain.
+    public var head: HTTPResponseHead?
+    /// The part of the caching transport that supplied the content; nil without a caching transport.
+    public var responseSource: ResponseSource? { caching?.source }
+    /// The decisions of a response cache about this response; nil without a response cache.
+    package var caching: ResponseCaching?
+    /// The times and sizes of the last exchange with the server; nil if the transport does not measure.
+    public var metrics: HTTPTransferMetrics?
+
+    /// Creates the result of a download.
+    ///
+    /// - Parameters:
+    ///   - data: The whole content.
+    ///   - response: The response whose body is the content. It supplies the head, the metrics and the decision about
+    ///     storing. Default: nil, for a source that is not a server.
+    public init(data: Data, response: HTTPResponse? = nil) {
+        self.init(data: data, head: response?.head, caching: response?.caching, metrics: response?.metrics)
+    }
+
+    package init(
+        data: Data, head: HTTPResponseHead?, caching: ResponseCaching? = nil, metrics: HTTPTransferMetrics? = nil
+    ) {
+        self.data = data
+        self.head = head
+        self.caching = caching
+        self.metrics = metrics
+    }
+
+    /// Whether a copy may be stored on disk. The decision of the response cache applies. Without a response cache,
+    /// `no-store` in the response's `Cache-Control` field forbids it (RFC 9111 section 5.2.2.5).
+    package var allowsStoring: Bool {
+        if let caching { return caching.decision.policy == .allowed }
+        return head.map { !$0.fields.list("Cache-Control", contains: "no-store") } ?? true
+    }
+}
+
+/// The progress of a transfer.
+public struct DownloadProgress: Sendable, Hashable {
+    /// The number of bytes received.
+    public var received: Int
+    /// The total number of bytes; nil if the source does not specify it.
+    public var expected: Int?
+
+    /// Creates the progress of a transfer.
+    public init(received: Int, expected: Int?) {
+        self.received = received
+        self.expected = expected
+    }
+}

@@ -1,0 +1,54 @@
+public import FoundationEssentials
+
+/// A request to download the bytes of a source.
+///
+/// ```swift
+/// let download = try await downloader.download(DownloadRequest(ImageSource(url), priority: .high))
+/// ```
+public struct DownloadRequest: Sendable {
+    /// A handler for received bytes and their offset in the content. A restarted transfer starts at offset zero again.
+    package typealias BytesHandler = @Sendable (_ offset: Int, _ bytes: Data) -> Void
+
+    /// A closure that returns when a transfer may start. Throws only `CancellationError`.
+    package typealias Admission = @Sendable () async throws -> Void
+
+    /// The source of the bytes.
+    public var source: ImageSource
+    /// The priority of the download. It may change until the download ends.
+    public var priority: PriorityHandle
+    /// A handler for received bytes and their offset in the content; nil for none. Default: nil.
+    ///
+    /// A restarted transfer starts at offset zero again. Called on any thread, one call at a time; must not block. A
+    /// request that joins a transfer in progress may receive only later bytes, or none.
+    public var onBytes: (@Sendable (_ offset: Int, _ bytes: Data) -> Void)?
+    /// A closure that is awaited when the transfer reaches the head of the queue, before the first byte is requested;
+    /// nil to start at once. Default: nil.
+    ///
+    /// The transfer occupies its slot while it waits. The caller uses this to limit the number of received bytes that
+    /// it has not processed yet. When requests share a transfer, the closure of the first request applies.
+    package var admission: Admission?
+    /// The retry policy for transfers from servers, instead of the downloader's policy; nil for the downloader's
+    /// policy. Default: nil.
+    ///
+    /// When requests share a transfer, the policy of the first request applies. A downloader without retries ignores
+    /// it.
+    public var retry: RetryPolicy?
+    /// The requested version of the local file. Requests for different versions do not share a transfer.
+    package var fileVersion: FileVersion?
+
+    /// Creates a request with a priority of its own.
+    public init(_ source: ImageSource, priority: LoadPriority = .normal) {
+        self.init(source, following: PriorityHandle(priority))
+    }
+
+    /// Creates a request that follows a priority which the owner may change.
+    package init(
+        _ source: ImageSource, following priority: PriorityHandle, onBytes: BytesHandler? = nil,
+        admission: Admission? = nil
+    ) {
+        self.source = source
+        self.priority = priority
+        self.onBytes = onBytes
+        self.admission = admission
+    }
+}

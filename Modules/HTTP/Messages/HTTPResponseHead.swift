@@ -1,0 +1,26 @@
+public import FoundationEssentials
+
+/// The status and fields of a response.
+public struct HTTPResponseHead: Sendable, Hashable {
+    /// The URL of the request.
+    public var url: URL
+    /// The three-digit status code. Unknown codes are passed on.
+    public var status: Int
+    /// The header fields.
+    public var fields: HTTPFields
+
+    /// Creates a head; by default without fields.
+    public init(url: URL, status: Int, fields: HTTPFields = HTTPFields()) {
+        self.url = url
+        self.status = status
+        self.fields = fields
+    }
+
+    /// The length that the head declares for the body. nil unless it is one non-negative decimal number and the body
+    /// has no content coding, which may change the length.
+    package var declaredBodyLength: Int? {
+        guard fields["Content-Encoding"] == nil, let value = fields["Content-Length"] else { return nil }
+        guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int(value)
+    }
+}
