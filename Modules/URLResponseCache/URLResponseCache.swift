@@ -44,7 +44,7 @@ public struct URLResponseCache: Sendable {
     ///     MiB.
     ///   - disk: A data cache that also stores the responses, within its own limits. With nil and a memory capacity of
     ///     0, every request goes to the network. No other component should use the data cache. If it cannot list its
-    ///     entries (it is not a ``/AlcedoCore/MaintainableDataCache``), such as on a shared server,
+    ///     entries (it has no ``/AlcedoCore/MeasurableDataCache/maintenance``), such as on a shared server,
     ///     ``removeResponses(since:)`` removes all responses. Default: nil.
     ///   - rules: The behavior of the cache where HTTP allows a choice. Default: the rules of a private cache.
     ///   - clock: The clock that measures times to live. Default: the system clock.
