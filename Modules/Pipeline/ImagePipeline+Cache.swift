@@ -81,7 +81,7 @@ extension ImagePipeline {
             if await pipeline.disk.contains(originalKey) { layers.insert(.original) }
             let configuration = pipeline.configuration
             if let responses = configuration.responseCache, case .http(let http) = request.source,
-                await responses.hasResponse(for: configuration.downloader.completed(http))
+                await responses.hasResponse(for: configuration.downloader.completed(http), ignoringMemory: false)
             {
                 layers.insert(.response)
             }

@@ -15,7 +15,7 @@
 public import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
-public import FoundationEssentials
+import FoundationEssentials
 
 /// A pipeline that loads images through caches, download, decoding and processing, and stores the results in caches.
 ///
@@ -44,15 +44,15 @@ public final class ImagePipeline: ImageLoading {
     let memory: MemoryStage
     let disk: DiskStage
     let processedImages: ProcessedImageStore
-    private let download: DownloadStage
+    let download: DownloadStage
     private let decode: DecodeStage
     let process: ProcessStage
     let store: StoreStage
-    private let threads: DecodingThreads
+    let threads: DecodingThreads
     /// The generations of resources. A removal, or a store by the app, prevents earlier loads from writing to the
     /// caches.
     let generations: GenerationCounter
-    private let waits = ProviderWaits()
+    let waits = ProviderWaits()
     let versions: FileVersions
     private let loads: Coalescer<LoadKey, LoadUpdate, ImageResponse>
     private let shutDownFlag = Locked(false)
@@ -142,52 +142,6 @@ public final class ImagePipeline: ImageLoading {
         let task = ImageTask(request, on: executor, onEvent: onEvent)
         task.start(on: configuration.taskExecutor) { try await self.load(request, priority: $0, onUpdate: $1) }
         return task
-    }
-
-    /// Returns the encoded bytes of a request's source, from the disk cache or the source.
-    ///
-    /// Stores the bytes according to the request's policies, after decoding only their header. Interceptors are not
-    /// called.
-    ///
-    /// - Throws: ``PipelineError``, or `CancellationError` when the task is cancelled first.
-    public func data(for request: ImageRequest) async throws -> Data {
-        try await originalData(for: request, PriorityHandle(request.priority))
-    }
-
-    /// Stores the bytes of a request's source on disk, unless the disk already has the data that the request needs.
-    ///
-    /// - Returns: False when the data was already on disk, and for a local source.
-    /// - Throws: The errors of ``data(for:)``, and ``PipelineError`` `notStored` when no cache kept the bytes.
-    func storeOriginal(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
-        guard request.source.isWorthStoring else { return false }
-        var layers = await cache.contains(request)
-        let enough: CachedLayers = store.policy(for: request).keepsVariants ? .disk : .original
-        if request.cachePolicy.disk.reads, !layers.isDisjoint(with: enough) { return false }
-        _ = try await originalData(for: request, priority)
-        await disk.flushEntry(request.originalKey)
-        layers = await cache.contains(request)
-        guard !layers.isDisjoint(with: [.original, .response]) else {
-            throw PipelineError(.notStored, "the bytes have come, and no cache on disk has kept them")
-        }
-        return true
-    }
-
-    private func originalData(for request: ImageRequest, _ priority: PriorityHandle) async throws -> Data {
-        let request = await versions.settled(request)
-        let wait = try waits.begin(request)
-        defer { wait?.end() }
-        let generation = generations.current(request.originalKey.resource)
-        let original = try await download.load(request, priority) { _ in }
-        do {
-            _ = try await threads.run(priority: priority) { [codecs = request.codecs ?? configuration.codecs] in
-                try codecs.inspect(original.data, limits: request.decoding.limits)
-            }
-        } catch let error as ImageDecodingError {
-            if original.layer == .disk, error.code.meansDamage { await download.forget(request) }
-            throw PipelineError(.decoding(error.code), error.message, cause: error)
-        }
-        await download.keep(original, for: request, since: generation)
-        return original.data
     }
 
     // MARK: Ending

@@ -22,6 +22,7 @@ public struct URLResponseCache: Sendable {
     /// The lookups and stores of this cache and its transports.
     let counts: ResponseCounts
     private let memory: MemoryResponseStore
+    private let below: (any ResponseStoring)?
     private let disk: (any MeasurableDataCache)?
 
     private init(
@@ -30,6 +31,7 @@ public struct URLResponseCache: Sendable {
     ) {
         self.rules = rules
         self.clock = clock
+        self.below = below
         self.disk = disk
         counts = ResponseCounts()
         let memory = MemoryResponseStore(byteLimit: memoryCapacity)
@@ -147,8 +149,9 @@ public struct URLResponseCache: Sendable {
 }
 
 extension URLResponseCache: ResponseCacheAccess {
-    public func hasResponse(for request: HTTPRequest) async -> Bool {
-        await candidate(for: request).response != nil
+    public func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool {
+        let store = ignoringMemory ? below : store
+        return await store?.candidate(for: request, role: rules.role, now: clock.now).response != nil
     }
 
     public func removeResponses(for request: HTTPRequest) async { await store.removeAll(of: request.resourceKey) }
