@@ -127,17 +127,40 @@ public final class ImagePipeline: ImageLoading {
 
     /// Starts a load, and returns a task that follows and controls it.
     ///
+    /// ```swift
+    /// let task = pipeline.imageTask(with: request, onResult: { show($0) })
+    /// ```
+    ///
+    /// The closures are called on the main actor. To receive the same on another actor, iterate
+    /// ``ImageTask/progress`` and ``ImageTask/previews``, and await ``ImageTask/response``. To receive the updates on
+    /// the threads where they happen, call ``load(_:priority:onUpdate:)``.
+    ///
     /// - Parameters:
     ///   - request: The image to load.
-    ///   - executor: The executor of `onEvent`. Default: the thread where the event happens, which `onEvent` must not
-    ///     block.
-    ///   - onEvent: A closure that receives the events in order, `finished` last and once. Consecutive progress events
-    ///     that wait for the executor are replaced by the latest; so are consecutive previews. Default: none. The
-    ///     task's ``ImageTask/progress``, ``ImageTask/previews`` and ``ImageTask/response`` report the same.
+    ///   - onUpdate: A closure that receives progress, previews and the cached image, in order. Consecutive progress
+    ///     updates that wait for the main actor are replaced by the latest; so are consecutive previews. Default: none.
+    ///   - onResult: A closure that receives the image or the error once, after all updates. Default: none.
     @discardableResult
     public func imageTask(
-        with request: ImageRequest, on executor: CallbackExecutor = .immediate,
-        onEvent: (@Sendable (ImageTaskEvent) -> Void)? = nil
+        with request: ImageRequest, onUpdate: (@MainActor @Sendable (LoadUpdate) -> Void)? = nil,
+        onResult: (@MainActor @Sendable (Result<ImageResponse, any Error>) -> Void)? = nil
+    ) -> ImageTask {
+        guard onUpdate != nil || onResult != nil else { return startTask(request, onEvent: nil) }
+        return startTask(request, on: { work in Task { @MainActor in work() } }) { event in
+            MainActor.assumeIsolated {
+                switch event {
+                case .update(let update): onUpdate?(update)
+                case .finished(let result): onResult?(result)
+                }
+            }
+        }
+    }
+
+    /// Starts a load. `onEvent` receives the events through `executor`; by default, on the threads where they happen.
+    @discardableResult
+    package func startTask(
+        _ request: ImageRequest, on executor: @escaping ImageTask.CallbackExecutor = { $0() },
+        onEvent: (@Sendable (ImageTask.Event) -> Void)?
     ) -> ImageTask {
         let task = ImageTask(request, on: executor, onEvent: onEvent)
         task.start(on: configuration.taskExecutor) { try await self.load(request, priority: $0, onUpdate: $1) }

@@ -111,8 +111,8 @@ struct PreviewTests {
             $0.wantsPreviews = true
             change(&$0)
         }
-        let task = pipeline.imageTask(with: request) { [levels] event in
-            if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
+        let task = pipeline.startTask(request) { [levels] event in
+            if case .update(.preview(let preview)) = event { levels.change { $0.append(preview.image.level) } }
         }
         executor.drain()
         _ = try await task.response
@@ -176,8 +176,8 @@ struct PreviewTests {
             return Download(data: Data([16]))
         }
         let pipeline = pipeline(downloader, byteBudget: 512)
-        let slow = pipeline.imageTask(with: try web("slow") { $0.wantsPreviews = true }) { [levels] event in
-            if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
+        let slow = pipeline.startTask(try web("slow") { $0.wantsPreviews = true }) { [levels] event in
+            if case .update(.preview(let preview)) = event { levels.change { $0.append(preview.image.level) } }
         }
         executor.drain()
         #expect(clock.sleeperCount == 1 && levels.value == [16])
