@@ -213,7 +213,7 @@ public final class ImagePipeline: ImageLoading {
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         // An equal load may have ended after the caller's memory look-up and before this load began.
-        if let image = memory.image(request) { return ImageResponse(image: image, layer: .memory) }
+        if let image = memory.image(request, isRepeated: true) { return ImageResponse(image: image, layer: .memory) }
         let generation = generations.current(request.key.resource)
         let keepsVariants = store.policy(for: request).keepsVariants && request.isVariant
         if keepsVariants, let loaded = try await processedImages.image(request, priority) {
@@ -228,6 +228,12 @@ public final class ImagePipeline: ImageLoading {
     private func refresh(
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
+        guard request.cachePolicy.allowsNetwork, request.source.isWorthStoring else {
+            // No newer image can be loaded, so one look-up is enough.
+            let response = try await share(request, priority, update)
+            if response.layer != .network { update(.cached(response)) }
+            return response
+        }
         var stored = request
         stored.cachePolicy.allowsNetwork = false
         stored.cachePolicy.response = .none
@@ -241,10 +247,6 @@ public final class ImagePipeline: ImageLoading {
         // source responds.
         let digest = cached == nil ? nil : memory.digest(of: request.key) ?? decode.digest(of: request)
         if let cached { update(.cached(cached)) }
-        guard request.cachePolicy.allowsNetwork, request.source.isWorthStoring else {
-            guard let cached else { return try await share(request, priority, update) }
-            return cached
-        }
         var fresh = request
         fresh.cachePolicy.memory.reads = false
         fresh.cachePolicy.disk.reads = false

@@ -76,11 +76,11 @@ struct ProcessStage: Sendable {
         let key = StepKey(request, stepCount: count)
         // The caller looks up and stores the image of the last step.
         let isOnTheWay = count < request.processors.count
-        if isOnTheWay, let loaded = heldStep(key, request, steps: count) { return loaded }
+        if isOnTheWay, let loaded = heldStep(key, request, steps: count, isRepeated: false) { return loaded }
         return try await steps.value(for: key, from: request.source, priority: priority, onUpdate: update) {
             update, priority in
             // An equal step may have ended after the look-up and before this one began.
-            if isOnTheWay, let loaded = self.heldStep(key, request, steps: count) { return loaded }
+            if isOnTheWay, let loaded = self.heldStep(key, request, steps: count, isRepeated: true) { return loaded }
             let generation = isOnTheWay ? self.recent.generation(request) : nil
             let loaded = try await self.makeStep(count, of: request, priority, update)
             self.recent.remember(loaded, for: key, request, since: generation)
@@ -89,8 +89,13 @@ struct ProcessStage: Sendable {
     }
 
     /// Returns the image after the first processors of a request, if it is held and was made from the newest bytes.
-    private func heldStep(_ key: StepKey, _ request: ImageRequest, steps count: Int) -> LoadedImage? {
-        if let loaded = memory.intermediate(request, steps: count), decode.isCurrent(loaded, request) {
+    /// `isRepeated` as for ``MemoryStage/image(_:isRepeated:)``.
+    private func heldStep(
+        _ key: StepKey, _ request: ImageRequest, steps count: Int, isRepeated: Bool
+    ) -> LoadedImage? {
+        if let loaded = memory.intermediate(request, steps: count, isRepeated: isRepeated),
+            decode.isCurrent(loaded, request)
+        {
             return loaded
         }
         var keys = [key]
