@@ -130,19 +130,27 @@ struct ProcessStage: Sendable {
         processed.image = try await threads.run(priority: priority) {
             let start = report.now
             do throws(ImageProcessingError) {
-                var image = try processor.process(loaded.image)
+                let image = try processor.consistentResult(for: loaded.image)
                 report(key, .processed(identifier: processor.identifier), since: start)
-                // The full size was meant for this processor. Frames of another size belong to another image. The
-                // result of a partial image is partial, even if the processor does not say so.
-                image.fullSize = nil
-                if image.frames?.canvasSize != image.size { image.frames = nil }
-                image.partialError = image.partialError ?? loaded.image.partialError
                 return image
             } catch {
                 throw PipelineError(.processing, error.message, cause: error)
             }
         }
         return processed
+    }
+}
+
+extension ImageProcessing {
+    /// Processes an image, and corrects what a processor may have copied from it or left out.
+    fileprivate func consistentResult(for image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        var result = try process(image)
+        // The full size was meant for this processor. Frames of another size belong to another image. The result of a
+        // partial image is partial, even if the processor does not say so.
+        result.fullSize = nil
+        if result.frames?.canvasSize != result.size { result.frames = nil }
+        result.partialError = result.partialError ?? image.partialError
+        return result
     }
 }
 
@@ -174,8 +182,7 @@ private final class ProcessedPreviews: Sendable {
             let processed = try? await threads.run(priority: PriorityHandle(.low)) { [processors] in
                 var processed = preview
                 for processor in processors {
-                    processed.image = try processor.process(processed.image)
-                    processed.image.fullSize = nil
+                    processed.image = try processor.consistentResult(for: processed.image)
                 }
                 return processed
             }
