@@ -81,7 +81,8 @@ extension ImagePipeline {
             if await pipeline.disk.contains(originalKey) { layers.insert(.original) }
             let configuration = pipeline.configuration
             if let responses = configuration.responseCache, case .http(let http) = request.source,
-                await responses.hasResponse(for: configuration.downloader.addingDefaultFields(to: http))
+                await responses.hasResponse(
+                    for: configuration.downloader.addingDefaultFields(to: http), ignoringMemory: false)
             {
                 layers.insert(.response)
             }

@@ -15,7 +15,7 @@
 public import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
-public import FoundationEssentials
+import FoundationEssentials
 
 /// A pipeline that loads images through caches, download, decoding and processing, and stores the results in caches.
 ///
@@ -44,15 +44,15 @@ public final class ImagePipeline: ImageLoading {
     let memory: MemoryStage
     let disk: DiskStage
     let processedImages: ProcessedImageStore
-    private let download: DownloadStage
+    let download: DownloadStage
     private let decode: DecodeStage
     let process: ProcessStage
     let store: StoreStage
-    private let threads: DecodingThreads
+    let threads: DecodingThreads
     /// The generations of resources. A removal, or a store by the app, prevents earlier loads from writing to the
     /// caches.
     let generations: GenerationCounter
-    private let waits = ProviderWaits()
+    let waits = ProviderWaits()
     let versions: FileVersions
     private let loads: Coalescer<LoadKey, LoadUpdate, ImageResponse>
     private let shutDownFlag = Locked(false)
@@ -127,67 +127,44 @@ public final class ImagePipeline: ImageLoading {
 
     /// Starts a load, and returns a task that follows and controls it.
     ///
+    /// ```swift
+    /// let task = pipeline.imageTask(with: request, onResult: { show($0) })
+    /// ```
+    ///
+    /// The closures are called on the main actor. To receive the same on another actor, iterate
+    /// ``ImageTask/progress`` and ``ImageTask/previews``, and await ``ImageTask/response``. To receive the updates on
+    /// the threads where they happen, call ``load(_:priority:onUpdate:)``.
+    ///
     /// - Parameters:
     ///   - request: The image to load.
-    ///   - executor: The executor of `onEvent`. Default: the thread where the event happens, which `onEvent` must not
-    ///     block.
-    ///   - onEvent: A closure that receives the events in order, `finished` last and once. Consecutive progress events
-    ///     that wait for the executor are replaced by the latest; so are consecutive previews. Default: none. The
-    ///     task's ``ImageTask/progress``, ``ImageTask/previews`` and ``ImageTask/response`` report the same.
+    ///   - onUpdate: A closure that receives progress, previews and the cached image, in order. Consecutive progress
+    ///     updates that wait for the main actor are replaced by the latest; so are consecutive previews. Default: none.
+    ///   - onResult: A closure that receives the image or the error once, after all updates. Default: none.
     @discardableResult
     public func imageTask(
-        with request: ImageRequest, on executor: CallbackExecutor = .immediate,
-        onEvent: (@Sendable (ImageTaskEvent) -> Void)? = nil
+        with request: ImageRequest, onUpdate: (@MainActor @Sendable (LoadUpdate) -> Void)? = nil,
+        onResult: (@MainActor @Sendable (Result<ImageResponse, any Error>) -> Void)? = nil
+    ) -> ImageTask {
+        guard onUpdate != nil || onResult != nil else { return startTask(request, onEvent: nil) }
+        return startTask(request, on: { work in Task { @MainActor in work() } }) { event in
+            MainActor.assumeIsolated {
+                switch event {
+                case .update(let update): onUpdate?(update)
+                case .finished(let result): onResult?(result)
+                }
+            }
+        }
+    }
+
+    /// Starts a load. `onEvent` receives the events through `executor`; by default, on the threads where they happen.
+    @discardableResult
+    package func startTask(
+        _ request: ImageRequest, on executor: @escaping ImageTask.CallbackExecutor = { $0() },
+        onEvent: (@Sendable (ImageTask.Event) -> Void)?
     ) -> ImageTask {
         let task = ImageTask(request, on: executor, onEvent: onEvent)
         task.start(on: configuration.taskExecutor) { try await self.load(request, priority: $0, onUpdate: $1) }
         return task
-    }
-
-    /// Returns the encoded bytes of a request's source, from the disk cache or the source.
-    ///
-    /// Stores the bytes according to the request's policies, after decoding only their header. Interceptors are not
-    /// called.
-    ///
-    /// - Throws: ``PipelineError``, or `CancellationError` when the task is cancelled first.
-    public func data(for request: ImageRequest) async throws -> Data {
-        try await originalData(for: request, PriorityHandle(request.priority))
-    }
-
-    /// Stores the bytes of a request's source on disk, unless the disk already has the data that the request needs.
-    ///
-    /// - Returns: False when the data was already on disk, and for a local source.
-    /// - Throws: The errors of ``data(for:)``, and ``PipelineError`` `notStored` when no cache kept the bytes.
-    func storeOriginal(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
-        guard request.source.isWorthStoring else { return false }
-        var layers = await cache.contains(request)
-        let enough: CachedLayers = store.policy(for: request).keepsVariants ? .disk : .original
-        if request.cachePolicy.disk.reads, !layers.isDisjoint(with: enough) { return false }
-        _ = try await originalData(for: request, priority)
-        await disk.flushEntry(request.originalKey)
-        layers = await cache.contains(request)
-        guard !layers.isDisjoint(with: [.original, .response]) else {
-            throw PipelineError(.notStored, "the bytes have come, and no cache on disk has kept them")
-        }
-        return true
-    }
-
-    private func originalData(for request: ImageRequest, _ priority: PriorityHandle) async throws -> Data {
-        let request = await versions.settled(request)
-        let wait = try waits.begin(request)
-        defer { wait?.end() }
-        let generation = generations.current(request.originalKey.resource)
-        let original = try await download.load(request, priority) { _ in }
-        do {
-            _ = try await threads.run(priority: priority) { [codecs = request.codecs ?? configuration.codecs] in
-                try codecs.inspect(original.data, limits: request.decoding.limits)
-            }
-        } catch let error as ImageDecodingError {
-            if original.layer == .disk, error.code.meansDamage { await download.forget(request) }
-            throw PipelineError(.decoding(error.code), error.message, cause: error)
-        }
-        await download.keep(original, for: request, since: generation)
-        return original.data
     }
 
     // MARK: Ending
@@ -236,7 +213,7 @@ public final class ImagePipeline: ImageLoading {
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         // An equal load may have ended after the caller's memory look-up and before this load began.
-        if let image = memory.image(request) { return ImageResponse(image: image, layer: .memory) }
+        if let image = memory.image(request, isRepeated: true) { return ImageResponse(image: image, layer: .memory) }
         let generation = generations.current(request.key.resource)
         let keepsVariants = store.policy(for: request).keepsVariants && request.isVariant
         if keepsVariants, let loaded = try await processedImages.image(request, priority) {
@@ -251,6 +228,12 @@ public final class ImagePipeline: ImageLoading {
     private func refresh(
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
+        guard request.cachePolicy.allowsNetwork, request.source.isWorthStoring else {
+            // No newer image can be loaded, so one look-up is enough.
+            let response = try await share(request, priority, update)
+            if response.layer != .network { update(.cached(response)) }
+            return response
+        }
         var stored = request
         stored.cachePolicy.allowsNetwork = false
         stored.cachePolicy.response = .none
@@ -264,10 +247,6 @@ public final class ImagePipeline: ImageLoading {
         // source responds.
         let digest = cached == nil ? nil : memory.digest(of: request.key) ?? decode.digest(of: request)
         if let cached { update(.cached(cached)) }
-        guard request.cachePolicy.allowsNetwork, request.source.isWorthStoring else {
-            guard let cached else { return try await share(request, priority, update) }
-            return cached
-        }
         var fresh = request
         fresh.cachePolicy.memory.reads = false
         fresh.cachePolicy.disk.reads = false

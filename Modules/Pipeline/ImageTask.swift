@@ -12,12 +12,22 @@ import AlcedoRuntime
 /// The load continues when the task is released. It is cancelled by ``cancel()``, and by cancelling a Swift task that
 /// awaits ``image`` or ``response``.
 public final class ImageTask: Sendable {
+    /// An event of the load. `finished` is the last one and occurs once.
+    package enum Event: Sendable {
+        case update(LoadUpdate)
+        case finished(Result<ImageResponse, any Error>)
+    }
+
+    /// A function that runs each closure it receives once, immediately or later. It receives the next closure after the
+    /// previous one has run.
+    package typealias CallbackExecutor = @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
+
     private struct State: Sendable {
-        var progress = DownloadProgress(received: 0, expected: nil)
         var outcome: Result<ImageResponse, any Error>?
-        /// The latest event of each kind, in order, for listeners that are added later.
-        var past: [ImageTaskEvent] = []
-        var listeners: [Int: @Sendable (ImageTaskEvent) -> Void] = [:]
+        /// The latest progress and preview, for sequences that begin later.
+        var progress: DownloadProgress?
+        var preview: ImagePreview?
+        var listeners: [Int: @Sendable (Event) -> Void] = [:]
         var lastID = 0
         var work: Task<ImageResponse, any Error>?
         var isCancelled = false
@@ -28,8 +38,8 @@ public final class ImageTask: Sendable {
     private let priorityHandle: PriorityHandle
     private let state = Locked(State())
 
-    /// Creates a task, which ``start(on:_:)`` starts. `executor` calls `onEvent` with the task's events.
-    init(_ request: ImageRequest, on executor: CallbackExecutor, onEvent: (@Sendable (ImageTaskEvent) -> Void)?) {
+    /// Creates a task, which ``start(on:_:)`` starts. `onEvent` receives the task's events through `executor`.
+    init(_ request: ImageRequest, on executor: @escaping CallbackExecutor, onEvent: (@Sendable (Event) -> Void)?) {
         self.request = request
         priorityHandle = PriorityHandle(request.priority)
         guard let onEvent else { return }
@@ -43,15 +53,12 @@ public final class ImageTask: Sendable {
         set { priorityHandle.value = newValue }
     }
 
-    /// The current number of received bytes and of expected bytes.
-    public var currentProgress: DownloadProgress { state.withLock { $0.progress } }
-
     /// The progress of the download as a sequence that ends with the load, also after an error.
     ///
     /// Each iteration begins with the latest progress, and skips progress that arrives faster than it is consumed. The
     /// sequence is empty when the image needs no download. Several sequences can be iterated concurrently.
     public var progress: AsyncStream<DownloadProgress> {
-        stream(bufferingNewest: 1) { event in if case .progress(let progress) = event { progress } else { nil } }
+        stream { update in if case .progress(let progress) = update { progress } else { nil } }
     }
 
     /// The previews of the image as a sequence that ends with the load, also after an error.
@@ -59,7 +66,7 @@ public final class ImageTask: Sendable {
     /// The sequence is empty unless the request's ``/AlcedoCore/ImageRequest/wantsPreviews`` is true. Each iteration
     /// begins with the latest preview, and skips previews that arrive faster than they are consumed.
     public var previews: AsyncStream<ImagePreview> {
-        stream(bufferingNewest: 1) { event in if case .preview(let preview) = event { preview } else { nil } }
+        stream { update in if case .preview(let preview) = update { preview } else { nil } }
     }
 
     /// Whether the task was cancelled before the load ended, by ``cancel()`` or by a cancelled Swift task that awaited
@@ -87,8 +94,8 @@ public final class ImageTask: Sendable {
     /// The loaded image with the layer that had it. Waits until the load has ended.
     ///
     /// Cancelling the Swift task that waits here also cancels this image task, as ``cancel()`` does. All other Swift
-    /// tasks that await it then receive `CancellationError`. To stop waiting without cancelling the load, iterate
-    /// ``events`` instead.
+    /// tasks that await it then receive `CancellationError`. To wait without this, iterate ``progress``, which ends
+    /// with the load, and then read this property.
     ///
     /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was cancelled.
     public var response: ImageResponse {
@@ -102,33 +109,27 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// The events of the load as a sequence that ends with `finished`.
-    ///
-    /// An iteration begins with the latest event of each kind. After the end of the load it yields `finished` alone.
-    /// The sequence buffers at most 16 events and drops the oldest. Ending the iteration, or cancelling the task that
-    /// iterates, does not cancel the load.
-    public var events: AsyncStream<ImageTaskEvent> { stream(bufferingNewest: 16) { $0 } }
-
-    /// Returns a sequence of the values that `select` makes from events. Events for which it returns nil are left out.
+    /// Returns a sequence of the values that `select` makes from updates, which keeps the latest value. Updates for
+    /// which it returns nil are left out.
     private func stream<Element: Sendable>(
-        bufferingNewest count: Int, _ select: @escaping @Sendable (ImageTaskEvent) -> Element?
+        _ select: @escaping @Sendable (LoadUpdate) -> Element?
     ) -> AsyncStream<Element> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(count)) { continuation in
-            let listener: @Sendable (ImageTaskEvent) -> Void = { event in
-                if let element = select(event) { continuation.yield(element) }
-                if case .finished = event { continuation.finish() }
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let listener: @Sendable (Event) -> Void = { event in
+                switch event {
+                case .update(let update): if let element = select(update) { continuation.yield(element) }
+                case .finished: continuation.finish()
+                }
             }
             let id = state.withLock { state -> Int? in
-                guard let outcome = state.outcome else {
-                    for event in state.past { listener(event) }
-                    state.lastID += 1
-                    state.listeners[state.lastID] = listener
-                    return state.lastID
-                }
-                listener(.finished(outcome))
-                return nil
+                guard state.outcome == nil else { return nil }
+                if let progress = state.progress { listener(.update(.progress(progress))) }
+                if let preview = state.preview { listener(.update(.preview(preview))) }
+                state.lastID += 1
+                state.listeners[state.lastID] = listener
+                return state.lastID
             }
-            guard let id else { return }
+            guard let id else { return continuation.finish() }
             continuation.onTermination = { [weak self] _ in self?.stopListening(id) }
         }
     }
@@ -163,27 +164,23 @@ public final class ImageTask: Sendable {
     }
 
     private func record(_ update: LoadUpdate) {
-        let event: ImageTaskEvent =
-            switch update {
-            case .progress(let progress): .progress(progress)
-            case .preview(let preview): .preview(preview)
-            case .cached(let response): .cached(response)
-            }
-        let listeners = state.withLock { state -> [@Sendable (ImageTaskEvent) -> Void] in
+        let listeners = state.withLock { state -> [@Sendable (Event) -> Void] in
             // Updates after the end are dropped, because listeners have received `finished`.
             guard state.outcome == nil else { return [] }
-            if case .progress(let progress) = update { state.progress = progress }
-            state.past.removeAll { $0.isSameKind(as: event) }
-            state.past.append(event)
+            switch update {
+            case .progress(let progress): state.progress = progress
+            case .preview(let preview): state.preview = preview
+            case .cached: break
+            }
             return Array(state.listeners.values)
         }
-        for listener in listeners { listener(event) }
+        for listener in listeners { listener(.update(update)) }
     }
 
     private func end(_ outcome: Result<ImageResponse, any Error>) {
         let listeners = state.withLock { state in
             state.outcome = outcome
-            state.past = []
+            (state.progress, state.preview) = (nil, nil)
             defer { state.listeners = [:] }
             return Array(state.listeners.values)
         }
@@ -193,85 +190,39 @@ public final class ImageTask: Sendable {
     private func stopListening(_ id: Int) { state.withLock { _ = $0.listeners.removeValue(forKey: id) } }
 }
 
-/// An event of an image task. `finished` is the last one and occurs once.
-public enum ImageTaskEvent: Sendable {
-    /// The progress of the download.
-    case progress(DownloadProgress)
-    /// A preview of the bytes received so far. Occurs only when the request enables previews.
-    case preview(ImagePreview)
-    /// The cached image. Occurs only when the request shows the cached image first.
-    case cached(ImageResponse)
-    /// The loaded image, or the error: ``PipelineError``, an interceptor's own error, or `CancellationError`.
-    case finished(Result<ImageResponse, any Error>)
-}
-
-extension ImageTaskEvent {
-    /// Whether both events are of the same kind, so that the later replaces the earlier.
-    func isSameKind(as other: ImageTaskEvent) -> Bool {
-        switch (self, other) {
-        case (.progress, .progress), (.preview, .preview), (.cached, .cached), (.finished, .finished): true
-        default: false
-        }
-    }
-}
-
-/// The place where callbacks run.
-///
-/// ```swift
-/// let queue = DispatchQueue(label: "images")
-/// let task = pipeline.imageTask(with: request, on: .custom { work in queue.async(execute: work) }) { print($0) }
-/// ```
-public enum CallbackExecutor: Sendable {
-    /// The thread where the event happens. The callback must not block it.
-    case immediate
-    /// The main actor.
-    case mainActor
-    /// A function that runs each closure it receives once, immediately or later, for example on a dispatch queue or in
-    /// the event loop of a user interface.
-    ///
-    /// It may be called from several threads. For one task, the pipeline passes the next closure after the previous one
-    /// has run.
-    case custom(@Sendable (_ work: @escaping @Sendable () -> Void) -> Void)
-
-    func run(_ work: @escaping @Sendable () -> Void) {
-        switch self {
-        case .immediate: work()
-        case .mainActor: Task { @MainActor in work() }
-        case .custom(let run): run(work)
-        }
-    }
-}
-
 /// Passes events to a handler through an executor, in order, one batch at a time.
 private final class EventQueue: Sendable {
     private struct State: Sendable {
-        var pending: [ImageTaskEvent] = []
+        var pending: [ImageTask.Event] = []
         var isScheduled = false
         var hasFinished = false
     }
 
-    private let executor: CallbackExecutor
-    private let handler: @Sendable (ImageTaskEvent) -> Void
+    private let executor: ImageTask.CallbackExecutor
+    private let handler: @Sendable (ImageTask.Event) -> Void
     private let state = Locked(State())
 
-    init(_ executor: CallbackExecutor, _ handler: @escaping @Sendable (ImageTaskEvent) -> Void) {
+    init(_ executor: @escaping ImageTask.CallbackExecutor, _ handler: @escaping @Sendable (ImageTask.Event) -> Void) {
         self.executor = executor
         self.handler = handler
     }
 
-    func add(_ event: ImageTaskEvent) {
+    func add(_ event: ImageTask.Event) {
         let mustSchedule = state.withLock { state in
             // Another thread may report a preview after `finished`.
             guard !state.hasFinished else { return false }
             if case .finished = event { state.hasFinished = true }
-            // Only the latest of consecutive progress events or previews is useful to the handler.
-            if case .progress = event, case .progress = state.pending.last { state.pending.removeLast() }
-            if case .preview = event, case .preview = state.pending.last { state.pending.removeLast() }
+            // Only the latest of consecutive progress updates or previews is useful to the handler.
+            switch (event, state.pending.last) {
+            case (.update(.progress), .update(.progress)?), (.update(.preview), .update(.preview)?):
+                state.pending.removeLast()
+            default: break
+            }
             state.pending.append(event)
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        if mustSchedule { executor.run { self.deliver() } }
+        if mustSchedule { executor { self.deliver() } }
     }
 
     private func deliver() {

@@ -22,6 +22,7 @@ public struct URLResponseCache: Sendable {
     /// The lookups and stores of this cache and its transports.
     let counts: ResponseCounts
     private let memory: MemoryResponseStore
+    private let below: (any ResponseStoring)?
     private let disk: (any MeasurableDataCache)?
 
     private init(
@@ -30,6 +31,7 @@ public struct URLResponseCache: Sendable {
     ) {
         self.rules = rules
         self.clock = clock
+        self.below = below
         self.disk = disk
         counts = ResponseCounts()
         let memory = MemoryResponseStore(byteLimit: memoryCapacity)
@@ -44,7 +46,7 @@ public struct URLResponseCache: Sendable {
     ///     MiB.
     ///   - disk: A data cache that also stores the responses, within its own limits. With nil and a memory capacity of
     ///     0, every request goes to the network. No other component should use the data cache. If it cannot list its
-    ///     entries (it is not a ``/AlcedoCore/MaintainableDataCache``), such as on a shared server,
+    ///     entries (it has no ``/AlcedoCore/MeasurableDataCache/maintenance``), such as on a shared server,
     ///     ``removeResponses(since:)`` removes all responses. Default: nil.
     ///   - rules: The behavior of the cache where HTTP allows a choice. Default: the rules of a private cache.
     ///   - clock: The clock that measures times to live. Default: the system clock.
@@ -146,8 +148,9 @@ public struct URLResponseCache: Sendable {
 
 extension URLResponseCache: ResponseCacheAccess {
     /// Returns whether a response to the request is stored, fresh or stale. Does not count as a lookup.
-    public func hasResponse(for request: HTTPRequest) async -> Bool {
-        await candidate(for: request).response != nil
+    public func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool {
+        let store = ignoringMemory ? below : store
+        return await store?.candidate(for: request, role: rules.role, now: clock.now).response != nil
     }
 
     /// Removes the stored responses for the request and for requests for the same URL with other fields.

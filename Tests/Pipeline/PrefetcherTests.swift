@@ -182,6 +182,32 @@ struct PrefetcherTests {
         }
     }
 
+    /// A response cache that has every response.
+    private struct Responses: ResponseCacheAccess {
+        let isInMemoryOnly: Bool
+
+        func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool {
+            !ignoringMemory || !isInMemoryOnly
+        }
+
+        func removeAllResponses(for request: HTTPRequest) async {}
+    }
+
+    @Test(arguments: [true, false])
+    func `a response counts as stored on disk unless it is in memory only`(isInMemoryOnly: Bool) async throws {
+        let pipeline = ImagePipeline(
+            ImagePipeline.Configuration(
+                downloader: FakeDownloader(giving: level(7)), codecs: FakeCodec().registry,
+                responseCache: Responses(isInMemoryOnly: isInMemoryOnly)))
+        let prefetcher = ImagePrefetcher(pipeline: pipeline, destination: .disk)
+        prefetcher.start(try requests(1))
+
+        let report = try await prefetcher.report()
+
+        #expect(report.failed.count == (isInMemoryOnly ? 1 : 0) && report.loaded.count == (isInMemoryOnly ? 0 : 1))
+        for failure in report.failed { #expect((failure.error as? PipelineError)?.code == .notStored) }
+    }
+
     @Test func `an image on disk is as good as its bytes only where it is looked for`() async throws {
         func prefetched(_ content: DataCachePolicy) async throws -> PrefetchReport {
             let stack = Stack(FakeDownloader(giving: level(7)))

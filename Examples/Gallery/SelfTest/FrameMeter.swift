@@ -69,13 +69,14 @@
         var bindPercentile999: Double
         var longestBind: Double
 
-        @MainActor init(_ frames: [FrameMeter.Frame], binds: DurationHistogram) {
+        @MainActor init(_ frames: [FrameMeter.Frame], binds: [Duration]) {
             let lengths = frames.map(\.length).sorted()
+            let binds = binds.sorted()
             let inTimeByGTK = frames.filter { $0.mainThread - $0.own <= Self.half }
             self.frames = frames.count
             longest = Self.milliseconds(lengths.last)
             median = Self.milliseconds(lengths.isEmpty ? nil : lengths[lengths.count / 2])
-            percentile99 = Self.milliseconds(lengths.isEmpty ? nil : lengths[(lengths.count - 1) * 99 / 100])
+            percentile99 = Self.milliseconds(Self.percentile(0.99, of: lengths))
             late = frames.count { $0.length > Self.limit }
             self.inTimeByGTK = inTimeByGTK.count
             lateBesideGTK = inTimeByGTK.count { $0.length > Self.limit }
@@ -83,10 +84,14 @@
             longestOwnWork = Self.milliseconds(frames.map(\.own).max())
             longestMainThread = Self.milliseconds(frames.map(\.mainThread).max())
             self.binds = binds.count
-            bindMedian = Self.milliseconds(binds.percentile(0.5))
-            bindPercentile99 = Self.milliseconds(binds.percentile(0.99))
-            bindPercentile999 = Self.milliseconds(binds.percentile(0.999))
-            longestBind = Self.milliseconds(binds.longest)
+            bindMedian = Self.milliseconds(Self.percentile(0.5, of: binds))
+            bindPercentile99 = Self.milliseconds(Self.percentile(0.99, of: binds))
+            bindPercentile999 = Self.milliseconds(Self.percentile(0.999, of: binds))
+            longestBind = Self.milliseconds(binds.last)
+        }
+
+        private static func percentile(_ part: Double, of sorted: [Duration]) -> Duration? {
+            sorted.isEmpty ? nil : sorted[Int(Double(sorted.count - 1) * part)]
         }
 
         private static func milliseconds(_ time: Duration?) -> Double { (time ?? .zero) / .milliseconds(1) }

@@ -5,19 +5,19 @@
 
     /// The processor time of the main thread for each bind of a cell, and for all binds and unbinds.
     @MainActor final class BindTimes {
-        private(set) var binds = DurationHistogram()
+        private(set) var binds: [Duration] = []
         /// The total time of binds and unbinds.
         private(set) var total = Duration.zero
         /// The number of cells.
         fileprivate(set) var cellCount = 0
 
-        func reset() { binds = DurationHistogram() }
+        func reset() { binds = [] }
 
         func measure(_ bind: () -> Void) {
             let start = ThreadTime.now
             bind()
             let time = ThreadTime.now - start
-            binds.add(time)
+            binds.append(time)
             total += time
         }
 

@@ -34,6 +34,14 @@ public protocol MeasurableDataCache: DataCaching {
     var totalSize: Int { get async }
     /// The number of entries.
     var count: Int { get async }
+    /// The operations that list and trim the entries; nil for a cache without them. A cache that wraps another one can
+    /// return those of the other. Default: nil, and the cache itself if it is a ``MaintainableDataCache``.
+    var maintenance: (any MaintainableDataCache)? { get }
+}
+
+extension MeasurableDataCache {
+    /// Nil, for a cache whose entries cannot be listed and trimmed.
+    public var maintenance: (any MaintainableDataCache)? { nil }
 }
 
 extension DataCaching {

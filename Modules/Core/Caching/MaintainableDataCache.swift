@@ -31,6 +31,9 @@ public protocol MaintainableDataCache: MeasurableDataCache {
 }
 
 extension MaintainableDataCache {
+    /// The cache itself.
+    public var maintenance: (any MaintainableDataCache)? { self }
+
     /// Removes expired entries, then the least recently used entries until the rest occupies at most `size` bytes.
     /// Returns a report of the removed entries.
     @discardableResult

@@ -33,7 +33,11 @@ extension ResponseStoring {
 /// Access to the stored responses of the response cache below a downloader, for a pipeline.
 public protocol ResponseCacheAccess: Sendable {
     /// Whether a response to the request is stored, regardless of its age.
-    func hasResponse(for request: HTTPRequest) async -> Bool
+    ///
+    /// - Parameters:
+    ///   - request: The request, with all fields that the downloader adds.
+    ///   - ignoringMemory: Whether a response that is in memory only does not count. It is lost when the process ends.
+    func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool
     /// Removes the responses to the request, including those to requests for the same URL with other fields.
     func removeAllResponses(for request: HTTPRequest) async
 }

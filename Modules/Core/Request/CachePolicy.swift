@@ -96,13 +96,10 @@ public enum DataCachePolicy: String, Sendable, Hashable, CaseIterable {
     /// The original bytes, which serve every size and processor.
     case original
     /// The image as requested, with its size and processors, in a format that preserves it. The original bytes when the
-    /// request does not change the image.
+    /// request does not change the image. Nuke's name for this policy is `automatic`.
     case processed
     /// The original bytes and the image as requested.
     case both
-    /// The image as requested when the request changes the image, for example by a size or a processor; otherwise, the
-    /// original bytes. At present, this is the same as ``processed``.
-    case automatic
 
     /// Whether the original bytes are stored.
     ///
@@ -110,7 +107,7 @@ public enum DataCachePolicy: String, Sendable, Hashable, CaseIterable {
     package func keepsOriginal(isVariant: Bool) -> Bool {
         switch self {
         case .original, .both: true
-        case .processed, .automatic: !isVariant
+        case .processed: !isVariant
         }
     }
 

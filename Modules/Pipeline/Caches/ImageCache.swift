@@ -6,9 +6,8 @@ public import FoundationEssentials
 ///
 /// ```swift
 /// let cache = ImageCache(
-///     ImageCache.Configuration(
-///         codecs: .standard, memoryCache: ImageMemoryCache(costLimit: 64 << 20),
-///         diskCache: FileDiskCache(directory: directory, sizeLimit: 256 << 20)))
+///     codecs: .standard, memoryCache: ImageMemoryCache(costLimit: 64 << 20),
+///     diskCache: FileDiskCache(directory: directory, sizeLimit: 256 << 20))
 /// try await cache.store(image, original: data, forKey: "photo")
 /// let hit = try await cache.image(forKey: "photo")
 /// ```
@@ -29,32 +28,70 @@ public final class ImageCache: Sendable {
         var generation: Generation
     }
 
-    let configuration: Configuration
+    private let codecs: CodecRegistry
+    let memoryCache: (any MemoryCaching)?
+    let diskCache: (any MeasurableDataCache)?
+    private let serializer: any CacheSerializer
+    private let decoding: DecodingOptions
     private let threads: DecodingThreads
     /// The observation of the disk cache's trims. nil when the disk cache does not report trims, or without a handler.
     private let trims: (any Sendable)?
     private let counts = Locked(DataCacheStatistics())
-    private let generations: GenerationCounter
+    let generations: GenerationCounter
     private let reads: Coalescer<Read, Never, ImageCacheHit?>
 
-    /// Creates a cache from the parts of the configuration.
-    public init(_ configuration: Configuration) {
-        self.configuration = configuration
-        generations = GenerationCounter(taskExecutor: configuration.taskExecutor)
-        reads = Coalescer(taskExecutor: configuration.taskExecutor)
+    /// Creates a cache. Without a memory cache and a disk cache it stores nothing.
+    ///
+    /// - Parameters:
+    ///   - codecs: The codecs of the formats to read and write.
+    ///   - memoryCache: The cache of decoded images, or nil for none. Its eviction listener must not call the image
+    ///     cache. Default: nil.
+    ///   - diskCache: The cache of encoded bytes, or nil for none. ``cleanExpired()`` and `onClean` require one with
+    ///     ``/AlcedoCore/MeasurableDataCache/maintenance``, as the package's disk caches have. Default: nil.
+    ///   - serializer: The serializer, which decides which bytes are stored for an image. Default:
+    ///     ``DefaultCacheSerializer``.
+    ///   - decoding: The decoding options of all images, because keys do not contain them. Default: the default
+    ///     options.
+    ///   - maxConcurrentDecodes: The maximum number of images that are decoded or encoded concurrently, each on its own
+    ///     thread. Default: 2.
+    ///   - maximumDecodingByteCount: The maximum number of bytes that concurrent decodes hold together. Returned images
+    ///     do not count. Default: 512 MiB.
+    ///   - onClean: A closure that receives the ``/AlcedoCore/ImageKey/fileName`` of each entry that a clean of the
+    ///     disk cache removed, on request or in the background. For a disk cache with other users, it receives all
+    ///     trims. It is called on any thread, and not when nothing was removed. Default: nil.
+    ///   - taskExecutor: An executor for the tasks, decoding and encoding of the cache: for tests, with the
+    ///     `ManualExecutor` of `AlcedoTesting`. Default: nil, for Swift's own executor and threads of the cache.
+    public init(
+        codecs: CodecRegistry,
+        memoryCache: (any MemoryCaching)? = nil,
+        diskCache: (any MeasurableDataCache)? = nil,
+        serializer: any CacheSerializer = DefaultCacheSerializer(),
+        decoding: DecodingOptions = DecodingOptions(),
+        maxConcurrentDecodes: Int = 2,
+        maximumDecodingByteCount: Int = 512 << 20,
+        onClean: (@Sendable (_ names: [String]) -> Void)? = nil,
+        taskExecutor: (any TaskExecutor)? = nil
+    ) {
+        self.codecs = codecs
+        self.memoryCache = memoryCache
+        self.diskCache = diskCache
+        self.serializer = serializer
+        self.decoding = decoding
+        generations = GenerationCounter(taskExecutor: taskExecutor)
+        reads = Coalescer(taskExecutor: taskExecutor)
         threads = DecodingThreads(
-            codecs: configuration.codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,
-            byteBudget: configuration.maximumDecodingByteCount, taskExecutor: configuration.taskExecutor)
-        trims = configuration.onClean.flatMap { onClean -> (any Sendable)? in
-            let disk = configuration.diskCache as? any MaintainableDataCache
-            return disk?.observeTrims { report in onClean(report.removals.map(\.name)) }
+            codecs: codecs, maxConcurrentDecodes: maxConcurrentDecodes, byteBudget: maximumDecodingByteCount,
+            taskExecutor: taskExecutor)
+        trims = onClean.flatMap { onClean in
+            diskCache?.maintenance?.observeTrims { report in onClean(report.removals.map(\.name)) }
         }
     }
 
     // MARK: Storing
 
     /// Stores an image in memory, before the first suspension point, and then on disk. Returns when the write has
-    /// ended.
+    /// ended. Until then, the image is held in memory, whatever the memory cache evicts. To write in the background,
+    /// call this method in a task of its own.
     ///
     /// The serializer decides which bytes are written. When nothing is written, for any reason, the disk has no entry
     /// under this key; memory keeps the image.
@@ -83,25 +120,11 @@ public final class ImageCache: Sendable {
         }
     }
 
-    /// Stores an image as ``store(_:original:forKey:processorIdentifier:toDisk:)`` does, but returns when it is in
-    /// memory.
-    ///
-    /// The write to disk continues in the background. Until it ends, it holds the image in memory, whatever the memory
-    /// cache evicts. ``flush()`` waits for the write. `onWriteFailure` of the ``Configuration`` receives its error.
-    public func startStoring(
-        _ image: DecodedImage, original: Data? = nil, forKey key: String, processorIdentifier: String = "",
-        toDisk: Bool = true
-    ) {
-        let key = Self.imageKey(key, processorIdentifier: processorIdentifier)
-        let report = configuration.onWriteFailure
-        _ = begin(image, original: original, for: key, toDisk: toDisk) { report?(key, $0) }
-    }
-
     // MARK: Reading
 
     /// Returns the image if it is in memory. Synchronous. Updates the recency of the entry.
     public func imageInMemory(forKey key: String, processorIdentifier: String = "") -> DecodedImage? {
-        let image = configuration.memoryCache?.image(for: Self.imageKey(key, processorIdentifier: processorIdentifier))
+        let image = memoryCache?.image(for: Self.imageKey(key, processorIdentifier: processorIdentifier))
         recordRead(isHit: image != nil)
         return image
     }
@@ -122,8 +145,8 @@ public final class ImageCache: Sendable {
     }
 
     private func find(_ key: ImageKey) async throws -> ImageCacheHit? {
-        if let image = configuration.memoryCache?.image(for: key) { return ImageCacheHit(image, .memory) }
-        guard let disk = configuration.diskCache else { return nil }
+        if let image = memoryCache?.image(for: key) { return ImageCacheHit(image, .memory) }
+        guard let disk = diskCache else { return nil }
         await generations.settle(.resource(key.resource))
         guard let generation = generations.current(key.resource) else {
             // Another change is in progress, so the result may be outdated: it is not shared and not stored in memory.
@@ -134,61 +157,18 @@ public final class ImageCache: Sendable {
         }
     }
 
-    /// Returns the layer that contains an image; memory is checked first. Does not read the data and does not update
-    /// the entry's recency.
-    public func cachedType(forKey key: String, processorIdentifier: String = "") async -> ImageCacheType {
+    /// Returns the layer that contains an image, `memory` or `disk`, or nil when neither does; memory is checked first.
+    /// Does not read the data and does not update the entry's recency.
+    public func cachedLayer(
+        forKey key: String, processorIdentifier: String = ""
+    ) async -> ImageResponse.Layer? {
         let key = Self.imageKey(key, processorIdentifier: processorIdentifier)
-        if configuration.memoryCache?.contains(key) == true { return .memory }
+        if memoryCache?.contains(key) == true { return .memory }
         await generations.settle(.resource(key.resource))
-        return await configuration.diskCache?.contains(key) == true ? .disk : .none
+        return await diskCache?.contains(key) == true ? .disk : nil
     }
 
-    // MARK: Removing
-
-    /// Removes one image from memory, before the first suspension point, and then from disk. Returns whether either had
-    /// it.
-    @discardableResult
-    public func remove(
-        forKey key: String, processorIdentifier: String = "", fromMemory: Bool = true, fromDisk: Bool = true
-    ) async -> Bool {
-        let key = Self.imageKey(key, processorIdentifier: processorIdentifier)
-        let (memory, disk) = (configuration.memoryCache, configuration.diskCache)
-        var wasInMemory = false
-        let removal = generations.submit(.resource(key.resource)) {
-            if fromMemory { wasInMemory = memory?.remove(key) ?? false }
-        } _: {
-            fromDisk ? await disk?.remove(key) ?? false : false
-        }
-        let wasOnDisk = await removal.value
-        return wasInMemory || wasOnDisk
-    }
-
-    /// Removes the original of a key and all images made from it, as
-    /// ``remove(forKey:processorIdentifier:fromMemory:fromDisk:)`` does for one image. Returns the number of removed
-    /// images, as the greater of memory's count and the disk's.
-    @discardableResult
-    public func removeAll(forKey key: String) async -> Int {
-        let resource = ResourceKey(key)
-        let (memory, disk) = (configuration.memoryCache, configuration.diskCache)
-        var count = 0
-        let removal = generations.submit(.resource(resource)) {
-            count = memory?.removeAll(of: resource) ?? 0
-        } _: {
-            await disk?.removeAll(of: resource) ?? 0
-        }
-        return await max(count, removal.value)
-    }
-
-    /// Removes everything from memory. Reads from disk that are in progress do not store their images in memory.
-    public func clearMemory() { generations.recordChange(of: .everything) { configuration.memoryCache?.removeAll() } }
-
-    /// Removes everything from disk.
-    public func clearDisk() async {
-        let disk = configuration.diskCache
-        await generations.submit(.everything) { await disk?.removeAll() }.value
-    }
-
-    // MARK: Maintaining
+    // MARK: Counting
 
     /// The reads and stores through this cache. Each counts once, whether memory, disk or both took part.
     public var statistics: DataCacheStatistics { counts.withLock { $0 } }
@@ -199,47 +179,15 @@ public final class ImageCache: Sendable {
         }
     }
 
-    /// Removes expired entries from disk, and entries beyond the disk cache's limits. Calls `onClean` of the
-    /// ``Configuration``.
-    ///
-    /// The number of removed entries depends on the disk cache. A `trimTarget` of one half in its limits removes as
-    /// many as Kingfisher.
-    ///
-    /// - Returns: The ``/AlcedoCore/ImageKey/fileName`` of each removed entry. Empty when the disk cache is not a
-    ///   ``/AlcedoCore/MaintainableDataCache``.
-    @discardableResult
-    public func cleanExpired() async -> [String] {
-        await generations.settle(.everything)
-        guard let disk = configuration.diskCache as? any MaintainableDataCache else {
-            await configuration.diskCache?.flush()
-            return []
-        }
-        return await disk.clean().removals.map(\.name)
-    }
-
-    /// Returns the number of bytes that the entries on disk occupy, after pending writes have ended. Zero for a disk
-    /// cache that is not a ``/AlcedoCore/MeasurableDataCache``.
-    public func calculateDiskCacheSize() async -> Int {
-        await generations.settle(.everything)
-        return await (configuration.diskCache as? any MeasurableDataCache)?.totalSize ?? 0
-    }
-
-    /// Returns when all changes so far have ended and the disk cache is flushed.
-    public func flush() async {
-        await generations.settle(.everything)
-        await configuration.diskCache?.flush()
-    }
-
     // MARK: Parts
 
     /// Stores an image in memory and starts the write to disk. Returns nil when there is nothing to write.
     private func begin(
-        _ image: DecodedImage, original: Data?, for key: ImageKey, toDisk: Bool,
-        onFailure: (@Sendable (any Error) -> Void)? = nil
+        _ image: DecodedImage, original: Data?, for key: ImageKey, toDisk: Bool
     ) -> Task<Result<Bool, any Error>, Never>? {
         guard !image.isPartial else { return nil }
-        let memory = configuration.memoryCache
-        guard toDisk, let disk = configuration.diskCache else {
+        let memory = memoryCache
+        guard toDisk, let disk = diskCache else {
             generations.recordChange(of: .resource(key.resource)) { memory?.store(image, for: key) }
             counts.withLock { $0.stores += 1 }
             return nil
@@ -250,9 +198,7 @@ public final class ImageCache: Sendable {
             let result = await self.write(image, original: original, for: key, to: disk)
             switch result {
             case .success: self.counts.withLock { $0.stores += 1 }
-            case .failure(let error):
-                self.counts.withLock { $0.failures += 1 }
-                onFailure?(error)
+            case .failure: self.counts.withLock { $0.failures += 1 }
             }
             return result
         }
@@ -261,9 +207,8 @@ public final class ImageCache: Sendable {
     private func write(
         _ image: DecodedImage, original: Data?, for key: ImageKey, to disk: any DataCaching
     ) async -> Result<Bool, any Error> {
-        let (serializer, codecs) = (configuration.serializer, configuration.codecs)
         do {
-            let bytes = try await threads.run {
+            let bytes = try await threads.run { [serializer, codecs] in
                 serializer.bytes(of: image, original: original, isProcessed: !key.variant.isEmpty, codecs: codecs)
             }
             guard let bytes else {
@@ -310,7 +255,7 @@ public final class ImageCache: Sendable {
         try Task.checkCancellation()
         image.scale = metadata.scale
         let hit = ImageCacheHit(image, .disk, needsProcessing: metadata.isOriginal)
-        if let generation, let memory = configuration.memoryCache, !hit.needsProcessing, !image.isPartial {
+        if let generation, let memory = memoryCache, !hit.needsProcessing, !image.isPartial {
             generations.ifUnchanged(key.resource, since: generation) {
                 // An image that was stored in memory only, just before the generation, is newer than the disk's.
                 if !memory.contains(key) { memory.store(image, for: key) }
@@ -320,23 +265,13 @@ public final class ImageCache: Sendable {
     }
 
     private func decode(_ data: Data) async throws -> DecodedImage {
-        let configuration = configuration
-        return try await threads.decode(data, options: configuration.decoding) {
-            try configuration.serializer.image(
-                from: data, options: configuration.decoding, codecs: configuration.codecs)
+        try await threads.decode(data, options: decoding) { [serializer, decoding, codecs] in
+            try serializer.image(from: data, options: decoding, codecs: codecs)
         }
     }
 }
 
 extension ImageCache {
-    /// Returns the name of an image in Kingfisher's form: `key@processor`, or the key alone for the original.
-    ///
-    /// The name is for display only. Two images can have the same one, so the caches use
-    /// ``imageKey(_:processorIdentifier:)``.
-    package static func computedKey(_ key: String, processorIdentifier: String = "") -> String {
-        processorIdentifier.isEmpty ? key : "\(key)@\(processorIdentifier)"
-    }
-
     /// Returns the key under which an image is stored. When `key` is an `http` URL, the key of the original is the one
     /// that an ``ImagePipeline`` uses.
     ///
@@ -347,38 +282,5 @@ extension ImageCache {
     /// ```
     public static func imageKey(_ key: String, processorIdentifier: String = "") -> ImageKey {
         ImageKey(ResourceKey(key), variant: processorIdentifier)
-    }
-}
-
-/// The metadata of an image that its encoded bytes do not contain.
-///
-/// The format is ten bytes: 0xA1, flags (bit 0: the original's bytes), and the bit pattern of the scale, little-endian.
-/// The defaults are stored as no bytes, so that such entries equal those of other caches. Unknown bytes are read as the
-/// defaults.
-private struct ImageCacheMetadata: Equatable {
-    private static let signature: UInt8 = 0xA1
-
-    /// The number of pixels per point.
-    var scale: Double
-    var isOriginal: Bool
-
-    init(scale: Double = 1, isOriginal: Bool = false) {
-        self.scale = scale
-        self.isOriginal = isOriginal
-    }
-
-    init(_ data: Data) {
-        self.init()
-        let bytes = Array(data)
-        guard bytes.count == 10, bytes[0] == Self.signature else { return }
-        isOriginal = bytes[1] & 1 == 1
-        let scale = Double(bitPattern: bytes[2...].reversed().reduce(0) { $0 << 8 | UInt64($1) })
-        if scale.isFinite, scale > 0 { self.scale = scale }
-    }
-
-    var data: Data {
-        guard self != ImageCacheMetadata() else { return Data() }
-        let bits = scale.bitPattern
-        return Data([Self.signature, isOriginal ? 1 : 0] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) })
     }
 }

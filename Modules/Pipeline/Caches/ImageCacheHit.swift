@@ -1,29 +1,53 @@
 public import AlcedoCore
+import FoundationEssentials
 
 /// An image found by an ``ImageCache``.
 public struct ImageCacheHit: Sendable {
     /// The image.
     public var image: DecodedImage
-    /// The layer that contained the image before this read stored it in memory.
-    public var cacheType: ImageCacheType
+    /// The layer that contained the image before this read stored it in memory: `memory` or `disk`.
+    public var layer: ImageResponse.Layer
     /// Whether the image is the original, which the serializer kept instead of the processed image. The caller has to
     /// process it again. Such an image is not stored in memory.
     public var needsProcessing: Bool
 
     /// Creates a hit, by default of an image that needs no processing.
-    package init(_ image: DecodedImage, _ cacheType: ImageCacheType, needsProcessing: Bool = false) {
+    package init(_ image: DecodedImage, _ layer: ImageResponse.Layer, needsProcessing: Bool = false) {
         self.image = image
-        self.cacheType = cacheType
+        self.layer = layer
         self.needsProcessing = needsProcessing
     }
 }
 
-/// The layer of an ``ImageCache`` that contains an image.
-public enum ImageCacheType: String, Sendable, Hashable {
-    /// The memory cache.
-    case memory
-    /// The disk cache, and not the memory cache.
-    case disk
-    /// Neither cache.
-    case none
+/// The metadata of an image that its encoded bytes do not contain.
+///
+/// The format is ten bytes: 0xA1, flags (bit 0: the original's bytes), and the bit pattern of the scale, little-endian.
+/// The defaults are stored as no bytes, so that such entries equal those of other caches. Unknown bytes are read as the
+/// defaults.
+struct ImageCacheMetadata: Equatable {
+    private static let signature: UInt8 = 0xA1
+
+    /// The number of pixels per point.
+    var scale: Double
+    var isOriginal: Bool
+
+    init(scale: Double = 1, isOriginal: Bool = false) {
+        self.scale = scale
+        self.isOriginal = isOriginal
+    }
+
+    init(_ data: Data) {
+        self.init()
+        let bytes = Array(data)
+        guard bytes.count == 10, bytes[0] == Self.signature else { return }
+        isOriginal = bytes[1] & 1 == 1
+        let scale = Double(bitPattern: bytes[2...].reversed().reduce(0) { $0 << 8 | UInt64($1) })
+        if scale.isFinite, scale > 0 { self.scale = scale }
+    }
+
+    var data: Data {
+        guard self != ImageCacheMetadata() else { return Data() }
+        let bits = scale.bitPattern
+        return Data([Self.signature, isOriginal ? 1 : 0] + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (8 * $0)) })
+    }
 }

@@ -122,12 +122,11 @@ public final class TieredDataCache: MeasurableDataCache {
         for tier in tiers { await tier.cache.flush() }
     }
 
-    /// The number of bytes in all tiers together. An entry in two tiers counts twice. A tier that is not a
-    /// ``/AlcedoCore/MeasurableDataCache`` counts as empty.
+    /// The number of bytes in all tiers together. An entry in two tiers counts twice.
     public var totalSize: Int {
         get async {
             var size = 0
-            for case let cache as any MeasurableDataCache in tiers.map(\.cache) { size += await cache.totalSize }
+            for tier in tiers { size += await tier.cache.totalSize }
             return size
         }
     }
@@ -136,9 +135,7 @@ public final class TieredDataCache: MeasurableDataCache {
     public var count: Int {
         get async {
             var count = 0
-            for case let cache as any MeasurableDataCache in tiers.map(\.cache) {
-                count = await max(count, cache.count)
-            }
+            for tier in tiers { count = await max(count, tier.cache.count) }
             return count
         }
     }
@@ -200,7 +197,7 @@ public struct DataCacheTier: Sendable {
         var includesPromotions: Bool { self == .all || self == .promotions }
     }
 
-    let cache: any DataCaching
+    let cache: any MeasurableDataCache
     let writes: Writes
 
     /// Creates a tier.
@@ -208,7 +205,7 @@ public struct DataCacheTier: Sendable {
     /// - Parameters:
     ///   - cache: The cache that stores the bytes of the tier.
     ///   - writes: The changes that the tier accepts. Default: all.
-    public init(_ cache: any DataCaching, writes: Writes = .all) {
+    public init(_ cache: any MeasurableDataCache, writes: Writes = .all) {
         self.cache = cache
         self.writes = writes
     }

@@ -2,9 +2,8 @@
 /// KB.
 ///
 /// ```swift
-/// var histogram = DurationHistogram()
-/// histogram.add(.milliseconds(12))
-/// print(histogram.percentile(0.95))
+/// let downloads = metrics.snapshot.downloads
+/// print("\(downloads.count) downloads, 95 % within \(downloads.percentile(0.95))")
 /// ```
 public struct DurationHistogram: Sendable {
     private static let stepsPerOctave = 8
@@ -14,17 +13,16 @@ public struct DurationHistogram: Sendable {
     public private(set) var count = 0
     /// The sum of the added durations.
     public private(set) var total = Duration.zero
-    /// The exact longest duration.
-    public private(set) var longest = Duration.zero
+    private var longest = Duration.zero
     private var counts = [Int](repeating: 0, count: stepsPerOctave * octaves)
 
     /// Creates an empty histogram.
-    public init() {}
+    package init() {}
 
     /// Adds a duration.
     ///
     /// - Complexity: O(1).
-    public mutating func add(_ duration: Duration) {
+    package mutating func add(_ duration: Duration) {
         count += 1
         total += duration
         longest = max(longest, duration)
@@ -34,7 +32,8 @@ public struct DurationHistogram: Sendable {
     /// Returns the duration that a part of all durations does not exceed. The result is at most an eighth too long, and
     /// zero for an empty histogram.
     ///
-    /// - Parameter part: The part, from 0 to 1. Values outside are clamped, and NaN counts as zero.
+    /// - Parameter part: The part, from 0 to 1; the result for 1 is the exact longest duration. Values outside are
+    ///   clamped, and NaN counts as zero.
     public func percentile(_ part: Double) -> Duration {
         guard count > 0 else { return .zero }
         // NaN fails this comparison and counts as zero.

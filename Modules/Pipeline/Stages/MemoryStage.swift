@@ -15,8 +15,13 @@ struct MemoryStage: Sendable {
     }
 
     /// Returns the finished image of a request, or a larger one if the request accepts that.
-    func image(_ request: ImageRequest) -> DecodedImage? {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - isRepeated: Whether the load has looked before. The cache then does not count a second miss. Default: false.
+    func image(_ request: ImageRequest, isRepeated: Bool = false) -> DecodedImage? {
         guard request.cachePolicy.memory.reads, let cache else { return nil }
+        if isRepeated, !cache.contains(request.key) { return nil }
         if let image = cache.image(for: request.key) { return image }
         guard request.acceptsLargerCachedImage, let target = request.decoding.target else { return nil }
         let full = Self.fullSize(request)
@@ -29,19 +34,21 @@ struct MemoryStage: Sendable {
     /// Returns the digest of the bytes of the image last stored under a key, or nil when it is not known.
     func digest(of key: ImageKey) -> UInt64? { origins[key]?.digest }
 
-    /// Returns why ``image(_:)`` returned nil.
+    /// Returns why ``image(_:isRepeated:)`` returned nil.
     func missReason(_ request: ImageRequest) -> CacheMissReason {
         guard cache != nil else { return .noCache }
         return request.cachePolicy.memory.reads ? .notStored : .notAllowed
     }
 
-    /// Returns the image of a request after its first processors, if memory has it.
-    func intermediate(_ request: ImageRequest, steps count: Int) -> LoadedImage? {
+    /// Returns the image of a request after its first processors, if memory has it. `isRepeated` as for
+    /// ``image(_:isRepeated:)``.
+    func intermediate(_ request: ImageRequest, steps count: Int, isRepeated: Bool) -> LoadedImage? {
         guard request.cachePolicy.memory.reads, let cache else { return nil }
         var earlier = request
         earlier.processors.removeLast(request.processors.count - count)
         earlier.scale = 1
         let key = earlier.key
+        if isRepeated, !cache.contains(key) { return nil }
         return cache.image(for: key).map { LoadedImage(image: $0, layer: .memory, origin: origins[key]) }
     }
 

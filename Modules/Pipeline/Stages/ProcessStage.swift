@@ -76,11 +76,11 @@ struct ProcessStage: Sendable {
         let key = StepKey(request, stepCount: count)
         // The caller looks up and stores the image of the last step.
         let isOnTheWay = count < request.processors.count
-        if isOnTheWay, let loaded = heldStep(key, request, steps: count) { return loaded }
+        if isOnTheWay, let loaded = heldStep(key, request, steps: count, isRepeated: false) { return loaded }
         return try await steps.value(for: key, from: request.source, priority: priority, onUpdate: update) {
             update, priority in
             // An equal step may have ended after the look-up and before this one began.
-            if isOnTheWay, let loaded = self.heldStep(key, request, steps: count) { return loaded }
+            if isOnTheWay, let loaded = self.heldStep(key, request, steps: count, isRepeated: true) { return loaded }
             let generation = isOnTheWay ? self.recent.generation(request) : nil
             let loaded = try await self.makeStep(count, of: request, priority, update)
             self.recent.remember(loaded, for: key, request, since: generation)
@@ -89,8 +89,13 @@ struct ProcessStage: Sendable {
     }
 
     /// Returns the image after the first processors of a request, if it is held and was made from the newest bytes.
-    private func heldStep(_ key: StepKey, _ request: ImageRequest, steps count: Int) -> LoadedImage? {
-        if let loaded = memory.intermediate(request, steps: count), decode.isCurrent(loaded, request) {
+    /// `isRepeated` as for ``MemoryStage/image(_:isRepeated:)``.
+    private func heldStep(
+        _ key: StepKey, _ request: ImageRequest, steps count: Int, isRepeated: Bool
+    ) -> LoadedImage? {
+        if let loaded = memory.intermediate(request, steps: count, isRepeated: isRepeated),
+            decode.isCurrent(loaded, request)
+        {
             return loaded
         }
         var keys = [key]
@@ -125,19 +130,27 @@ struct ProcessStage: Sendable {
         processed.image = try await threads.run(priority: priority) {
             let start = report.now
             do throws(ImageProcessingError) {
-                var image = try processor.process(loaded.image)
+                let image = try processor.consistentResult(for: loaded.image)
                 report(key, .processed(identifier: processor.identifier), since: start)
-                // The full size was meant for this processor. Frames of another size belong to another image. The
-                // result of a partial image is partial, even if the processor does not say so.
-                image.fullSize = nil
-                if image.frames?.canvasSize != image.size { image.frames = nil }
-                image.partialError = image.partialError ?? loaded.image.partialError
                 return image
             } catch {
                 throw PipelineError(.processing, error.message, cause: error)
             }
         }
         return processed
+    }
+}
+
+extension ImageProcessing {
+    /// Processes an image, and corrects what a processor may have copied from it or left out.
+    fileprivate func consistentResult(for image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
+        var result = try process(image)
+        // The full size was meant for this processor. Frames of another size belong to another image. The result of a
+        // partial image is partial, even if the processor does not say so.
+        result.fullSize = nil
+        if result.frames?.canvasSize != result.size { result.frames = nil }
+        result.partialError = result.partialError ?? image.partialError
+        return result
     }
 }
 
@@ -169,8 +182,7 @@ private final class ProcessedPreviews: Sendable {
             let processed = try? await threads.run(priority: PriorityHandle(.low)) { [processors] in
                 var processed = preview
                 for processor in processors {
-                    processed.image = try processor.process(processed.image)
-                    processed.image.fullSize = nil
+                    processed.image = try processor.consistentResult(for: processed.image)
                 }
                 return processed
             }

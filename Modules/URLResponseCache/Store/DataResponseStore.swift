@@ -19,14 +19,14 @@ package final class DataResponseStore: ResponseStoring {
     /// entries in question.
     package init(_ cache: any MeasurableDataCache) {
         self.cache = cache
-        guard let cache = cache as? any MaintainableDataCache else {
+        guard let maintenance = cache.maintenance else {
             keysStoredSince = nil
             return
         }
         keysStoredSince = { date in
             var keys: [ImageKey] = []
-            for item in await cache.items() where item.storedAt >= date {
-                if let key = await cache.key(named: item.name) { keys.append(key) }
+            for item in await maintenance.items() where item.storedAt >= date {
+                if let key = await maintenance.key(named: item.name) { keys.append(key) }
             }
             return keys
         }

@@ -87,24 +87,23 @@ struct BackendTests {
     func `an image cache keeps originals and what was made of them`(backend: Backend) async throws {
         let data = try await backend.make(in: resources)
         let cache = ImageCache(
-            ImageCache.Configuration(
-                codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), diskCache: data))
+            codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), diskCache: data)
         var image = DecodedImage.gray(side: 1, level: 7)
         image.scale = 2
         try await cache.store(image, original: level(7), forKey: "a")
         cache.startStoring(.gray(side: 1, level: 8), forKey: "a", processorIdentifier: "p")
         await cache.flush()
-        cache.clearMemory()
+        await cache.removeAll(from: .memory)
 
-        #expect(await cache.cachedType(forKey: "a") == .disk)
+        #expect(await cache.cachedLayer(forKey: "a") == .disk)
         let hit = try #require(try await cache.image(forKey: "a"))
-        #expect(hit.image.level == 7 && hit.image.scale == 2 && hit.cacheType == .disk)
+        #expect(hit.image.level == 7 && hit.image.scale == 2 && hit.layer == .disk)
         #expect(try await cache.image(forKey: "a", processorIdentifier: "p")?.image.level == 8)
-        #expect(await cache.calculateDiskCacheSize() >= 2 * level(7).count)
+        #expect(await cache.totalDiskSize >= 2 * level(7).count)
 
         #expect(await cache.removeAll(forKey: "a") == 2)
-        #expect(await cache.cachedType(forKey: "a") == .none)
-        #expect(await cache.cachedType(forKey: "a", processorIdentifier: "p") == .none)
+        #expect(await cache.cachedLayer(forKey: "a") == nil)
+        #expect(await cache.cachedLayer(forKey: "a", processorIdentifier: "p") == nil)
     }
 
     @Test func `the images of a pipeline are found in an image cache over the same data cache`() async throws {
@@ -112,7 +111,7 @@ struct BackendTests {
         let pipeline = pipeline(data)
         _ = try await pipeline.load(try web("a"))
         await pipeline.flush()
-        let cache = ImageCache(ImageCache.Configuration(codecs: FakeCodec().registry, diskCache: data))
+        let cache = ImageCache(codecs: FakeCodec().registry, diskCache: data)
         #expect(try await cache.image(forKey: "http://127.0.0.1/a")?.image.level == 2)
     }
 }

@@ -41,16 +41,17 @@ struct ImageCacheOrderTests {
     }
 
     enum Change: CaseIterable {
-        case remove, removeFromMemory, removeFromDisk, removeAll, clearMemory, clearDisk
+        case remove, removeFromMemory, removeFromDisk, removeAll, emptyMemory, emptyDisk, emptyAll
 
         func callAsFunction(_ cache: ImageCache) async {
             switch self {
             case .remove: await cache.remove(forKey: "a")
-            case .removeFromMemory: await cache.remove(forKey: "a", fromDisk: false)
-            case .removeFromDisk: await cache.remove(forKey: "a", fromMemory: false)
+            case .removeFromMemory: await cache.remove(forKey: "a", from: .memory)
+            case .removeFromDisk: await cache.remove(forKey: "a", from: .disk)
             case .removeAll: await cache.removeAll(forKey: "a")
-            case .clearMemory: cache.clearMemory()
-            case .clearDisk: await cache.clearDisk()
+            case .emptyMemory: await cache.removeAll(from: .memory)
+            case .emptyDisk: await cache.removeAll(from: .disk)
+            case .emptyAll: await cache.removeAll()
             }
         }
     }
@@ -146,7 +147,7 @@ struct ImageCacheOrderTests {
         #expect(cache.imageInMemory(forKey: "a")?.level == 2)
     }
 
-    @Test(arguments: [Change.remove, .removeAll, .clearDisk])
+    @Test(arguments: [Change.remove, .removeAll, .emptyDisk, .emptyAll])
     func `what is removed while it is written is gone`(change: Change) async throws {
         let (parts, cache) = slowStores(on: executor)
         cache.startStoring(image(1), forKey: "a")
@@ -165,7 +166,7 @@ struct ImageCacheOrderTests {
         cache.startStoring(image(1), forKey: "a")
         try await clock.waitForSleepers(count: 1)
         try await cache.store(image(2), forKey: "b")
-        let size = Task.immediate { await cache.calculateDiskCacheSize() }
+        let size = Task.immediate { await cache.totalDiskSize }
         clock.advance(by: .seconds(1))
         #expect(await size.value == 2 * level(1).count)
     }
@@ -187,7 +188,7 @@ struct ImageCacheOrderTests {
         try await cache.store(image(1), forKey: "a")
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return await cache.remove(forKey: "a", fromMemory: false)
+            return await cache.remove(forKey: "a", from: .disk)
         }
         #expect(await task.value)
         #expect(parts.stored("a") == nil)

@@ -16,12 +16,34 @@ struct ImageCacheParts: Sendable {
         self.clock = clock
     }
 
-    func cache(_ change: (inout ImageCache.Configuration) -> Void = { _ in }) -> ImageCache {
-        var configuration = ImageCache.Configuration(codecs: codec.registry, memoryCache: memory, diskCache: disk)
-        change(&configuration)
-        return ImageCache(configuration)
+    /// The parameters of a cache that tests change.
+    struct Options {
+        var memoryCache: (any MemoryCaching)?
+        var diskCache: (any MeasurableDataCache)?
+        var serializer: any CacheSerializer = DefaultCacheSerializer()
+        var onClean: (@Sendable ([String]) -> Void)?
+        var taskExecutor: (any TaskExecutor)?
+    }
+
+    func cache(_ change: (inout Options) -> Void = { _ in }) -> ImageCache {
+        var options = Options(memoryCache: memory, diskCache: disk)
+        change(&options)
+        return ImageCache(
+            codecs: codec.registry, memoryCache: options.memoryCache, diskCache: options.diskCache,
+            serializer: options.serializer, onClean: options.onClean, taskExecutor: options.taskExecutor)
     }
 
     /// The bytes of an original on disk.
     func stored(_ key: String) -> Data? { disk.entries.value[ImageCache.imageKey(key)]?.data }
+}
+
+extension ImageCache {
+    /// Stores an image in memory before the method returns, and on disk in the background.
+    func startStoring(
+        _ image: DecodedImage, forKey key: String, processorIdentifier: String = "", toDisk: Bool = true
+    ) {
+        Task.immediate {
+            try await store(image, forKey: key, processorIdentifier: processorIdentifier, toDisk: toDisk)
+        }
+    }
 }

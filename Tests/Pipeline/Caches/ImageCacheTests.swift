@@ -15,9 +15,7 @@ struct ImageCacheTests {
 
     // MARK: Names
 
-    @Test func `names are spelled as Kingfisher spells them, and kept apart where that does not`() {
-        #expect(ImageCache.computedKey("a") == "a")
-        #expect(ImageCache.computedKey("a", processorIdentifier: "round") == "a@round")
+    @Test func `images with the same name in Kingfisher have different keys`() {
         #expect(ImageCache.imageKey("a@b") != ImageCache.imageKey("a", processorIdentifier: "b"))
         #expect(ImageCache.imageKey("http://a/b") == ImageKey(ResourceKey("http://a/b")))
     }
@@ -25,7 +23,7 @@ struct ImageCacheTests {
     @Test func `a disk cache on files returns the path of an image by its key`() async throws {
         let directory = try TemporaryDirectory()
         let files = FileDiskCache(directory: directory.url, pathExtension: "img")
-        let cache = ImageCache(ImageCache.Configuration(codecs: parts.codec.registry, diskCache: files))
+        let cache = ImageCache(codecs: parts.codec.registry, diskCache: files)
         let key = ImageCache.imageKey("a", processorIdentifier: "p")
         let path = try #require(files.path(for: key))
         let name = key.fileName
@@ -62,7 +60,7 @@ struct ImageCacheTests {
         let cache = parts.cache()
         try await cache.store(image(1), forKey: "a")
         try await cache.store(image(2), original: level(1), forKey: "a", processorIdentifier: "p")
-        cache.clearMemory()
+        await cache.removeAll(from: .memory)
         #expect(try await cache.image(forKey: "a")?.image.level == 1)
         #expect(try await cache.image(forKey: "a", processorIdentifier: "p")?.image.level == 2)
         #expect(try await cache.image(forKey: "a@p") == nil)
@@ -84,22 +82,16 @@ struct ImageCacheTests {
         #expect(parts.memory.count == 0 && parts.disk.stores.value == 0)
     }
 
-    @Test func `the disk's errors are thrown to who waits, and told of who does not`() async throws {
+    @Test func `a store throws the error of the disk`() async throws {
         let parts = ImageCacheParts(
             disk: FakeDataCache(beforeStore: { number in if number > 1 { throw DataCacheError(.noSpace, "full") } }))
-        let failures = Guarded<[ImageKey]>([])
-        let cache = parts.cache { $0.onWriteFailure = { key, _ in failures.change { $0.append(key) } } }
+        let cache = parts.cache()
         try await cache.store(image(1), forKey: "a")
 
         await #expect(throws: DataCacheError(.noSpace, "full")) { try await cache.store(image(2), forKey: "a") }
-        #expect(failures.value.isEmpty)
         // What is no longer right is not found again.
         #expect(parts.stored("a") == nil)
         #expect(cache.imageInMemory(forKey: "a")?.level == 2)
-
-        cache.startStoring(image(3), forKey: "b")
-        await cache.flush()
-        #expect(failures.value == [ImageCache.imageKey("b")])
     }
 
     @Test func `what the serializer has no bytes for is in memory only`() async throws {
@@ -120,7 +112,7 @@ struct ImageCacheTests {
         var image = image(7)
         image.scale = 2.5
         try await cache.store(image, original: level(7), forKey: "a")
-        cache.clearMemory()
+        await cache.removeAll(from: .memory)
         #expect(try await cache.image(forKey: "a")?.image.scale == 2.5)
         #expect(parts.stored("a") == level(7))
     }
@@ -139,10 +131,10 @@ struct ImageCacheTests {
         let cache = parts.cache { $0.serializer = DefaultCacheSerializer(prefersOriginalData: true) }
         try await cache.store(image(9), original: level(1), forKey: "a", processorIdentifier: "p")
         #expect(try await cache.image(forKey: "a", processorIdentifier: "p")?.needsProcessing == false)
-        cache.clearMemory()
+        await cache.removeAll(from: .memory)
         for _ in 0..<2 {
             let hit = try #require(try await cache.image(forKey: "a", processorIdentifier: "p"))
-            #expect(hit.needsProcessing && hit.image.level == 1 && hit.cacheType == .disk)
+            #expect(hit.needsProcessing && hit.image.level == 1 && hit.layer == .disk)
         }
         #expect(parts.memory.count == 0)
     }
@@ -153,8 +145,8 @@ struct ImageCacheTests {
         try await parts.disk.store(level(7), for: ImageCache.imageKey("a"))
         let cache = parts.cache()
         #expect(cache.imageInMemory(forKey: "a") == nil)
-        #expect(try await cache.image(forKey: "a")?.cacheType == .disk)
-        #expect(try await cache.image(forKey: "a")?.cacheType == .memory)
+        #expect(try await cache.image(forKey: "a")?.layer == .disk)
+        #expect(try await cache.image(forKey: "a")?.layer == .memory)
         #expect(cache.imageInMemory(forKey: "a")?.level == 7)
         #expect(try await cache.image(forKey: "b") == nil)
     }
@@ -163,15 +155,15 @@ struct ImageCacheTests {
         let onDisk = parts.cache { $0.memoryCache = nil }
         onDisk.startStoring(image(7), forKey: "a")
         // Not flushed: a read sees what was asked for before it.
-        #expect(try await onDisk.image(forKey: "a")?.cacheType == .disk)
-        #expect(await onDisk.cachedType(forKey: "a") == .disk)
+        #expect(try await onDisk.image(forKey: "a")?.layer == .disk)
+        #expect(await onDisk.cachedLayer(forKey: "a") == .disk)
 
         let inMemory = parts.cache { $0.diskCache = nil }
         #expect(try await inMemory.image(forKey: "a") == nil)
         #expect(try await !inMemory.store(image(7), forKey: "a"))
-        #expect(try await inMemory.image(forKey: "a")?.cacheType == .memory)
+        #expect(try await inMemory.image(forKey: "a")?.layer == .memory)
         #expect(await inMemory.remove(forKey: "a"))
-        #expect(await inMemory.cachedType(forKey: "a") == .none)
+        #expect(await inMemory.cachedLayer(forKey: "a") == nil)
     }
 
     @Test func `where an image is, is told without reading it or counting a use`() async throws {
@@ -180,14 +172,14 @@ struct ImageCacheTests {
         for name in ["a", "b"] { cache.startStoring(image(1), forKey: name, toDisk: false) }
         try await parts.disk.store(level(7), for: ImageCache.imageKey("c"))
 
-        #expect(await cache.cachedType(forKey: "a") == .memory)
-        #expect(await cache.cachedType(forKey: "c") == .disk)
-        #expect(await cache.cachedType(forKey: "a", processorIdentifier: "p") == .none)
+        #expect(await cache.cachedLayer(forKey: "a") == .memory)
+        #expect(await cache.cachedLayer(forKey: "c") == .disk)
+        #expect(await cache.cachedLayer(forKey: "a", processorIdentifier: "p") == nil)
 
         #expect(parts.disk.reads.value == 0 && memory.statistics.hits == 0)
         cache.startStoring(image(1), forKey: "d", toDisk: false)
-        #expect(await cache.cachedType(forKey: "a") == .none)
-        #expect(await cache.cachedType(forKey: "b") == .memory)
+        #expect(await cache.cachedLayer(forKey: "a") == nil)
+        #expect(await cache.cachedLayer(forKey: "b") == .memory)
     }
 
     @Test(arguments: ["fail:corrupt", "fail:truncated", "nothing", ""])
@@ -208,15 +200,15 @@ struct ImageCacheTests {
     @Test func `removing removes from memory, from disk, or from both`() async throws {
         let cache = parts.cache()
         try await cache.store(image(7), forKey: "a")
-        #expect(await cache.remove(forKey: "a", fromDisk: false))
-        #expect(await cache.cachedType(forKey: "a") == .disk)
+        #expect(await cache.remove(forKey: "a", from: .memory))
+        #expect(await cache.cachedLayer(forKey: "a") == .disk)
         _ = try await cache.image(forKey: "a")
-        #expect(await cache.remove(forKey: "a", fromMemory: false))
-        #expect(await cache.cachedType(forKey: "a") == .memory)
-        #expect(await !cache.remove(forKey: "a", fromMemory: false))
+        #expect(await cache.remove(forKey: "a", from: .disk))
+        #expect(await cache.cachedLayer(forKey: "a") == .memory)
+        #expect(await !cache.remove(forKey: "a", from: .disk))
         #expect(await cache.remove(forKey: "a"))
         #expect(await !cache.remove(forKey: "a"))
-        #expect(await cache.cachedType(forKey: "a") == .none)
+        #expect(await cache.cachedLayer(forKey: "a") == nil)
     }
 
     @Test func `removing all of a key takes its processed images along`() async throws {
@@ -231,12 +223,15 @@ struct ImageCacheTests {
     @Test func `clearing one part leaves the other`() async throws {
         let cache = parts.cache()
         try await cache.store(image(7), forKey: "a")
-        cache.clearMemory()
-        #expect(await cache.cachedType(forKey: "a") == .disk)
+        await cache.removeAll(from: .memory)
+        #expect(await cache.cachedLayer(forKey: "a") == .disk)
         _ = try await cache.image(forKey: "a")
-        await cache.clearDisk()
+        await cache.removeAll(from: .disk)
         #expect(parts.disk.entries.value.isEmpty)
-        #expect(await cache.cachedType(forKey: "a") == .memory)
+        #expect(await cache.cachedLayer(forKey: "a") == .memory)
+        _ = try await cache.store(image(8), forKey: "b")
+        await cache.removeAll()
+        #expect(parts.disk.entries.value.isEmpty && parts.memory.count == 0)
     }
 
     // MARK: Maintaining
@@ -253,7 +248,7 @@ struct ImageCacheTests {
         try await cache.store(image(1), forKey: "old", processorIdentifier: "p")
         parts.clock.advance(by: .seconds(60))
         cache.startStoring(image(1), forKey: "new")
-        #expect(await cache.calculateDiskCacheSize() == files.totalSize)
+        #expect(await cache.totalDiskSize == files.totalSize)
         #expect(await files.count == 2)
         #expect(await cache.cleanExpired().isEmpty)
         parts.clock.advance(by: .seconds(60))
@@ -262,7 +257,7 @@ struct ImageCacheTests {
         #expect(await cache.cleanExpired() == [name])
 
         #expect(cleaned.value == [[name]])
-        #expect(await cache.calculateDiskCacheSize() > 0)
+        #expect(await cache.totalDiskSize > 0)
         #expect(await files.count == 1)
         #expect(await parts.cache().cleanExpired().isEmpty)
     }
@@ -274,7 +269,7 @@ struct ImageCacheTests {
             }))
         let cache = parts.cache()
         try await cache.store(image(7), forKey: "a")
-        cache.clearMemory()
+        await cache.removeAll(from: .memory)
         #expect(try await cache.image(forKey: "a") != nil)
         #expect(cache.imageInMemory(forKey: "a") != nil)
         #expect(try await cache.image(forKey: "b") == nil)

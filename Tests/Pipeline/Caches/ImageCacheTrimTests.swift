@@ -7,6 +7,23 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
+/// A cache that forwards all calls to another.
+private struct Wrapper: MeasurableDataCache {
+    let cache: any MaintainableDataCache
+
+    var maintenance: (any MaintainableDataCache)? { cache }
+    var totalSize: Int { get async { await cache.totalSize } }
+    var count: Int { get async { await cache.count } }
+
+    func entry(for key: ImageKey) async -> CachedData? { await cache.entry(for: key) }
+    func contains(_ key: ImageKey) async -> Bool { await cache.contains(key) }
+    func store(_ entry: CachedData, for key: ImageKey) async throws { try await cache.store(entry, for: key) }
+    func remove(_ key: ImageKey) async -> Bool { await cache.remove(key) }
+    func removeAll(of resource: ResourceKey) async -> Int { await cache.removeAll(of: resource) }
+    func removeAll() async { await cache.removeAll() }
+    func flush() async { await cache.flush() }
+}
+
 /// An image cache tells what its disk cache removes by itself.
 @Suite(.timeLimit(.minutes(2)))
 struct ImageCacheTrimTests {
@@ -80,12 +97,10 @@ struct ImageCacheTrimTests {
     }
 
     @Test(arguments: Storage.allCases)
-    func `a disk cache set after the initializer reports its cleans`(storage: Storage) async throws {
-        let disk: any DataCaching = disk(storage, DataCacheLimits(maximumAge: .seconds(90)))
-        var configuration = ImageCache.Configuration(
-            codecs: parts.codec.registry, onClean: { [told] names in told.change { $0 += names } })
-        configuration.diskCache = disk
-        let cache = ImageCache(configuration)
+    func `a cache that wraps a disk cache reports its cleans`(storage: Storage) async throws {
+        let disk = Wrapper(cache: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
+        let cache = ImageCache(
+            codecs: parts.codec.registry, diskCache: disk, onClean: { [told] names in told.change { $0 += names } })
         try await store(0..<1, in: cache)
         await cache.flush()
         parts.clock.advance(by: .seconds(100))

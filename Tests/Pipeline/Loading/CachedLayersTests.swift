@@ -12,7 +12,9 @@ struct CachedLayersTests {
     private struct Responses: ResponseCacheAccess {
         let urls = Guarded<Set<URL>>([])
 
-        func hasResponse(for request: HTTPRequest) async -> Bool { urls.value.contains(request.url) }
+        func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool {
+            urls.value.contains(request.url)
+        }
 
         func removeAllResponses(for request: HTTPRequest) async { urls.change { _ = $0.remove(request.url) } }
     }

@@ -10,7 +10,6 @@ struct DataCachePolicyTests {
     /// What is on disk after a plain load and after one of a variant: the original, the variant.
     private static let rows: [(DataCachePolicy, plain: Bool, original: Bool, variant: Bool)] = [
         (.original, true, true, false), (.processed, true, false, true), (.both, true, true, true),
-        (.automatic, true, false, true),
     ]
 
     @Test(arguments: rows)
@@ -83,13 +82,13 @@ struct DataCachePolicyTests {
         #expect(stack.disk.count == 0)
     }
 
-    @Test(arguments: [DataCachePolicy.processed, .automatic], [true, false])
-    func `a variant made of a picture in memory is kept, too`(content: DataCachePolicy, isDecoded: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `a variant made of a picture in memory is kept, too`(isDecoded: Bool) async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         func request(_ steps: [UInt8]) throws -> ImageRequest {
             try web("a") {
                 $0.processors = steps.map { Brighten(step: $0) }
-                $0.dataCachePolicy = content
+                $0.dataCachePolicy = .processed
             }
         }
         // Of the one in the memory cache, or of the decoded one that is held for a while.
@@ -123,7 +122,7 @@ struct DataCachePolicyTests {
     @Test func `what is made of a file is kept where that is asked for, and the file is not`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         var request = ImageRequest(source: .file("/a"), processors: [Brighten(step: 1)])
-        request.dataCachePolicy = .automatic
+        request.dataCachePolicy = .processed
         #expect(try await stack.load(request).layer == .local)
         await stack.pipeline.flush()
         #expect(await stack.disk.contains(request.key))

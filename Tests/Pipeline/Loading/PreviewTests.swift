@@ -9,6 +9,9 @@ import Testing
 private struct LastByteCodec: ImageDecoding {
     final class Incremental: IncrementalImageDecoding {
         let bytes = Guarded(Data())
+        private let partialError: ImageDecodingError?
+
+        init(partialError: ImageDecodingError? = nil) { self.partialError = partialError }
 
         var info: ImageInfo? {
             bytes.value.isEmpty
@@ -18,13 +21,20 @@ private struct LastByteCodec: ImageDecoding {
         func append(_ bytes: Data) { self.bytes.change { $0.append(bytes) } }
 
         func preview() throws(ImageDecodingError) -> ImagePreview? {
-            bytes.value.last.map { ImagePreview(image: .gray(side: 1, level: $0), rowCount: 1) }
+            bytes.value.last.map { level in
+                var image = DecodedImage.gray(side: 1, level: level)
+                image.partialError = partialError
+                return ImagePreview(image: image, rowCount: 1)
+            }
         }
 
         func finish() throws(ImageDecodingError) -> DecodedImage {
             throw ImageDecodingError(.corrupt, "the whole is decoded by itself")
         }
     }
+
+    /// The error of each preview.
+    var partialError: ImageDecodingError?
 
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         ImageInfo(format: ImageFormat(rawValue: "last"), size: PixelSize(width: 1, height: 1))
@@ -36,7 +46,9 @@ private struct LastByteCodec: ImageDecoding {
 
     func decodingByteCount(_ data: Data, options: DecodingOptions) -> Int { data.count }
 
-    func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental() }
+    func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+        Incremental(partialError: partialError)
+    }
 }
 
 /// The same, but that decoding holds as many bytes as its first byte says.
@@ -111,8 +123,8 @@ struct PreviewTests {
             $0.wantsPreviews = true
             change(&$0)
         }
-        let task = pipeline.imageTask(with: request) { [levels] event in
-            if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
+        let task = pipeline.startTask(request) { [levels] event in
+            if case .update(.preview(let preview)) = event { levels.change { $0.append(preview.image.level) } }
         }
         executor.drain()
         _ = try await task.response
@@ -149,6 +161,26 @@ struct PreviewTests {
         #expect(processed == [19, 35])
     }
 
+    @Test func `the processed preview of a partial image is partial`() async throws {
+        let codec = LastByteCodec(partialError: ImageDecodingError(.truncated, "the end is missing"))
+        let downloader = FakeDownloader { [executor] request, _ in
+            request.onBytes?(0, Data([16]))
+            executor.drain()
+            return Download(data: Data([16]))
+        }
+        let errors = Guarded<[ImageDecodingError.Code?]>([])
+        // This processor makes a new image, without the error.
+        let request = try web("a") { ($0.wantsPreviews, $0.processors) = (true, [Brighten(step: 3)]) }
+        let task = pipeline(downloader, codec, byteBudget: 1 << 20).startTask(request) { event in
+            guard case .update(.preview(let preview)) = event else { return }
+            errors.change { $0.append(preview.image.partialError?.code) }
+        }
+        executor.drain()
+        _ = try await task.response
+
+        #expect(errors.value == [.truncated])
+    }
+
     @Test func `who wants what is cached first sees previews of what is not`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.showsCachedFirst = true } == [16, 32])
     }
@@ -176,8 +208,8 @@ struct PreviewTests {
             return Download(data: Data([16]))
         }
         let pipeline = pipeline(downloader, byteBudget: 512)
-        let slow = pipeline.imageTask(with: try web("slow") { $0.wantsPreviews = true }) { [levels] event in
-            if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
+        let slow = pipeline.startTask(try web("slow") { $0.wantsPreviews = true }) { [levels] event in
+            if case .update(.preview(let preview)) = event { levels.change { $0.append(preview.image.level) } }
         }
         executor.drain()
         #expect(clock.sleeperCount == 1 && levels.value == [16])

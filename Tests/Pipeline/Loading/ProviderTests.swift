@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct ProviderTests {
     private struct NoResponses: ResponseCacheAccess {
-        func hasResponse(for request: HTTPRequest) async -> Bool { false }
+        func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool { false }
 
         func removeAllResponses(for request: HTTPRequest) async {}
     }

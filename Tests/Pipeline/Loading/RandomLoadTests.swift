@@ -37,7 +37,7 @@ struct RandomLoadTests {
                 $0.cachePolicy.disk = .none
                 $0.priority = LoadPriority.allCases[number % 5]
             }
-            let task = stack.pipeline.imageTask(with: request) { event in
+            let task = stack.pipeline.startTask(request) { event in
                 if case .finished = event { ends.change { $0[number, default: 0] += 1 } }
             }
             let expected = UInt8(resource * 10 + steps.reduce(0) { $0 + Int($1.step) })

@@ -36,13 +36,13 @@ struct RefreshTests {
     /// What a task shows, in order.
     private func shown(_ request: ImageRequest, by stack: Stack) async -> [String] {
         let shown = Guarded<[String]>([])
-        let task = stack.pipeline.imageTask(with: request) { event in
+        let task = stack.pipeline.startTask(request) { event in
             shown.change { shown in
                 switch event {
-                case .cached(let response): shown.append("cached \(response.image.level)")
+                case .update(.cached(let response)): shown.append("cached \(response.image.level)")
                 case .finished(.success(let response)): shown.append("\(response.layer) \(response.image.level)")
                 case .finished(.failure): shown.append("failed")
-                case .progress, .preview: break
+                case .update: break
                 }
             }
         }
@@ -180,11 +180,11 @@ struct RefreshTests {
         let common = Brighten(step: 1)
         let (shown, joined) = (Guarded<Set<UInt8>>([]), Guarded<Set<UInt8>>([]))
         let tasks = try [2, 3].map { (step: UInt8) in
-            stack.pipeline.imageTask(with: try request { $0.processors = [common, Brighten(step: step)] }) { event in
+            stack.pipeline.startTask(try request { $0.processors = [common, Brighten(step: step)] }) { event in
                 switch event {
-                case .cached: shown.change { _ = $0.insert(step) }
-                case .progress: joined.change { _ = $0.insert(step) }
-                case .preview, .finished: break
+                case .update(.cached): shown.change { _ = $0.insert(step) }
+                case .update(.progress): joined.change { _ = $0.insert(step) }
+                case .update(.preview), .finished: break
                 }
             }
         }

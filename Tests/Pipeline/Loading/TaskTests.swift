@@ -32,11 +32,11 @@ struct TaskTests {
             })
     }
 
-    private func word(_ event: ImageTaskEvent) -> String {
+    private func word(_ event: ImageTask.Event) -> String {
         switch event {
-        case .progress(let progress): "progress \(progress.received)"
-        case .preview: "preview"
-        case .cached(let response): "cached \(response.image.level)"
+        case .update(.progress(let progress)): "progress \(progress.received)"
+        case .update(.preview): "preview"
+        case .update(.cached(let response)): "cached \(response.image.level)"
         case .finished(.success(let response)): "finished \(response.image.level)"
         case .finished(.failure(let error)): error is CancellationError ? "cancelled" : "failed"
         }
@@ -45,14 +45,15 @@ struct TaskTests {
     @Test func `a task tells its progress and its one end, in order`() async throws {
         let stack = waiting
         let words = Guarded<[String]>([])
-        let task = stack.pipeline.imageTask(with: try web("a")) { event in words.change { $0.append(word(event)) } }
+        let task = stack.pipeline.startTask(try web("a")) { event in words.change { $0.append(word(event)) } }
         try await clock.waitForSleepers(count: 1)
-        #expect(task.currentProgress == DownloadProgress(received: 1, expected: 7))
+        let latest = await task.progress.first { _ in true }
+        #expect(latest == DownloadProgress(received: 1, expected: 7))
         clock.advance(by: .seconds(1))
 
         #expect(try await task.response.image.level == 7)
         #expect(words.value == ["progress 1", "progress 7", "finished 7"])
-        #expect(task.currentProgress.received == 7 && !task.isCancelled)
+        #expect(!task.isCancelled)
         task.cancel()
         #expect(!task.isCancelled && words.value.count == 3)
     }
@@ -60,7 +61,7 @@ struct TaskTests {
     @Test func `a task that is cancelled ends at once, and says so once`() async throws {
         let stack = waiting
         let words = Guarded<[String]>([])
-        let task = stack.pipeline.imageTask(with: try web("a")) { event in words.change { $0.append(word(event)) } }
+        let task = stack.pipeline.startTask(try web("a")) { event in words.change { $0.append(word(event)) } }
         let other = stack.pipeline.imageTask(with: try web("a"))
         try await clock.waitForSleepers(count: 1)
 
@@ -149,10 +150,10 @@ struct TaskTests {
         #expect(task.isCancelled && !other.isCancelled)
     }
 
-    @Test func `cancelling a Swift task that follows the events leaves the load alone`() async throws {
+    @Test func `cancelling a Swift task that follows the progress leaves the load alone`() async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
-        let following = Task { for await _ in task.events {} }
+        let following = Task { for await _ in task.progress {} }
         try await clock.waitForSleepers(count: 1)
 
         following.cancel()
@@ -175,56 +176,48 @@ struct TaskTests {
         #expect(!task.isCancelled)
     }
 
-    @Test func `events can be followed by any number, and those who come late get the end`() async throws {
+    @Test func `the progress can be followed by any number of sequences`() async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
-        let early = (0..<3).map { _ in
-            let events = task.events
+        let followers = (0..<3).map { _ in
+            let progress = task.progress
             return Task {
-                var words: [String] = []
-                for await event in events { words.append(word(event)) }
-                return words
+                var received: [Int] = []
+                for await step in progress { received.append(step.received) }
+                return received
             }
         }
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))
         _ = try await task.response
 
-        for follower in early { #expect(await follower.value.last == "finished 7") }
-        var late: [String] = []
-        for await event in task.events { late.append(word(event)) }
-        #expect(late == ["finished 7"])
+        for follower in followers { #expect(await follower.value.last == 7) }
     }
 
-    @Test func `those who come in the middle get the last of each kind first`() async throws {
+    @Test func `a sequence that begins in the middle begins with the latest progress`() async throws {
         let stack = Stack(
             FakeDownloader { [clock] request, progress in
-                guard case .http(let http) = request.source, http.cachePolicy == .reloadRevalidatingCacheData else {
-                    return Download(data: level(7))
-                }
                 progress(DownloadProgress(received: 1, expected: 7))
                 progress(DownloadProgress(received: 2, expected: 7))
                 try await clock.sleep(for: .seconds(1))
                 return Download(data: level(8))
             })
-        _ = try await stack.load(try web("a"))
-        let task = stack.pipeline.imageTask(with: try web("a") { $0.showsCachedFirst = true })
+        let task = stack.pipeline.imageTask(with: try web("a"))
         try await clock.waitForSleepers(count: 1)
 
-        let events = task.events
+        let progress = task.progress
         clock.advance(by: .seconds(1))
 
-        var words: [String] = []
-        for await event in events { words.append(word(event)) }
-        #expect(words == ["cached 7", "progress 2", "finished 8"])
+        var received: [Int] = []
+        for await step in progress { received.append(step.received) }
+        #expect(received == [2])
     }
 
-    @Test func `callbacks run where they are asked to, one batch at a time and in order`() async throws {
+    @Test func `callbacks run on their executor, one batch at a time and in order`() async throws {
         let stack = waiting
         let pending = Guarded<[@Sendable () -> Void]>([])
         let words = Guarded<[String]>([])
-        let executor = CallbackExecutor.custom { work in pending.change { $0.append(work) } }
-        let task = stack.pipeline.imageTask(with: try web("a"), on: executor) { event in
+        let task = stack.pipeline.startTask(try web("a"), on: { work in pending.change { $0.append(work) } }) { event in
             words.change { $0.append(word(event)) }
         }
         try await clock.waitForSleepers(count: 1)
@@ -237,15 +230,32 @@ struct TaskTests {
         #expect(words.value == ["progress 7", "finished 7"])
     }
 
-    @Test func `callbacks can run on the main actor`() async throws {
-        let stack = Stack(FakeDownloader(giving: level(7)))
-        let wasMain = Guarded<Bool?>(nil)
-        stack.pipeline.imageTask(with: try web("a"), on: .mainActor) { event in
-            guard case .finished = event else { return }
+    @Test func `the closures of a task are called on the main actor, the result last`() async throws {
+        let stack = Stack(
+            FakeDownloader { _, progress in
+                progress(DownloadProgress(received: 7, expected: 7))
+                return Download(data: level(7))
+            })
+        let words = Guarded<[String]>([])
+        stack.pipeline.imageTask(with: try web("a")) { update in
             MainActor.assertIsolated()
-            wasMain.change { $0 = true }
+            words.change { $0.append(word(.update(update))) }
+        } onResult: { result in
+            MainActor.assertIsolated()
+            words.change { $0.append(word(.finished(result))) }
         }
-        try await wasMain.wait { $0 == true }
+        try await words.wait { $0 == ["progress 7", "finished 7"] }
+    }
+
+    @Test func `a failed task passes its error to the closure for the result`() async throws {
+        let stack = Stack(FakeDownloader { _, _ in throw HTTPTransportError(.cannotConnect, "no") })
+        let words = Guarded<[String]>([])
+        stack.pipeline.imageTask(
+            with: try web("a"),
+            onResult: { result in
+                words.change { $0.append(word(.finished(result))) }
+            })
+        try await words.wait { $0 == ["failed"] }
     }
 
     @Test func `many are loaded a few at a time, and each is handed over`() async throws {

@@ -48,7 +48,7 @@ struct CustomLifetimeTests {
         clock.advance(by: .seconds(1))
 
         #expect(await cache.response(for: plain) == nil)
-        #expect(await !cache.hasResponse(for: plain))
+        #expect(await !cache.hasResponse(for: plain, ignoringMemory: false))
         #expect(cache.memoryUsage == 0)
         // The server cannot be reached: nothing stands in.
         for fields in [[:], ["Cache-Control": "max-stale"], ["Cache-Control": "stale-if-error=100000"]] as [HTTPFields]

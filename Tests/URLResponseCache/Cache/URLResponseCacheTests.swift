@@ -39,6 +39,21 @@ struct URLResponseCacheTests {
         #expect(await cache.diskUsage == 0)
     }
 
+    @Test func `a look-up that ignores memory finds only the responses on disk`() async throws {
+        let directory = try TemporaryDirectory()
+        let both = URLResponseCache(disk: disk(in: directory), clock: clock)
+        let inMemory = URLResponseCache(clock: clock)
+        for cache in [both, inMemory] { await store("a", in: cache) }
+        _ = await both.store(
+            head("b"), body: "body".data, for: HTTPRequest(url: url("b")), at: clock.now, policy: .allowedInMemoryOnly)
+
+        for (cache, path, isOnDisk) in [(both, "a", true), (both, "b", false), (inMemory, "a", false)] {
+            let request = HTTPRequest(url: url(path))
+            #expect(await cache.hasResponse(for: request, ignoringMemory: false))
+            #expect(await cache.hasResponse(for: request, ignoringMemory: true) == isOnDisk)
+        }
+    }
+
     @Test func `with no memory the disk answers, and with no disk the memory`() async throws {
         let directory = try TemporaryDirectory()
         for isOnDisk in [true, false] {

@@ -1,0 +1,57 @@
+public import AlcedoCore
+public import FoundationEssentials
+
+extension ImagePipeline {
+    /// Returns the encoded bytes of a request's source, from the disk cache or the source.
+    ///
+    /// Stores the bytes according to the request's policies, after decoding only their header. Interceptors are not
+    /// called.
+    ///
+    /// - Throws: ``PipelineError``, or `CancellationError` when the task is cancelled first.
+    public func data(for request: ImageRequest) async throws -> Data {
+        try await originalData(for: request, PriorityHandle(request.priority))
+    }
+
+    /// Stores the bytes of a request's source on disk, unless the disk already has the data that the request needs.
+    ///
+    /// - Returns: False when the data was already on disk, and for a local source.
+    /// - Throws: The errors of ``data(for:)``, and ``PipelineError`` `notStored` when no cache kept the bytes.
+    func storeOriginal(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
+        guard request.source.isWorthStoring else { return false }
+        let layers = await cache.contains(request)
+        let enough: CachedLayers = store.policy(for: request).keepsVariants ? .disk : .original
+        if request.cachePolicy.disk.reads, !layers.isDisjoint(with: enough) { return false }
+        _ = try await originalData(for: request, priority)
+        await disk.flushEntry(request.originalKey)
+        guard await hasBytesOnDisk(request) else {
+            throw PipelineError(.notStored, "the bytes were loaded, and no cache on disk has stored them")
+        }
+        return true
+    }
+
+    /// Whether the disk cache has the original bytes, or the response cache has the response outside memory.
+    private func hasBytesOnDisk(_ request: ImageRequest) async -> Bool {
+        if await disk.contains(request.originalKey) { return true }
+        guard let responses = configuration.responseCache, case .http(let http) = request.source else { return false }
+        return await responses.hasResponse(
+            for: configuration.downloader.addingDefaultFields(to: http), ignoringMemory: true)
+    }
+
+    private func originalData(for request: ImageRequest, _ priority: PriorityHandle) async throws -> Data {
+        let request = await versions.settled(request)
+        let wait = try waits.begin(request)
+        defer { wait?.end() }
+        let generation = generations.current(request.originalKey.resource)
+        let original = try await download.load(request, priority) { _ in }
+        do {
+            _ = try await threads.run(priority: priority) { [codecs = request.codecs ?? configuration.codecs] in
+                try codecs.inspect(original.data, limits: request.decoding.limits)
+            }
+        } catch let error as ImageDecodingError {
+            if original.layer == .disk, error.code.meansDamage { await download.forget(request) }
+            throw PipelineError(.decoding(error.code), error.message, cause: error)
+        }
+        await download.keep(original, for: request, since: generation)
+        return original.data
+    }
+}
