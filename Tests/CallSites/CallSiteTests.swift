@@ -95,7 +95,7 @@ struct CallSiteTests {
     // Kingfisher:  imageView.kf.setImage(with: url, options: [.progressiveJPEG(.default)])
     @Test func `a task has its previews as a sequence`() async throws {
         var request = ImageRequest(url: origin.url(for: "/slow.png"))
-        request.wantsPreviews = true
+        request.deliversPreviews = true
         let task = pipeline.imageTask(with: request)
         var sizes: [PixelSize] = []
         for await preview in task.previews {
