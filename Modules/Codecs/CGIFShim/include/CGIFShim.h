@@ -50,8 +50,4 @@ void alcedo_gif_free(uint8_t *_Nullable bytes);
 /// What the library says of the last failure.
 const char *_Nonnull alcedo_gif_encoder_message(const alcedo_gif_encoder *_Nonnull encoder);
 
-/// The plain C loop that benchmarks compare with: decodes every image onto one canvas of its own, as giflib's manual
-/// does, disposing of nothing. Returns the number of pixels of all images, 0 on any error.
-size_t alcedo_gif_reference_decode(const uint8_t *_Nonnull bytes, size_t count);
-
 #endif

@@ -135,8 +135,4 @@ alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *_Nonnull encoder
 alcedo_png_segment alcedo_png_encoder_take(alcedo_png_encoder *_Nonnull encoder);
 const char *_Nonnull alcedo_png_encoder_message(const alcedo_png_encoder *_Nonnull encoder);
 
-/// The plain C loop that benchmarks compare with: decodes into a buffer of its own as libpng's manual does. Returns
-/// the number of pixels, 0 on any error.
-size_t alcedo_png_reference_decode(const uint8_t *_Nonnull bytes, size_t count);
-
 #endif
