@@ -51,8 +51,11 @@ package struct PNGDecoder: ImageDecoding {
             }
             // Five buffers: the canvas, the saved canvas, one frame, the finished image and its rotated copy.
             let canvas = PixelBuffer.byteCount(size: file.info.size, format: .rgba8) ?? Int.max
-            let (total, overflow) = canvas.multipliedReportingOverflow(by: 5)
-            return overflow ? Int.max : total
+            // Rows are padded, so the rotated copy can be larger than the canvas.
+            let rotated = PixelBuffer.byteCount(size: file.info.uprightSize, format: .rgba8) ?? Int.max
+            let (stored, overflow) = canvas.multipliedReportingOverflow(by: 4)
+            let (total, isTooLarge) = stored.addingReportingOverflow(rotated)
+            return overflow || isTooLarge ? Int.max : total
         }
     }
 }
