@@ -14,7 +14,7 @@ struct ThumbnailQuery: Sendable {
     /// The size in pixels. A side that is not specified is the maximum side.
     let size: PixelSize
     let fit: ThumbnailFit
-    let format: OutputFormat
+    let format: ThumbnailFormat
     let quality: Int
     /// Whether the format depends on the `Accept` field.
     let isNegotiated: Bool
@@ -113,7 +113,7 @@ enum ThumbnailFit: String, Sendable {
 }
 
 /// The format of a thumbnail. With ``plain``, the decoded image determines the format.
-enum OutputFormat: String, Sendable {
+enum ThumbnailFormat: String, Sendable {
     case webp, jpeg, png
     /// PNG for an image with alpha, otherwise JPEG.
     case plain
