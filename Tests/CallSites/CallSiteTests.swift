@@ -13,7 +13,7 @@ struct CallSiteTests {
     private let data: Data
 
     init() throws {
-        let data = try PNGEncoder().encode(.coordinates(PixelSize(width: 640, height: 480)))
+        let data = try ImageEncoder.png().encode(.coordinates(PixelSize(width: 640, height: 480)))
         origin = try LoopbackOrigin { request in
             switch request.path {
             case "/image.png": .ok(data, type: "image/png")

@@ -4,7 +4,7 @@ package import FoundationEssentials
 /// The decoder of `CodecRegistry.Entry.gif`.
 ///
 /// This module reads blocks and codes itself, because giflib rejects images of more than 256 indices, accepts invalid
-/// codes, and cannot decode piece by piece. giflib is used for encoding; see ``GIFEncoder``. Source: CompuServe,
+/// codes, and cannot decode piece by piece. giflib is used for encoding; see `GIFEncoder`. Source: CompuServe,
 /// "Graphics Interchange Format, Version 89a", 1990.
 package struct GIFDecoder: ImageDecoding {
     /// Creates a stateless decoder.

@@ -128,10 +128,10 @@ enum ThumbnailFormat: String, Sendable {
     ///   - quality: The quality, from 1 to 100.
     func encoder(for image: DecodedImage, quality: Int) -> any ImageEncoding {
         switch self {
-        case .webp: .webp(quality: quality)
+        case .webp: .webp(quality: Double(quality))
         case .png: .png()
         case .jpeg: .jpeg(quality: quality)
-        case .plain: JPEGEncoder().holds(image) ? .jpeg(quality: quality) : .png()
+        case .plain: ImageEncoder.jpeg().canEncode(image) ? .jpeg(quality: quality) : .png()
         }
     }
 }
