@@ -17,7 +17,7 @@ typedef struct {
     /// Tightly packed palette indices, width * height of them. giflib masks them in place, which changes none that the
     /// palette has.
     uint8_t *_Nonnull indices;
-    /// Red, green and blue of each colour, 1 to 256 of them.
+    /// Red, green and blue of each color, 1 to 256 of them.
     const uint8_t *_Nonnull palette;
     uint32_t color_count;
     /// -1 when no index is transparent.
