@@ -153,7 +153,7 @@ public struct CodecRegistry: Sendable {
     /// `*/*` with lower weights.
     ///
     /// Formats whose names are not valid tokens are left out. Source: RFC 9110, section 12.5.1.
-    package var acceptFieldValue: String {
+    public var acceptFieldValue: String {
         let types = entries.map(\.format).filter(\.rawValue.isToken).map(\.mediaType)
         return (types + ["image/*;q=0.8", "*/*;q=0.5"]).joined(separator: ",")
     }
