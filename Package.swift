@@ -250,10 +250,13 @@ package.targets += [
         dependencies: [
             "Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoProgramSupport",
             "AlcedoSQLiteCache",
-            "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
+            "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop", "CReferenceDecoders",
         ],
-        path: "Tests/Benchmarks", exclude: ["CMultiLoop", "report.md", "report.svg"]),
+        path: "Tests/Benchmarks", exclude: ["CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
+    .target(
+        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP"],
+        path: "Tests/Benchmarks/CReferenceDecoders"),
     .executableTarget(
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
@@ -293,7 +296,8 @@ package.targets += [
     .testTarget(
         name: "ToolTests",
         dependencies: [
-            "Alcedo", "AlcedoProgramSupport", "AlcedoTesting", "AlcedoTool", "TestSupport", "alcedo-bench",
+            "Alcedo", "AlcedoProgramSupport", "AlcedoTesting", "AlcedoTool", "CReferenceDecoders", "TestSupport",
+            "alcedo-bench",
         ],
         path: "Tests/Tool",
         exclude: ["Fixtures"]),
@@ -308,7 +312,7 @@ package.targets += [
 
 let cTargets: Set = [
     "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop",
-    "CSampleKernels",
+    "CReferenceDecoders", "CSampleKernels",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. A dependent package must not fail because a newer compiler
 // emits a new warning; SwiftPM also passes -suppress-warnings to dependencies, which swiftc refuses beside this setting.

@@ -11,7 +11,7 @@ enum CustomBackend {
         }
         await prove("data cache", DataCacheConformance.checks) { FirstInFirstOutDataCache(sizeLimit: $0.byteLimit) }
 
-        let image = try JPEGEncoder().encode(.coordinates(PixelSize(width: 240, height: 240)))
+        let image = try ImageEncoder.jpeg().encode(.coordinates(PixelSize(width: 240, height: 240)))
         let origin = try LoopbackOrigin { _ in .ok(image, type: "image/jpeg") }
         let memory = FirstInFirstOutMemoryCache(costLimit: 16 << 20)
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)

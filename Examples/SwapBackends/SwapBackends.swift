@@ -36,7 +36,7 @@ enum SwapBackends {
     /// Loads the images with each stack and returns whether all were loaded. Without URLs, loads twelve images from a
     /// local server.
     private static func run(_ stacks: [CacheStack], _ urls: [URL]) async throws -> Bool {
-        let image = try JPEGEncoder().encode(.coordinates(PixelSize(width: 240, height: 240)))
+        let image = try ImageEncoder.jpeg().encode(.coordinates(PixelSize(width: 240, height: 240)))
         let origin = try LoopbackOrigin { _ in
             .ok(image, type: "image/jpeg", fields: ["Cache-Control": "max-age=3600"])
         }

@@ -63,7 +63,7 @@ public final class ImageTask: Sendable {
 
     /// The previews of the image as a sequence that ends with the load, also after an error.
     ///
-    /// The sequence is empty unless the request's ``/AlcedoCore/ImageRequest/wantsPreviews`` is true. Each iteration
+    /// The sequence is empty unless the request's ``/AlcedoCore/ImageRequest/deliversPreviews`` is true. Each iteration
     /// begins with the latest preview, and skips previews that arrive faster than they are consumed.
     public var previews: AsyncStream<ImagePreview> {
         stream { update in if case .preview(let preview) = update { preview } else { nil } }

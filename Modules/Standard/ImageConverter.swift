@@ -121,7 +121,8 @@ public struct ImageConverter: Sendable {
     }
 }
 
-/// The metadata of a converted image. The color profile is always kept, because the colors depend on it.
+/// The metadata of a converted image. The color profile is kept with every policy, because the colors depend on it,
+/// unless the encoder cannot store it.
 public enum MetadataPolicy: Sendable, Hashable {
     /// No metadata. This is the default of ``ImageConverter``: an uploaded photo usually contains its location, date,
     /// camera and owner, which a server should publish only on purpose.

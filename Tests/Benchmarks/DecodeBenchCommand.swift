@@ -1,6 +1,7 @@
 import Alcedo
 import AlcedoLibc
 import AlcedoProgramSupport
+import CReferenceDecoders
 import FoundationEssentials
 
 /// `alcedo-bench decode`
@@ -101,12 +102,18 @@ private struct DecodeBenchmark {
     }
 
     private static func reference(for format: ImageFormat) -> ((Data) -> Int)? {
+        let decode: (UnsafePointer<UInt8>, Int) -> Int
         switch format {
-        case .jpeg: JPEGReference.decode
-        case .png: PNGReference.decode
-        case .gif: GIFReference.decode
-        case .webp: WebPReference.decode
-        default: nil
+        case .jpeg: decode = alcedo_reference_decode_jpeg
+        case .png: decode = alcedo_reference_decode_png
+        case .gif: decode = alcedo_reference_decode_gif
+        case .webp: decode = alcedo_reference_decode_webp
+        default: return nil
+        }
+        return { data in
+            data.withUnsafeBytes { bytes in
+                bytes.baseAddress.map { decode($0.assumingMemoryBound(to: UInt8.self), bytes.count) } ?? 0
+            }
         }
     }
 

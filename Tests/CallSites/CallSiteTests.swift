@@ -13,7 +13,7 @@ struct CallSiteTests {
     private let data: Data
 
     init() throws {
-        let data = try PNGEncoder().encode(.coordinates(PixelSize(width: 640, height: 480)))
+        let data = try ImageEncoder.png().encode(.coordinates(PixelSize(width: 640, height: 480)))
         origin = try LoopbackOrigin { request in
             switch request.path {
             case "/image.png": .ok(data, type: "image/png")
@@ -95,7 +95,7 @@ struct CallSiteTests {
     // Kingfisher:  imageView.kf.setImage(with: url, options: [.progressiveJPEG(.default)])
     @Test func `a task has its previews as a sequence`() async throws {
         var request = ImageRequest(url: origin.url(for: "/slow.png"))
-        request.wantsPreviews = true
+        request.deliversPreviews = true
         let task = pipeline.imageTask(with: request)
         var sizes: [PixelSize] = []
         for await preview in task.previews {

@@ -11,7 +11,7 @@ struct PerRequestTests {
     private let pipeline: ImagePipeline
 
     init() throws {
-        let png = try PNGEncoder().encode(.gray(side: 8))
+        let png = try ImageEncoder.png().encode(.gray(side: 8))
         origin = try LoopbackOrigin { request in
             switch request.path {
             case "/image.png": .ok(png, type: "image/png")

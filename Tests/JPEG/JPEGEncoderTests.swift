@@ -121,6 +121,18 @@ import Testing
         #expect(unfit.metadata.colorProfile == nil)
     }
 
+    @Test func `a profile that fills 255 markers is written, and one that is a byte larger is omitted`() throws {
+        let limits = DecodingLimits(maximumMetadataByteCount: 32 << 20, maximumChunkByteCount: 32 << 20)
+        var profile = Data(count: 255 * 65_519)
+        profile.replaceSubrange(16..<20, with: Data("RGB ".utf8))
+        var image = try gradient(.rgba8)
+
+        image.colorProfile = profile
+        #expect(try decoder.inspect(JPEGEncoder().encode(image), limits: limits).metadata.colorProfile == profile)
+        image.colorProfile = profile + [0]
+        #expect(try decoder.inspect(JPEGEncoder().encode(image), limits: limits).metadata.colorProfile == nil)
+    }
+
     @Test func `transparency is laid over the background`() throws {
         let clear = try gradient(.rgba8, alpha: 0)
 

@@ -107,6 +107,24 @@ struct ConvertTests {
         #expect(alpha.status == 0 && alpha.problems.hasSuffix("rings.png: not kept: transparency\n"))
     }
 
+    @Test func `the loss of a color profile that is too large for a JPEG is reported`() async throws {
+        // An RGB profile of one byte more than the 255 markers of a JPEG hold.
+        var profile = Data(count: 255 * 65_519 + 1)
+        profile.replaceSubrange(16..<20, with: Data("RGB ".utf8))
+        let size = PixelSize(width: 4, height: 4)
+        let pixels = try #require(PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque))
+        let source = folder.url.appending(path: "large.webp")
+        try ImageEncoder.webp(lossless: true).encode(DecodedImage(pixels: pixels, colorProfile: profile))
+            .write(to: source)
+
+        let outcome = try await convert([source.path, "--format", "jpeg", "--json"])
+
+        #expect(outcome.status == 0, "\(outcome.problems)")
+        #expect(try info("large.jpg").metadata.colorProfile == nil)
+        let converted = try JSONLines.objects(outcome.output).first { $0["input"] as? String == source.path }
+        #expect(converted?["lost"] as? [String] == ["profile"])
+    }
+
     @Test func `the name of one file says its format, and standard output takes one`() async throws {
         let file = folder.url.appending(path: "new/one.webp")
         let outcome = try await alcedo.run(["convert", SampleImages.path("tiles.png"), "--output", file.path])

@@ -39,10 +39,10 @@
             switch format {
             case .gif:
                 image.frames = MovingScene(painter: painter, number: number)
-                return try GIFEncoder().encode(image)
-            case .png: return try PNGEncoder(compressionLevel: 1).encode(image)
-            case .webp: return try WebPEncoder(quality: 80, method: 0).encode(image)
-            default: return try JPEGEncoder(quality: 88).encode(image)
+                return try ImageEncoder.gif().encode(image)
+            case .png: return try ImageEncoder.png(compressionLevel: 1).encode(image)
+            case .webp: return try ImageEncoder.webp(quality: 80, method: 0).encode(image)
+            default: return try ImageEncoder.jpeg(quality: 88).encode(image)
             }
         }
     }

@@ -78,7 +78,7 @@ int alcedo_gif_encoder_begin(
     return !icc || !icc_size || put_application(e->gif, "ICCRGBG1012", icc, icc_size);
 }
 
-/// A map of a power of two of colours, which is what giflib takes; NULL when there is no memory.
+/// A map of a power of two of colors, which is what giflib takes; NULL when there is no memory.
 static ColorMapObject *make_map(const alcedo_gif_image *image) {
     int count = 2;
     while (count < (int)image->color_count) count *= 2;

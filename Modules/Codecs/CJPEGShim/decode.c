@@ -148,7 +148,7 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
     *count = 0;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     if ((size_t)c->output_width * (size_t)c->output_components > stride) ERREXIT(c, JERR_IMAGE_TOO_BIG);
-    // libjpeg-turbo writes colours past the caches when rows are aligned, as the caller's are. That is good for a large
+    // libjpeg-turbo writes colors past the caches when rows are aligned, as the caller's are. That is good for a large
     // picture only, which the caches do not hold; a small one is read again at once.
     const int is_small = capacity * stride <= MOST_CACHED_BYTES;
     while (*count < capacity && c->output_scanline < c->output_height) {

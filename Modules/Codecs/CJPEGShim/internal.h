@@ -46,7 +46,7 @@ struct alcedo_jpeg_decoder {
 
 /// Sets up errors that unwind to `escape` and never print.
 void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d);
-/// Reads from memory; when the bytes end it unwinds or suspends, where libjpeg's own source would go on with grey and a
+/// Reads from memory; when the bytes end it unwinds or suspends, where libjpeg's own source would go on with gray and a
 /// warning.
 void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count);
 /// Remembers where EXIF, XMP and the ICC profile lie.

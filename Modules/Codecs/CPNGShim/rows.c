@@ -81,7 +81,7 @@ static int is_readable(const alcedo_png_decoder *d, int color_type) {
     if (png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE) return 0;
     if (png_get_image_width(d->png, d->info) > MOST_WIDTH) return 0;
     if (d->format == ALCEDO_PNG_GRAY8 && color_type != PNG_COLOR_TYPE_GRAY) return 0;
-    // One colour that is transparent is libpng's.
+    // One color that is transparent is libpng's.
     return color_type == PNG_COLOR_TYPE_PALETTE || !png_get_valid(d->png, d->info, PNG_INFO_tRNS);
 }
 

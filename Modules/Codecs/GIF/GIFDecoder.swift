@@ -1,11 +1,10 @@
 public import AlcedoCore
-private import CGIFShim
 package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.gif`.
 ///
 /// This module reads blocks and codes itself, because giflib rejects images of more than 256 indices, accepts invalid
-/// codes, and cannot decode piece by piece. giflib is used for encoding; see ``GIFEncoder``. Source: CompuServe,
+/// codes, and cannot decode piece by piece. giflib is used for encoding; see `GIFEncoder`. Source: CompuServe,
 /// "Graphics Interchange Format, Version 89a", 1990.
 package struct GIFDecoder: ImageDecoding {
     /// Creates a stateless decoder.
@@ -117,16 +116,5 @@ private struct GIFRowStream {
             guard decoder.isComplete else { throw ImageDecodingError(.truncated, "GIF: the bytes end inside an image") }
         }
         try consumer.finish()
-    }
-}
-
-/// The plain C loop over giflib that serves as the benchmark baseline of ``GIFDecoder``.
-package enum GIFReference {
-    /// Decodes every image and discards the pixels. Returns the number of pixels, or 0 on any error.
-    package static func decode(_ data: Data) -> Int {
-        data.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return 0 }
-            return alcedo_gif_reference_decode(base.assumingMemoryBound(to: UInt8.self), bytes.count)
-        }
     }
 }

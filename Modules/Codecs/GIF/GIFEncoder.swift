@@ -1,49 +1,30 @@
 public import AlcedoCore
 private import CGIFShim
-public import FoundationEssentials
+package import FoundationEssentials
 
-/// An encoder of still and animated GIF that uses giflib.
-///
-/// ```swift
-/// let data = try GIFEncoder(dithers: false).encode(image)
-/// ```
-///
-/// An image with at most 256 colors, including a transparent one, is stored exactly. Other images get a palette by
-/// median cut, and their pixels are mapped to its nearest colors, with optional dithering. Pixels with an alpha below
-/// 128 become transparent, all others opaque. 16-bit samples lose their low byte.
-///
-/// For an animation, each frame is written as the rectangle that changed, with its own palette. Raw delays are rounded
-/// to hundredths of a second, and the number of plays becomes a NETSCAPE2.0 loop count. GIF has no orientation, so
-/// images are made upright. The ICC profile is written in an ICCRGBG1012 extension.
-///
-/// Memory: three images of four bytes per pixel, the indices and the output, regardless of the number of frames. Rows
-/// are collected, because the palette depends on all of them.
-public struct GIFEncoder: AnimationEncoding {
+/// The encoder of `ImageEncoder.gif(dithers:maximumColorCount:)`, whose comment describes the behavior.
+package struct GIFEncoder: ImageEncoding {
     /// Whether the error of colors that are not in the palette is diffused to adjacent pixels. Default: `true`.
     package var dithers: Bool
     /// The maximum number of colors in a palette, including the transparent one, from 2 to 256. Other values are
     /// clamped. Default: 256.
     package var maximumColorCount: Int
 
-    /// Creates an encoder.
-    ///
-    /// - Parameters:
-    ///   - dithers: Whether the error of colors that are not in the palette is diffused to adjacent pixels. Default:
-    ///     `true`.
-    ///   - maximumColorCount: The maximum number of colors in a palette, including the transparent one, from 2 to 256.
-    ///     Other values are clamped. Default: 256.
-    public init(dithers: Bool = true, maximumColorCount: Int = 256) {
+    package init(dithers: Bool = true, maximumColorCount: Int = 256) {
         self.dithers = dithers
         self.maximumColorCount = maximumColorCount
     }
 
-    public var format: ImageFormat { .gif }
+    package var format: ImageFormat { .gif }
+
+    /// Returns true, because the format supports animations and transparency.
+    package func canEncode(_ image: DecodedImage) -> Bool { true }
 
     /// Encodes an image of any pixel format, with all frames of an animation.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for frames of
     ///   different sizes; `failed` when a frame of the animation cannot be read.
-    public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+    package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let first = try GIFImage(image.frames == nil ? image.pixels : frame(0, of: image), image.orientation)
         let output = try GIFOutput(
             size: first.size, loopCount: Self.loopCount(of: image.frames), colorProfile: image.colorProfile)
@@ -103,15 +84,32 @@ public struct GIFEncoder: AnimationEncoding {
     }
 }
 
-extension ImageEncoding where Self == GIFEncoder {
-    /// Returns an encoder of GIF.
+extension ImageEncoding where Self == ImageEncoder {
+    /// Returns an encoder of still and animated GIF that uses giflib.
+    ///
+    /// ```swift
+    /// let data = try ImageEncoder.gif(dithers: false).encode(image)
+    /// ```
+    ///
+    /// An image with at most 256 colors, including a transparent one, is stored exactly. Other images get a palette by
+    /// median cut, and their pixels are mapped to its nearest colors, with optional dithering. Pixels with an alpha
+    /// below 128 become transparent, all others opaque. 16-bit samples lose their low byte.
+    ///
+    /// For an animation, each frame is written as the rectangle that changed, with its own palette. Raw delays are
+    /// rounded to hundredths of a second, and the number of plays becomes a NETSCAPE2.0 loop count. GIF has no
+    /// orientation, so images are made upright. The ICC profile is written in an ICCRGBG1012 extension.
+    ///
+    /// A side of more than 65,535 pixels, or a frame of another size than the first one, is an error with the code
+    /// `unsupportedImage`. Memory: three images of four bytes per pixel, the indices and the output, regardless of the
+    /// number of frames. Rows are collected, because the palette depends on all of them.
     ///
     /// - Parameters:
     ///   - dithers: Whether the error of colors that are not in the palette is diffused to adjacent pixels. Default:
     ///     `true`.
-    ///   - maximumColorCount: The maximum number of colors in a palette, from 2 to 256. Default: 256.
+    ///   - maximumColorCount: The maximum number of colors in a palette, including the transparent one, from 2 to 256.
+    ///     Other values are clamped. Default: 256.
     public static func gif(dithers: Bool = true, maximumColorCount: Int = 256) -> Self {
-        GIFEncoder(dithers: dithers, maximumColorCount: maximumColorCount)
+        ImageEncoder(GIFEncoder(dithers: dithers, maximumColorCount: maximumColorCount))
     }
 }
 

@@ -1,5 +1,4 @@
 public import AlcedoCore
-private import CJPEGShim
 package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.jpeg`.
@@ -85,16 +84,5 @@ extension CodecRegistry.Entry {
             makeEncoder: { quality in
                 JPEGEncoder(quality: Int((quality * 100).rounded()), subsampling: quality < 1 ? .both : .none)
             })
-    }
-}
-
-/// The plain C loop over libjpeg that serves as the benchmark baseline of ``JPEGDecoder``.
-package enum JPEGReference {
-    /// Decodes the image and discards the pixels. Returns the number of pixels, or 0 on any error.
-    package static func decode(_ data: Data) -> Int {
-        data.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return 0 }
-            return alcedo_jpeg_reference_decode(base.assumingMemoryBound(to: UInt8.self), bytes.count)
-        }
     }
 }

@@ -1,18 +1,10 @@
 public import AlcedoCore
 import CJPEGShim
-public import FoundationEssentials
+package import FoundationEssentials
 
-/// An encoder of JPEG that uses libjpeg-turbo.
-///
-/// ```swift
-/// let data = try JPEGEncoder(quality: 90).encode(image)
-/// ```
-///
-/// Images in gray8 are written as gray, all others as 8-bit YCbCr. 16-bit samples lose their low byte. JPEG has no
-/// alpha: transparent pixels are blended with a background color. The color profile is kept when it is made for the
-/// written color model. The pixels keep their stored order; the orientation is written as EXIF, inside the data of
-/// `embedding(exif:)` if there is any. EXIF data of more than 65,527 bytes is omitted.
-public struct JPEGEncoder: EXIFEncoding {
+/// The encoder of `ImageEncoder.jpeg(quality:subsampling:isProgressive:optimizesHuffman:background:)`, whose comment
+/// describes the behavior.
+package struct JPEGEncoder: EXIFEncoding {
     /// The quality from 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Other values are
     /// clamped.
     package var quality: Int
@@ -30,18 +22,7 @@ public struct JPEGEncoder: EXIFEncoding {
     /// is omitted.
     package var exif: Data?
 
-    /// Creates an encoder.
-    ///
-    /// - Parameters:
-    ///   - quality: The quality from 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Other
-    ///     values are clamped. Default: 85.
-    ///   - subsampling: The chrominance subsampling. Default: `.both`, one sample for four pixels.
-    ///   - isProgressive: Whether the image is stored in several scans, each finer than the one before. Rows are then
-    ///     kept as coefficients until the end, at two bytes per sample. Default: `false`.
-    ///   - optimizesHuffman: Whether the Huffman tables are made for this image. This saves some percent, and rows are
-    ///     kept as coefficients until the end. A progressive image always has its own tables. Default: `false`.
-    ///   - background: The color under transparent pixels. Default: white.
-    public init(
+    package init(
         quality: Int = 85, subsampling: JPEGSubsampling = .both, isProgressive: Bool = false,
         optimizesHuffman: Bool = false, background: OpaqueColor = .white
     ) {
@@ -52,17 +33,17 @@ public struct JPEGEncoder: EXIFEncoding {
         self.background = background
     }
 
-    public var format: ImageFormat { .jpeg }
+    package var format: ImageFormat { .jpeg }
 
     /// Returns whether the image is a still image that is marked as opaque or has no alpha samples.
-    public func holds(_ image: DecodedImage) -> Bool {
+    package func canEncode(_ image: DecodedImage) -> Bool {
         !image.isAnimated && (image.pixels.alphaMode == .opaque || [.rgbx8, .gray8].contains(image.pixels.format))
     }
 
     /// Encodes the image. Only the first frame of an animation is encoded.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for a side of more than 65,500 pixels.
-    public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+    package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         var data = Data()
         do {
             let encoder = makeRowEncoder { bytes in bytes.withUnsafeBytes { data.append(contentsOf: $0) } }
@@ -75,7 +56,7 @@ public struct JPEGEncoder: EXIFEncoding {
 
     /// Returns an encoder that takes rows as they arrive. Memory is O(*w*), unless the image is progressive or its
     /// Huffman tables are optimized.
-    public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
+    package func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         JPEGRowEncoder(settings, background: background, exif: exif, output: output)
     }
 
@@ -89,14 +70,40 @@ public struct JPEGEncoder: EXIFEncoding {
     }
 }
 
-extension ImageEncoding where Self == JPEGEncoder {
-    /// Returns an encoder of JPEG.
+extension ImageEncoding where Self == ImageEncoder {
+    /// Returns an encoder of JPEG that uses libjpeg-turbo.
+    ///
+    /// ```swift
+    /// let data = try ImageEncoder.jpeg(quality: 90).encode(image)
+    /// ```
+    ///
+    /// Images in gray8 are written as gray, all others as 8-bit YCbCr. 16-bit samples lose their low byte. JPEG has no
+    /// alpha: transparent pixels are blended with a background color. Only the first frame of an animation is encoded.
+    ///
+    /// The color profile is kept when it is made for the written color model and has at most 16,707,345 bytes, which is
+    /// the limit of the format. The pixels keep their stored order; the orientation is written as EXIF, inside the data
+    /// of `embedding(exif:)` if there is any. EXIF data of more than 65,527 bytes is omitted.
+    ///
+    /// A side of more than 65,500 pixels is an error with the code `unsupportedImage`. A row encoder needs O(*w*)
+    /// memory, unless the image is progressive or its Huffman tables are optimized.
     ///
     /// - Parameters:
-    ///   - quality: The quality from 1 (smallest) to 100 (best). Default: 85.
-    ///   - isProgressive: Whether the image is stored in several scans. Default: `false`.
-    public static func jpeg(quality: Int = 85, isProgressive: Bool = false) -> Self {
-        JPEGEncoder(quality: quality, isProgressive: isProgressive)
+    ///   - quality: The quality from 1 (smallest) to 100 (best), on the scale of the Independent JPEG Group. Other
+    ///     values are clamped. Default: 85.
+    ///   - subsampling: The chrominance subsampling. Default: `.both`, one sample for four pixels.
+    ///   - isProgressive: Whether the image is stored in several scans, each finer than the one before. Rows are then
+    ///     kept as coefficients until the end, at two bytes per sample. Default: `false`.
+    ///   - optimizesHuffman: Whether the Huffman tables are made for this image. This saves some percent, and rows are
+    ///     kept as coefficients until the end. A progressive image always has its own tables. Default: `false`.
+    ///   - background: The color under transparent pixels. Default: white.
+    public static func jpeg(
+        quality: Int = 85, subsampling: JPEGSubsampling = .both, isProgressive: Bool = false,
+        optimizesHuffman: Bool = false, background: OpaqueColor = .white
+    ) -> Self {
+        ImageEncoder(
+            JPEGEncoder(
+                quality: quality, subsampling: subsampling, isProgressive: isProgressive,
+                optimizesHuffman: optimizesHuffman, background: background))
     }
 }
 

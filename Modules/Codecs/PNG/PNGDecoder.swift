@@ -1,5 +1,4 @@
 public import AlcedoCore
-private import CPNGShim
 package import FoundationEssentials
 
 /// Decodes PNG. `CodecRegistry.Entry.png` documents the behavior.
@@ -52,8 +51,11 @@ package struct PNGDecoder: ImageDecoding {
             }
             // Five buffers: the canvas, the saved canvas, one frame, the finished image and its rotated copy.
             let canvas = PixelBuffer.byteCount(size: file.info.size, format: .rgba8) ?? Int.max
-            let (total, overflow) = canvas.multipliedReportingOverflow(by: 5)
-            return overflow ? Int.max : total
+            // Rows are padded, so the rotated copy can be larger than the canvas.
+            let rotated = PixelBuffer.byteCount(size: file.info.uprightSize, format: .rgba8) ?? Int.max
+            let (stored, overflow) = canvas.multipliedReportingOverflow(by: 4)
+            let (total, isTooLarge) = stored.addingReportingOverflow(rotated)
+            return overflow || isTooLarge ? Int.max : total
         }
     }
 }
@@ -79,16 +81,5 @@ extension CodecRegistry.Entry {
             format: .png, decoder: PNGDecoder(),
             signatures: [[0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]],
             makeEncoder: { _ in PNGEncoder() })
-    }
-}
-
-/// A plain C loop over libpng, with which benchmarks compare ``PNGDecoder``.
-package enum PNGReference {
-    /// Decodes an image and discards its pixels. Returns the number of pixels, or 0 on any error.
-    package static func decode(_ data: Data) -> Int {
-        data.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return 0 }
-            return alcedo_png_reference_decode(base.assumingMemoryBound(to: UInt8.self), bytes.count)
-        }
     }
 }

@@ -1,18 +1,9 @@
 public import AlcedoCore
 import CPNGShim
-public import FoundationEssentials
+package import FoundationEssentials
 
-/// Encodes images as PNG with libpng. Lossless for straight alpha; premultiplied samples are divided by alpha.
-///
-/// RGBA8 and RGBA16 are written with alpha unless they are opaque, gray8 as gray. A color profile is left out when it
-/// is damaged or its color space differs from the image's. The pixels are not rotated; their orientation is written as
-/// EXIF. Animations are written as their first frame.
-///
-/// ```swift
-/// let encoder = PNGEncoder(compressionLevel: 9)
-/// let data = try encoder.encode(image)
-/// ```
-public struct PNGEncoder: EXIFEncoding {
+/// The encoder of `ImageEncoder.png(compressionLevel:usesPaletteWhenLossless:)`, whose comment describes the behavior.
+package struct PNGEncoder: EXIFEncoding {
     /// The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside this range are clamped.
     package var compressionLevel: Int
     /// Whether an image with at most 256 colors is written as a palette with indices of 1, 2, 4 or 8 bits when the
@@ -22,26 +13,17 @@ public struct PNGEncoder: EXIFEncoding {
     /// upright.
     package var exif: Data?
 
-    /// Creates an encoder.
-    ///
-    /// - Parameters:
-    ///   - compressionLevel: The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside
-    ///     this range are clamped. Default: 6.
-    ///   - usesPaletteWhenLossless: Whether an image with at most 256 colors is written as a palette with indices of 1,
-    ///     2, 4 or 8 bits when the result is smaller. Has no effect on rows, because their colors are known too late.
-    ///     Default: true.
-    public init(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) {
+    package init(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) {
         self.compressionLevel = compressionLevel
         self.usesPaletteWhenLossless = usesPaletteWhenLossless
     }
 
-    /// Always `.png`.
-    public var format: ImageFormat { .png }
+    package var format: ImageFormat { .png }
 
     /// Encodes the image. For an animation, encodes the first frame.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``.
-    public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+    package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let pixels = image.pixels
         var settings = try PNGRowSamples.settings(image.rowHeader, level: compressionLevel)
         let palette = usesPaletteWhenLossless ? PNGPalette(pixels) : nil
@@ -68,7 +50,7 @@ public struct PNGEncoder: EXIFEncoding {
     }
 
     /// Returns a row consumer that encodes rows as they arrive, without a palette. Memory is O(*w*).
-    public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
+    package func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         PNGRowEncoder(level: compressionLevel, exif: exif, output: output)
     }
 
@@ -88,12 +70,28 @@ public struct PNGEncoder: EXIFEncoding {
     }
 }
 
-extension ImageEncoding where Self == PNGEncoder {
-    /// Returns a PNG encoder.
+extension ImageEncoding where Self == ImageEncoder {
+    /// Returns an encoder of PNG that uses libpng.
     ///
-    /// - Parameter compressionLevel: The zlib compression level, from 0 (no compression) to 9 (smallest file). Default:
-    ///   6.
-    public static func png(compressionLevel: Int = 6) -> Self { PNGEncoder(compressionLevel: compressionLevel) }
+    /// ```swift
+    /// let data = try ImageEncoder.png(compressionLevel: 9).encode(image)
+    /// ```
+    ///
+    /// Encoding is lossless for straight alpha. Premultiplied samples are divided by alpha. RGBA8 and RGBA16 are
+    /// written with alpha unless they are opaque, gray8 as gray. A color profile is left out when it is damaged or its
+    /// color space differs from the image's. The pixels are not rotated; their orientation is written as EXIF.
+    /// Animations are written as their first frame. A row encoder needs O(*w*) memory.
+    ///
+    /// - Parameters:
+    ///   - compressionLevel: The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside
+    ///     this range are clamped. Default: 6.
+    ///   - usesPaletteWhenLossless: Whether an image with at most 256 colors is written as a palette with indices of 1,
+    ///     2, 4 or 8 bits when the result is smaller. Has no effect on rows, because their colors are known too late.
+    ///     Default: true.
+    public static func png(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) -> Self {
+        ImageEncoder(
+            PNGEncoder(compressionLevel: compressionLevel, usesPaletteWhenLossless: usesPaletteWhenLossless))
+    }
 }
 
 /// Encodes rows as they arrive. Memory is O(*w*), because encoded bytes are passed to the output immediately.

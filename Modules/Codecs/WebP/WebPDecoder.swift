@@ -1,5 +1,4 @@
 public import AlcedoCore
-import CWebP
 package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.webp(usesThreads:)`.
@@ -184,21 +183,6 @@ private struct WebPRowStream {
         } catch {
             guard error.code != .outOfMemory else { throw error }
             return false
-        }
-    }
-}
-
-/// The plain calls of libwebp that serve as the benchmark baseline of ``WebPDecoder``.
-package enum WebPReference {
-    /// Decodes a still image into its own memory and discards the pixels. Returns the number of pixels, or 0 on any
-    /// error.
-    package static func decode(_ data: Data) -> Int {
-        data.withUnsafeBytes { memory in
-            var (width, height) = (Int32(0), Int32(0))
-            let bytes = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            guard let pixels = WebPDecodeRGBA(bytes, memory.count, &width, &height) else { return 0 }
-            WebPFree(pixels)
-            return Int(width) * Int(height)
         }
     }
 }

@@ -1,19 +1,9 @@
 public import AlcedoCore
 import CWebP
-public import FoundationEssentials
+package import FoundationEssentials
 
-/// An encoder of lossy, lossless and animated WebP that uses libwebp.
-///
-/// ```swift
-/// let data = try WebPEncoder(quality: 80).encode(image)
-/// ```
-///
-/// The color profile is kept unchanged. Rows keep their stored order, and an orientation other than upright is written
-/// as EXIF. Opaque images get no alpha. WebP stores only straight 8-bit pixels: gray is written as red, green and blue,
-/// 16-bit samples lose their low byte, and premultiplied samples are divided by alpha.
-///
-/// A row encoder collects the whole image, because libwebp needs all rows to encode. Source: RFC 9649.
-public struct WebPEncoder: EXIFEncoding, AnimationEncoding {
+/// The encoder of `ImageEncoder.webp(quality:lossless:method:keepsHiddenColor:)`, whose comment describes the behavior.
+package struct WebPEncoder: EXIFEncoding {
     /// The compression of the pixels.
     package enum Compression: Sendable, Hashable {
         /// Lossy compression with a quality from 0 (smallest) to 100 (best). Other values are clamped. Alpha is kept
@@ -32,30 +22,16 @@ public struct WebPEncoder: EXIFEncoding, AnimationEncoding {
     /// The EXIF data to write, starting with the TIFF header.
     package var exif: Data?
 
-    /// Creates an encoder.
-    ///
-    /// - Parameters:
-    ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
-    ///     `lossless` is `true`. Alpha is kept exactly. Default: 75.
-    ///   - lossless: Whether every pixel is kept exactly, except for the color under alpha 0 unless `keepsHiddenColor`
-    ///     is `true`. Default: `false`.
-    ///   - method: The effort of libwebp, from 0 (fastest) to 6 (smallest). Other values are clamped. Default: 4.
-    ///   - keepsHiddenColor: Whether lossless compression keeps the color under alpha 0, which is not visible. Files
-    ///     are smaller without it. Default: `false`.
-    public init(
-        quality: Double = 75, lossless: Bool = false, method: Int = 4, keepsHiddenColor: Bool = false
-    ) {
-        let compression: Compression = lossless ? .lossless : .lossy(quality: quality)
-        self.init(compression: compression, method: method, keepsHiddenColor: keepsHiddenColor)
-    }
-
-    package init(compression: Compression, method: Int = 4, keepsHiddenColor: Bool = false) {
+    package init(compression: Compression = .lossy(quality: 75), method: Int = 4, keepsHiddenColor: Bool = false) {
         self.compression = compression
         self.method = method
         self.keepsHiddenColor = keepsHiddenColor
     }
 
-    public var format: ImageFormat { .webp }
+    package var format: ImageFormat { .webp }
+
+    /// Returns true, because the format supports animations and transparency.
+    package func canEncode(_ image: DecodedImage) -> Bool { true }
 
     /// Encodes the image with all frames of an animation, which are requested one at a time.
     ///
@@ -68,7 +44,7 @@ public struct WebPEncoder: EXIFEncoding, AnimationEncoding {
     ///   decoded.
     /// - Complexity: O(*w* × *h*) for each frame. Memory: a copy of one image, the memory of libwebp, and the file; for
     ///   an animation, three more canvases.
-    public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+    package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let file: Data
         if let frames = image.frames, frames.frameCount > 1 {
             file = try WebPAnimationWriter(config: configuration()).encode(frames)
@@ -81,15 +57,37 @@ public struct WebPEncoder: EXIFEncoding, AnimationEncoding {
     }
 }
 
-extension ImageEncoding where Self == WebPEncoder {
-    /// Returns an encoder of WebP.
+extension ImageEncoding where Self == ImageEncoder {
+    /// Returns an encoder of lossy, lossless and animated WebP that uses libwebp.
+    ///
+    /// ```swift
+    /// let data = try ImageEncoder.webp(quality: 80).encode(image)
+    /// ```
+    ///
+    /// The color profile is kept unchanged. Rows keep their stored order, and an orientation other than upright is
+    /// written as EXIF. Opaque images get no alpha. WebP stores only straight 8-bit pixels: gray is written as red,
+    /// green and blue, 16-bit samples lose their low byte, and premultiplied samples are divided by alpha.
+    ///
+    /// Raw delays of frames are stored in whole milliseconds. An animation whose frames are all equal becomes a still
+    /// image. A side of more than 16,383 pixels, a frame that does not fill the canvas and an animation of more than
+    /// 2^31 ms are errors with the code `unsupportedImage`. A row encoder collects the whole image, because libwebp
+    /// needs all rows to encode. Source: RFC 9649.
     ///
     /// - Parameters:
-    ///   - quality: The quality from 0 (smallest) to 100 (best). Has no effect when `lossless` is `true`. Default: 75.
-    ///   - lossless: Whether every visible pixel is kept exactly. Default: `false`.
-    ///   - method: The effort of libwebp, from 0 (fastest) to 6 (smallest). Default: 4.
-    public static func webp(quality: Int = 75, lossless: Bool = false, method: Int = 4) -> Self {
-        WebPEncoder(quality: Double(quality), lossless: lossless, method: method)
+    ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
+    ///     `lossless` is `true`. Alpha is kept exactly. Default: 75.
+    ///   - lossless: Whether every pixel is kept exactly, except for the color under alpha 0 unless `keepsHiddenColor`
+    ///     is `true`. Default: `false`.
+    ///   - method: The effort of libwebp, from 0 (fastest) to 6 (smallest). Other values are clamped. Default: 4.
+    ///   - keepsHiddenColor: Whether lossless compression keeps the color under alpha 0, which is not visible. Files
+    ///     are smaller without it. Default: `false`.
+    public static func webp(
+        quality: Double = 75, lossless: Bool = false, method: Int = 4, keepsHiddenColor: Bool = false
+    ) -> Self {
+        ImageEncoder(
+            WebPEncoder(
+                compression: lossless ? .lossless : .lossy(quality: quality), method: method,
+                keepsHiddenColor: keepsHiddenColor))
     }
 }
 

@@ -56,7 +56,11 @@ struct FileTools: Sendable {
     func original(_ request: ImageRequest, progress: @escaping BatchLoad.Progress) async throws -> Original {
         let data = try await transfers.observe(request.source, progress) { try await pipeline.data(for: request) }
         progress(DownloadProgress(received: data.count, expected: data.count))
-        let info = try await files.run { try codecs.inspect(data, limits: request.decoding.limits) }
+        var limits = request.decoding.limits
+        // Decoders drop larger metadata than their limits. It is read here, so that its loss is reported.
+        limits.maximumMetadataByteCount = max(limits.maximumMetadataByteCount, 32 << 20)
+        limits.maximumChunkByteCount = max(limits.maximumChunkByteCount, 32 << 20)
+        let info = try await files.run { [limits] in try codecs.inspect(data, limits: limits) }
         var inMemory = request
         inMemory.source = .bytes(data, identity: request.originalKey.description)
         return Original(

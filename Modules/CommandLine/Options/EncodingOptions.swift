@@ -39,13 +39,13 @@ struct EncodingOptions: Sendable {
         try check(isProgressive, "--progressive", format == .jpeg, format)
         let quality = quality ?? defaultQuality
         switch format {
-        case .png: return PNGEncoder(compressionLevel: effort ?? 6)
-        case .jpeg: return JPEGEncoder(quality: quality, isProgressive: isProgressive)
+        case .png: return .png(compressionLevel: effort ?? 6)
+        case .jpeg: return .jpeg(quality: quality, isProgressive: isProgressive)
         case .webp:
-            return WebPEncoder(
+            return .webp(
                 quality: Double(quality), lossless: isLossless, method: effort ?? 4,
                 keepsHiddenColor: isLossless)
-        case .gif: return GIFEncoder()
+        case .gif: return .gif()
         }
     }
 

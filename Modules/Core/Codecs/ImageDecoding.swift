@@ -60,15 +60,18 @@ extension ImageDecoding {
                 decode: { (data) throws(ImageDecodingError) in try decode(data, options: options) }))
     }
 
-    /// Returns the number of bytes of the full-size image, doubled when the orientation must be applied. Throws
-    /// ``ImageDecodingError``.
+    /// Returns the number of bytes of the full-size image, plus those of the upright image when the orientation must be
+    /// applied. Throws ``ImageDecodingError``.
     public func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
         let info = try inspect(data, limits: options.limits)
-        let bytes = PixelBuffer.byteCount(size: info.size, format: options.pixelFormat) ?? Int.max
-        // The rotated image is made in a second buffer beside the stored one.
-        let buffers = options.appliesOrientation && info.orientation != .up ? 2 : 1
-        let (total, overflow) = bytes.multipliedReportingOverflow(by: buffers)
-        return overflow ? Int.max : total
+        // The rotated image is made in a second buffer beside the stored one. Rows are padded, so an image with swapped
+        // sides can need more bytes.
+        let sizes = options.appliesOrientation && info.orientation != .up ? [info.size, info.uprightSize] : [info.size]
+        return sizes.reduce(0) { sum, size in
+            let bytes = PixelBuffer.byteCount(size: size, format: options.pixelFormat) ?? Int.max
+            let (total, overflow) = sum.addingReportingOverflow(bytes)
+            return overflow ? Int.max : total
+        }
     }
 }
 

@@ -11,7 +11,7 @@ public protocol ImageEncoding: Sendable {
 
     /// Whether files of the format can store the frames and the transparency of the image. The number of colors and the
     /// bit depth are not considered. Default: true for still images, false for animations.
-    func holds(_ image: DecodedImage) -> Bool
+    func canEncode(_ image: DecodedImage) -> Bool
 
     /// Encodes the image. Encodes all frames of an animation when the format supports animations, otherwise the first
     /// frame.
@@ -41,7 +41,7 @@ extension ImageEncoding {
     public func embedding(exif: Data) -> Self { self }
 
     /// Whether the image is a still image.
-    public func holds(_ image: DecodedImage) -> Bool { !image.isAnimated }
+    public func canEncode(_ image: DecodedImage) -> Bool { !image.isAnimated }
 
     /// Returns a row consumer that collects the whole image and encodes it at the end.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
@@ -106,17 +106,9 @@ package protocol EXIFEncoding: ImageEncoding {
 
 extension EXIFEncoding {
     /// Returns an encoder that also writes EXIF data.
-    public func embedding(exif: Data) -> Self {
+    package func embedding(exif: Data) -> Self {
         var encoder = self
         encoder.exif = exif
         return encoder
     }
-}
-
-/// An encoder of a format that supports animations and transparency.
-package protocol AnimationEncoding: ImageEncoding {}
-
-extension AnimationEncoding {
-    /// Always true, because the format supports animations and transparency.
-    public func holds(_ image: DecodedImage) -> Bool { true }
 }

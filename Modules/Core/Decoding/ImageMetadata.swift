@@ -26,7 +26,7 @@ extension ImageOrientation {
     ///
     /// - Parameter tiff: The bytes starting with the TIFF byte order mark, without the `Exif\0\0` that precedes it in
     ///   JPEG.
-    public init(exif tiff: RawSpan) {
+    package init(exif tiff: RawSpan) {
         self = Self.value(in: tiff).flatMap(ImageOrientation.init(rawValue:)) ?? .up
     }
 

@@ -51,8 +51,7 @@ extension IncrementalImageDecoding {
     public var decodingByteCount: Int? {
         guard let info else { return nil }
         // The stored image and the rotated image can have different sizes in bytes, because rows are padded.
-        let shown = info.orientation.swapsSides ? info.size.transposed : info.size
-        let sizes = [info.size, shown].map { PixelBuffer.byteCount(size: $0, format: .rgba8) ?? Int.max }
+        let sizes = [info.size, info.uprightSize].map { PixelBuffer.byteCount(size: $0, format: .rgba8) ?? Int.max }
         let (total, overflow) = sizes[0].addingReportingOverflow(sizes[1])
         return overflow ? Int.max : total
     }

@@ -63,7 +63,7 @@ extension ImageLoading {
 public enum LoadUpdate: Sendable {
     /// The progress of the download.
     case progress(DownloadProgress)
-    /// A preview image, decoded from the bytes received so far. Requires ``ImageRequest/wantsPreviews``.
+    /// A preview image, decoded from the bytes received so far. Requires ``ImageRequest/deliversPreviews``.
     case preview(ImagePreview)
     /// The cached image. Requires ``ImageRequest/showsCachedFirst``.
     case cached(ImageResponse)

@@ -77,7 +77,7 @@ public struct ImageRequest: Sendable {
     public var acceptsLargerCachedImage = false
     /// Whether previews are produced while the bytes arrive. When requests share a load, the value of the first request
     /// applies. Default: false.
-    public var wantsPreviews = false
+    public var deliversPreviews = false
     /// The resource under which all caches store the image, for example to ignore tokens in a URL; nil for the source's
     /// own.
     ///

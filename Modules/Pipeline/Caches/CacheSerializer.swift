@@ -127,7 +127,7 @@ private struct ImageWriter {
 
     /// Encodes the image as ``data(in:)`` does. Also returns nil when the format cannot hold all of the image.
     func faithfulData(in format: ImageFormat) -> Data? {
-        guard let encoder = codecs.encoder(for: format, quality: quality), encoder.holds(image) else { return nil }
+        guard let encoder = codecs.encoder(for: format, quality: quality), encoder.canEncode(image) else { return nil }
         return data(by: encoder)
     }
 

@@ -40,7 +40,7 @@ struct DecodeStage: Sendable {
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> LoadedImage {
         let previews =
-            request.wantsPreviews
+            request.deliversPreviews
             ? PreviewMaker(
                 codecs: request.codecs ?? codecs, options: request.effectiveDecoding,
                 recordsFullSize: request.derivedTarget != nil, threads: threads, interval: previewInterval,

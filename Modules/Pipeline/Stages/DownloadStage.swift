@@ -98,7 +98,7 @@ struct DownloadStage: Sendable {
             }
             downloadRequest.fileVersion = request.fileVersion
             downloadRequest.retry = request.retry
-            if request.wantsPreviews { downloadRequest.onBytes = { update(.bytes(offset: $0, $1)) } }
+            if request.deliversPreviews { downloadRequest.onBytes = { update(.bytes(offset: $0, $1)) } }
             download = try await downloader.download(downloadRequest) { update(.progress($0)) }
         } catch is CancellationError {
             throw CancellationError()

@@ -113,7 +113,7 @@ package struct ContactSheetJob: Sendable {
         for message in errors.messages { report.problem(message) }
         guard problems.count < images.count else { return false }
         let path = try await drawing.run { [sheet] () -> String? in
-            let data = try PNGEncoder().encode(sheet.image)
+            let data = try ImageEncoder.png().encode(sheet.image)
             guard let directory, let output else {
                 try Console.output(data)
                 return nil

@@ -165,7 +165,7 @@ package struct LoadJob: Sendable {
         let cellImage = isOnSheet ? try ContactSheet.Grid().cellImage(of: response.image) : nil
         guard writesImages else { return (response, cellImage, .success(nil)) }
         do {
-            let data = try PNGEncoder().encode(response.image)
+            let data = try ImageEncoder.png().encode(response.image)
             return (response, cellImage, .success(try directory.write(data, named: fileName(index))))
         } catch {
             return (response, cellImage, .failure(error as? OutputError ?? OutputError(description: "\(error)")))
@@ -207,7 +207,7 @@ package struct LoadJob: Sendable {
     private func write(_ sheet: ContactSheet, to directory: OutputDirectory, on files: BlockingExecutor) async -> Bool {
         do {
             let path = try await files.run {
-                try directory.write(PNGEncoder().encode(sheet.image), named: Self.sheetName)
+                try directory.write(ImageEncoder.png().encode(sheet.image), named: Self.sheetName)
             }
             let shown = min(images.count, Self.sheetLimit)
             let part = shown < images.count ? " (the first \(shown) of \(images.count))" : ""

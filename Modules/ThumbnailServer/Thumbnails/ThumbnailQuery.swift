@@ -14,7 +14,7 @@ struct ThumbnailQuery: Sendable {
     /// The size in pixels. A side that is not specified is the maximum side.
     let size: PixelSize
     let fit: ThumbnailFit
-    let format: OutputFormat
+    let format: ThumbnailFormat
     let quality: Int
     /// Whether the format depends on the `Accept` field.
     let isNegotiated: Bool
@@ -113,7 +113,7 @@ enum ThumbnailFit: String, Sendable {
 }
 
 /// The format of a thumbnail. With ``plain``, the decoded image determines the format.
-enum OutputFormat: String, Sendable {
+enum ThumbnailFormat: String, Sendable {
     case webp, jpeg, png
     /// PNG for an image with alpha, otherwise JPEG.
     case plain
@@ -128,10 +128,10 @@ enum OutputFormat: String, Sendable {
     ///   - quality: The quality, from 1 to 100.
     func encoder(for image: DecodedImage, quality: Int) -> any ImageEncoding {
         switch self {
-        case .webp: .webp(quality: quality)
+        case .webp: .webp(quality: Double(quality))
         case .png: .png()
         case .jpeg: .jpeg(quality: quality)
-        case .plain: JPEGEncoder().holds(image) ? .jpeg(quality: quality) : .png()
+        case .plain: ImageEncoder.jpeg().canEncode(image) ? .jpeg(quality: quality) : .png()
         }
     }
 }

@@ -11,7 +11,7 @@ extension ResourceKey {
     init(normal url: URL) {
         let text = url.absoluteString
         // Most URLs are already in normal form and need no copy.
-        self.init(URLNormalization.isNormal(text.utf8Span.span) ? text : URLNormalization.normalised(text))
+        self.init(URLNormalization.isNormal(text.utf8Span.span) ? text : URLNormalization.normalized(text))
     }
 }
 
@@ -84,7 +84,7 @@ private enum URLNormalization {
         return slashes >= 3
     }
 
-    static func normalised(_ text: String) -> String {
+    static func normalized(_ text: String) -> String {
         let text = text.prefix { $0 != "#" }
         guard let colon = text.firstRange(of: "://") else { return unescaped(text) }
         let scheme = text[..<colon.lowerBound].lowercased()

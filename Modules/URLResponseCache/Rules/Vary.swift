@@ -41,7 +41,7 @@ enum Vary {
     /// Returns the fields of a request with these names, normalized, in the order of the names.
     static func fields(_ names: [String], of request: HTTPRequest) -> HTTPFields {
         HTTPFields(
-            names.compactMap { name in normalised(name, of: request).map { HTTPFields.Field(name, $0) } })
+            names.compactMap { name in normalized(name, of: request).map { HTTPFields.Field(name, $0) } })
     }
 
     /// Returns the variant part of the key for responses that vary by these names, to requests with these fields: a
@@ -62,7 +62,7 @@ enum Vary {
     ///
     /// Values with the same meaning become equal, as far as section 4.1 allows: several lines become one list, and
     /// blanks around commas are removed. In lists with weights, the case and the order of the members do not matter.
-    private static func normalised(_ name: String, of request: HTTPRequest) -> String? {
+    private static func normalized(_ name: String, of request: HTTPRequest) -> String? {
         guard let value = name == "authorization" ? request.credentials : request.fields[name] else { return nil }
         if value.utf8.allSatisfy(plain.contains), !secret.contains(name) { return value }
         if secret.contains(name) { return SHA256.hexDigest(of: value) }

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `the budget counts one buffer, and two for a picture to be turned`() throws {
+    @Test func `the budget counts one buffer, and the padded rows of a second one for an image to be rotated`() throws {
         var codec = TextCodec()
         let data = Data("pic:123".utf8)
         for (format, expected) in [(PixelFormat.gray8, 128), (.rgba8, 448), (.rgba16, 832)] {
@@ -54,8 +54,11 @@ import Testing
             var options = DecodingOptions(pixelFormat: format)
             codec.info.orientation = .up
             #expect(try codec.decodingByteCount(data, options: options) == expected)
-            codec.info.orientation = .left
+            codec.info.orientation = .down
             #expect(try codec.decodingByteCount(data, options: options) == 2 * expected)
+            codec.info.orientation = .left
+            // The upright image has 100 rows of one pixel, and each of them is padded to 64 bytes.
+            #expect(try codec.decodingByteCount(data, options: options) == expected + 6_400)
             options.appliesOrientation = false
             #expect(try codec.decodingByteCount(data, options: options) == expected)
         }

@@ -120,7 +120,7 @@ struct PreviewTests {
         -> [UInt8]
     {
         let request = try web("a") {
-            $0.wantsPreviews = true
+            $0.deliversPreviews = true
             change(&$0)
         }
         let task = pipeline.startTask(request) { [levels] event in
@@ -141,7 +141,7 @@ struct PreviewTests {
             try await clock.sleep(for: .seconds(1))
             return Download(data: Data([16]))
         }
-        let task = pipeline(downloader, byteBudget: 512).imageTask(with: try web("a") { $0.wantsPreviews = true })
+        let task = pipeline(downloader, byteBudget: 512).imageTask(with: try web("a") { $0.deliversPreviews = true })
         executor.drain()
         #expect(clock.sleeperCount == 1)
 
@@ -170,7 +170,7 @@ struct PreviewTests {
         }
         let errors = Guarded<[ImageDecodingError.Code?]>([])
         // This processor makes a new image, without the error.
-        let request = try web("a") { ($0.wantsPreviews, $0.processors) = (true, [Brighten(step: 3)]) }
+        let request = try web("a") { ($0.deliversPreviews, $0.processors) = (true, [Brighten(step: 3)]) }
         let task = pipeline(downloader, codec, byteBudget: 1 << 20).startTask(request) { event in
             guard case .update(.preview(let preview)) = event else { return }
             errors.change { $0.append(preview.image.partialError?.code) }
@@ -186,7 +186,7 @@ struct PreviewTests {
     }
 
     @Test func `who asks for none is shown none`() async throws {
-        #expect(try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.wantsPreviews = false } == [])
+        #expect(try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.deliversPreviews = false } == [])
     }
 
     @Test func `a transfer that begins anew begins its previews anew, and a gap ends them`() async throws {
@@ -208,7 +208,7 @@ struct PreviewTests {
             return Download(data: Data([16]))
         }
         let pipeline = pipeline(downloader, byteBudget: 512)
-        let slow = pipeline.startTask(try web("slow") { $0.wantsPreviews = true }) { [levels] event in
+        let slow = pipeline.startTask(try web("slow") { $0.deliversPreviews = true }) { [levels] event in
             if case .update(.preview(let preview)) = event { levels.change { $0.append(preview.image.level) } }
         }
         executor.drain()

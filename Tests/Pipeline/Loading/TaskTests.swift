@@ -97,7 +97,7 @@ struct TaskTests {
                 try await clock.sleep(for: .seconds(1))
                 throw HTTPTransportError(.cannotConnect, "no")
             })
-        let task = stack.pipeline.imageTask(with: try web("a") { $0.wantsPreviews = true })
+        let task = stack.pipeline.imageTask(with: try web("a") { $0.deliversPreviews = true })
         let (progress, previews) = (task.progress, task.previews)
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))

@@ -17,7 +17,7 @@ typedef struct {
     /// Tightly packed palette indices, width * height of them. giflib masks them in place, which changes none that the
     /// palette has.
     uint8_t *_Nonnull indices;
-    /// Red, green and blue of each colour, 1 to 256 of them.
+    /// Red, green and blue of each color, 1 to 256 of them.
     const uint8_t *_Nonnull palette;
     uint32_t color_count;
     /// -1 when no index is transparent.
@@ -49,9 +49,5 @@ void alcedo_gif_free(uint8_t *_Nullable bytes);
 
 /// What the library says of the last failure.
 const char *_Nonnull alcedo_gif_encoder_message(const alcedo_gif_encoder *_Nonnull encoder);
-
-/// The plain C loop that benchmarks compare with: decodes every image onto one canvas of its own, as giflib's manual
-/// does, disposing of nothing. Returns the number of pixels of all images, 0 on any error.
-size_t alcedo_gif_reference_decode(const uint8_t *_Nonnull bytes, size_t count);
 
 #endif

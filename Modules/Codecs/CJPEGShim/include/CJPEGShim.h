@@ -134,8 +134,4 @@ size_t alcedo_jpeg_encoder_pending(const alcedo_jpeg_encoder *_Nonnull encoder);
 const uint8_t *_Nullable alcedo_jpeg_encoder_take(alcedo_jpeg_encoder *_Nonnull encoder, size_t *_Nonnull count);
 const char *_Nonnull alcedo_jpeg_encoder_message(const alcedo_jpeg_encoder *_Nonnull encoder);
 
-/// The plain C loop that benchmarks compare with: decodes into a buffer of its own as libjpeg's manual does. Returns
-/// the number of pixels, 0 on any error.
-size_t alcedo_jpeg_reference_decode(const uint8_t *_Nonnull bytes, size_t count);
-
 #endif

@@ -55,7 +55,7 @@ void alcedo_png_destroy(alcedo_png_decoder *_Nonnull decoder);
 /// Reads up to the first image data. Allocates nothing for pixels.
 alcedo_png_status alcedo_png_read_header(alcedo_png_decoder *_Nonnull decoder, alcedo_png_info *_Nonnull info);
 
-/// Chooses the samples; after the header, or before the first alcedo_png_push. With `premultiplies`, colour is
+/// Chooses the samples; after the header, or before the first alcedo_png_push. With `premultiplies`, color is
 /// multiplied by alpha, rounded to nearest, as rows are read; pushed rows stay straight.
 alcedo_png_status alcedo_png_start(
     alcedo_png_decoder *_Nonnull decoder, alcedo_png_format format, int premultiplies);
@@ -87,7 +87,7 @@ typedef struct {
 } alcedo_png_progress;
 alcedo_png_progress alcedo_png_get_progress(const alcedo_png_decoder *_Nonnull decoder);
 
-/// Multiplies the colour of `width` RGBA pixels by their alpha, rounded to nearest.
+/// Multiplies the color of `width` RGBA pixels by their alpha, rounded to nearest.
 void alcedo_png_premultiply(uint8_t *_Nonnull row, size_t width, int is_16_bit);
 
 /// The last error in libpng's words; empty when there was none.
@@ -108,10 +108,10 @@ typedef struct {
     int color_type;                          // 0 gray, 2 RGB, 3 palette, 6 RGBA
     int drops_alpha;                         // rows have a fourth sample that is not written
     int level;                               // zlib's, 0 to 9
-    const uint8_t *_Nullable palette;        // four bytes a colour, those that are not opaque first
+    const uint8_t *_Nullable palette;        // four bytes a color, those that are not opaque first
     size_t palette_count;
     size_t transparent_count;
-    const uint8_t *_Nullable icc;            // left out when libpng does not accept it for these colours
+    const uint8_t *_Nullable icc;            // left out when libpng does not accept it for these colors
     size_t icc_size;
     const uint8_t *_Nullable exif;           // from the TIFF header on
     size_t exif_size;
@@ -134,9 +134,5 @@ alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *_Nonnull encoder
 /// What has been encoded since the last call; valid until the next call.
 alcedo_png_segment alcedo_png_encoder_take(alcedo_png_encoder *_Nonnull encoder);
 const char *_Nonnull alcedo_png_encoder_message(const alcedo_png_encoder *_Nonnull encoder);
-
-/// The plain C loop that benchmarks compare with: decodes into a buffer of its own as libpng's manual does. Returns
-/// the number of pixels, 0 on any error.
-size_t alcedo_png_reference_decode(const uint8_t *_Nonnull bytes, size_t count);
 
 #endif

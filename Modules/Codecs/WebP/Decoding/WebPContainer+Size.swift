@@ -23,8 +23,14 @@ extension WebPContainer {
     func byteCount(_ options: DecodingOptions, isIncremental: Bool) -> Int? {
         guard let canvas, let first = firstFrame else { return nil }
         let own = ([first] + frames).map(\.workingByteCount).max() ?? 0
-        if isAnimated { return 4 * (PixelBuffer.byteCount(size: canvas, format: .rgba8) ?? 0) + own }
         let mayReorient = options.appliesOrientation && (orientation != .up || isIncremental && !isOrientationKnown)
+        if isAnimated {
+            // Rows are padded, so an image with swapped sides can need more bytes.
+            let images = (mayReorient ? [canvas, canvas.transposed] : [canvas]).map { size in
+                PixelBuffer.byteCount(size: size, format: .rgba8) ?? 0
+            }
+            return 3 * images[0] + (images.max() ?? 0) + own
+        }
         let sizes =
             isIncremental && !isOrientationKnown
             ? [false, true].map { size(for: options.target, isOnItsSide: $0) } : [size(for: options.target)]

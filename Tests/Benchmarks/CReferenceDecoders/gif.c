@@ -1,4 +1,4 @@
-#include "CGIFShim.h"
+#include "CReferenceDecoders.h"
 
 #include <gif_lib.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static size_t draw_image(GifFileType *gif, uint8_t *canvas, int transparent) {
     return rows == (size_t)gif->Image.Height ? rows * (size_t)gif->Image.Width : 0;
 }
 
-size_t alcedo_gif_reference_decode(const uint8_t *bytes, size_t count) {
+size_t alcedo_reference_decode_gif(const uint8_t *bytes, size_t count) {
     reference_input input = {bytes, count, 0};
     GifFileType *gif = DGifOpen(&input, read_input, NULL);
     if (!gif) return 0;

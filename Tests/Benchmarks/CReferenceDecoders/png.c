@@ -1,12 +1,31 @@
-#include "internal.h"
+#include "CReferenceDecoders.h"
 
+#include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 
-size_t alcedo_png_reference_decode(const uint8_t *bytes, size_t count) {
-    const alcedo_png_segment file = {bytes, count};
-    alcedo_png_input input = {&file, 1, 0, 0, 0};
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, alcedo_png_ignore_warning);
+typedef struct {
+    const uint8_t *bytes;
+    size_t count;
+} reference_input;
+
+static void read_input(png_structp png, png_bytep out, size_t count) {
+    reference_input *input = png_get_io_ptr(png);
+    if (count > input->count) png_error(png, "the bytes end early");
+    memcpy(out, input->bytes, count);
+    input->bytes += count;
+    input->count -= count;
+}
+
+static void ignore_warning(png_structp png, png_const_charp message) {
+    (void)png;
+    (void)message;
+}
+
+size_t alcedo_reference_decode_png(const uint8_t *bytes, size_t count) {
+    reference_input input = {bytes, count};
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, ignore_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
     uint8_t *volatile pixels = NULL;
     volatile size_t result = 0;
@@ -15,7 +34,7 @@ size_t alcedo_png_reference_decode(const uint8_t *bytes, size_t count) {
         return 0;
     }
     if (!setjmp(png_jmpbuf(png))) {
-        png_set_read_fn(png, &input, alcedo_png_read_input);
+        png_set_read_fn(png, &input, read_input);
         png_read_info(png, info);
         png_set_expand(png);
         png_set_strip_16(png);

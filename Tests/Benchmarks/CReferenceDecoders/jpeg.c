@@ -1,6 +1,11 @@
-#include "internal.h"
+#include "CReferenceDecoders.h"
 
+#include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+// jpeglib.h uses size_t and FILE without including their headers.
+#include <jpeglib.h>
 
 typedef struct {
     struct jpeg_error_mgr errors;
@@ -14,7 +19,7 @@ static void ignore_message(j_common_ptr cinfo, int level) {
     (void)level;
 }
 
-size_t alcedo_jpeg_reference_decode(const uint8_t *bytes, size_t count) {
+size_t alcedo_reference_decode_jpeg(const uint8_t *bytes, size_t count) {
     struct jpeg_decompress_struct cinfo = {0};
     reference_errors errors;
     uint8_t *volatile pixels = NULL;

@@ -1,0 +1,35 @@
+public import FoundationEssentials
+
+/// An encoder of a format of this package.
+///
+/// Each codec module adds a function that creates an encoder, such as `png()` of AlcedoPNG and `jpeg(quality:)` of
+/// AlcedoJPEG. Where an encoder is expected, the function is called in its short form:
+///
+/// ```swift
+/// let data = try await ImageConverter().convert(upload, to: .webp(quality: 80))
+/// ```
+///
+/// Elsewhere the name of this type precedes it:
+///
+/// ```swift
+/// let data = try ImageEncoder.jpeg(quality: 80).encode(image)
+/// ```
+///
+/// An app's own encoder is a type that conforms to ``ImageEncoding``.
+public struct ImageEncoder: ImageEncoding {
+    private let encoder: any ImageEncoding
+
+    package init(_ encoder: any ImageEncoding) { self.encoder = encoder }
+
+    public var format: ImageFormat { encoder.format }
+
+    public func canEncode(_ image: DecodedImage) -> Bool { encoder.canEncode(image) }
+
+    public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { try encoder.encode(image) }
+
+    public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
+        encoder.makeRowEncoder(output: output)
+    }
+
+    public func embedding(exif: Data) -> Self { Self(encoder.embedding(exif: exif)) }
+}
