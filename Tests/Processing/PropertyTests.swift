@@ -14,14 +14,14 @@ import Testing
                 pixel.w = maximum - UInt16((x * 3 + y) % 9) * (maximum / 255)
                 return pixel
             }
-            let premultiplied = straight.premultiplied()
+            let premultiplied = straight.converted(to: .premultiplied)
 
             let one = try processor.process(DecodedImage(pixels: straight)).pixels
             let other = try processor.process(DecodedImage(pixels: premultiplied)).pixels
 
             // The closure is linear in straight colour with a factor of 2; dodge and burn divide by what may be small.
             let steps = Self.allowedSteps(processor) * (format == .rgba16 ? 4 : 1)
-            let difference = one.premultiplied().largestDifference(to: other.premultiplied())
+            let difference = one.converted(to: .premultiplied).largestDifference(to: other.converted(to: .premultiplied))
             #expect(difference <= steps, "\(processor.identifier) \(format)")
         }
     }
