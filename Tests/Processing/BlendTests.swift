@@ -47,7 +47,8 @@ import Testing
         let red = PixelColor(red: 255, green: 0, blue: 0)
 
         let tinted = try ImageProcessors.Tint(red, mode: .multiply).process(image).pixels
-        let veiled = try ImageProcessors.Tint(PixelColor(.white, alpha: 128)).process(image).pixels
+        let veiled = try ImageProcessors.Tint(PixelColor(red: 255, green: 255, blue: 255, alpha: 128)).process(image)
+            .pixels
         let stamped = try ImageProcessors.Overlay(.pattern(.rgba8)).process(image).pixels
         let grayStamped = try ImageProcessors.Overlay(.pattern(.gray8)).process(image).pixels
 
@@ -60,7 +61,7 @@ import Testing
         (ImageProcessors.Anchor.topLeft, 0, 0, 0, 0), (.bottomRight, 0, 0, 7, 6), (.center, 0, 0, 3, 3),
         (.center, -2, 1, 1, 4),
         (.topLeft, -2, -3, -2, -3), (.bottomRight, 2, 3, 9, 9), (.right, 0, 0, 7, 3), (.bottom, 0, 0, 3, 6),
-        (ImageProcessors.Anchor(x: 0.25, y: 0.9), 0, 0, 1, 5),
+        (.at(x: 0.25, y: 0.9), 0, 0, 1, 5),
     ])
     func `a picture lies where anchor and offset say`(
         anchor: ImageProcessors.Anchor, x: Int, y: Int, left: Int, top: Int
@@ -68,7 +69,7 @@ import Testing
         let base = PixelBuffer.noise(11, 10, .rgbx8, .opaque, seed: 1)
         let over = PixelBuffer.noise(4, 4, .rgba8, .opaque, seed: 2)
 
-        let overlay = ImageProcessors.Overlay(over, at: anchor, offset: PixelOffset(x: x, y: y))
+        let overlay = ImageProcessors.Overlay(over, at: anchor, x: x, y: y)
         let result = try overlay.process(DecodedImage(pixels: base)).pixels
 
         let expected = PixelBuffer.make(11, 10, .rgbx8, .opaque) { x, y in
@@ -87,16 +88,16 @@ import Testing
         #expect(result.pixel(0, 0) == SIMD4(51, 51, 0, 255))
     }
 
-    @Test func `overlays are equal when everything of them is`() {
+    @Test func `overlays have one identifier when everything of them is equal`() {
         let pixels = PixelBuffer.pattern(.rgba8)
         let other = PixelBuffer.noise(23, 17, .rgba8, .straight, seed: 1)
 
-        let overlay: ImageProcessors.BuiltIn = .overlay(pixels)
-        #expect(overlay == .overlay(.pattern(.rgba8)))
-        #expect(overlay != .overlay(other))
-        #expect(overlay != .overlay(pixels, opacity: 0.9))
-        #expect(overlay != .overlay(pixels.reinterpreted(as: .premultiplied)))
-        #expect(Set<ImageProcessors.BuiltIn>([overlay, .overlay(pixels), .overlay(other)]).count == 2)
+        let identifier = ImageProcessors.Overlay(pixels).identifier
+        #expect(identifier == ImageProcessors.Overlay(.pattern(.rgba8)).identifier)
+        #expect(identifier != ImageProcessors.Overlay(other).identifier)
+        #expect(identifier != ImageProcessors.Overlay(pixels, x: 1).identifier)
+        #expect(identifier != ImageProcessors.Overlay(pixels, opacity: 0.9).identifier)
+        #expect(identifier != ImageProcessors.Overlay(pixels.reinterpreted(as: .premultiplied)).identifier)
     }
 
     private static func makePixels(seed: UInt64) -> PixelBuffer {

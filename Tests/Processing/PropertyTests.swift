@@ -21,7 +21,8 @@ import Testing
 
             // The closure is linear in straight colour with a factor of 2; dodge and burn divide by what may be small.
             let steps = Self.allowedSteps(processor) * (format == .rgba16 ? 4 : 1)
-            let difference = one.converted(to: .premultiplied).largestDifference(to: other.converted(to: .premultiplied))
+            let difference = one.converted(to: .premultiplied).largestDifference(
+                to: other.converted(to: .premultiplied))
             #expect(difference <= steps, "\(processor.identifier) \(format)")
         }
     }
@@ -95,12 +96,12 @@ import Testing
         .roundedCorners(radius: 0),
         .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 0, color: .black)),
         .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 9, color: .clear)), .blur(sigma: 0),
-        .blur(sigma: 0.01), .adjust(), .tint(.clear), .tint(.clear, mode: .difference), .composition(),
-        .overlay(AllProcessors.badge, opacity: 0), .overlay(AllProcessors.badge, offset: PixelOffset(x: 999, y: 0)),
-        .overlay(AllProcessors.badge, offset: PixelOffset(x: .max, y: .min)),
-        .composition(.flip(.leftAndRight), .flip(.leftAndRight)),
-        .composition(ImageProcessors.Rotate(quarterTurns: 1), ImageProcessors.Rotate(quarterTurns: 3)),
-        .composition(.rotate(clockwise: 90), .rotate(clockwise: 90), .rotate(clockwise: 180)),
+        .blur(sigma: 0.01), .adjust(), .tint(.clear), .tint(.clear, mode: .difference), .composition([]),
+        .overlay(AllProcessors.badge, opacity: 0), .overlay(AllProcessors.badge, x: 999),
+        .overlay(AllProcessors.badge, x: .max, y: .min),
+        .composition([.flip(.leftAndRight), .flip(.leftAndRight)]),
+        .composition([ImageProcessors.Rotate(quarterTurns: 1), ImageProcessors.Rotate(quarterTurns: 3)]),
+        .composition([.rotate(clockwise: 90), .rotate(clockwise: 90), .rotate(clockwise: 180)]),
     ]
 
     @Test(arguments: identities.indices)
@@ -127,9 +128,9 @@ import Testing
             list.append(.roundedCorners(radius: 1, border: ImageProcessors.Border(width: value, color: .black)))
             list.append(.circle(border: ImageProcessors.Border(width: value, color: .black)))
             list.append(.overlay(AllProcessors.badge, opacity: value))
-            list.append(.overlay(AllProcessors.badge, at: ImageProcessors.Anchor(x: 0, y: value)))
-            list.append(.crop(to: PixelSize(width: 2, height: 2), at: ImageProcessors.Anchor(x: value, y: 0)))
-            list.append(.composition(.flatten(), .blur(sigma: value)))
+            list.append(.overlay(AllProcessors.badge, at: .at(x: 0, y: value)))
+            list.append(.crop(to: PixelSize(width: 2, height: 2), at: .at(x: value, y: 0)))
+            list.append(.composition([.flatten(), .blur(sigma: value)]))
         }
         for value in odd.prefix(3) { list.append(.rotate(clockwise: value)) }
         list.append(.blur(sigma: 1e300))
@@ -163,7 +164,7 @@ import Testing
         ImageProcessors.Rotate(quarterTurns: .max),
         .blur(sigma: ImageProcessors.GaussianBlur.maximumSigma), .blur(sigma: .leastNonzeroMagnitude),
         .circle(border: ImageProcessors.Border(width: 1000, color: AllProcessors.red)),
-        .overlay(AllProcessors.badge, offset: PixelOffset(x: .min, y: .min)),
+        .overlay(AllProcessors.badge, x: .min, y: .min),
         .pixelClosure(identifier: "nan") { _ in SIMD4(repeating: .nan) },
         .pixelClosure(identifier: "infinite") { _ in SIMD4(.infinity, -.infinity, 1e38, .infinity) },
     ]
