@@ -58,6 +58,51 @@ import Testing
     }
 
     @Test(arguments: [
+        (PixelFormat.rgba8, AlphaMode.straight), (.rgba8, .premultiplied), (.rgba16, .straight),
+        (.rgba16, .premultiplied), (.rgba8, .opaque), (.rgba16, .opaque), (.rgbx8, .opaque),
+    ])
+    func `a gray watermark in any format keeps a gray image gray`(format: PixelFormat, mode: AlphaMode) throws {
+        let image = DecodedImage(pixels: .pattern(.gray8))
+        let colored = DecodedImage(pixels: .pattern(.rgbx8))
+        let full: UInt16 = format == .rgba16 ? .max : 255
+        let half = full / 2 + 1
+        let gray = PixelBuffer.make(9, 7, format, mode) { x, y in
+            let alpha = mode == .opaque ? full : [0, half, full][x % 3]
+            let level = (x + y) % 2 == 0 ? min(alpha, half) : 0
+            return SIMD4(level, level, level, alpha)
+        }
+        let tinted = PixelBuffer.make(9, 7, format, mode) { x, y in
+            let pixel = gray.pixel(x, y)
+            return x == 8 && y == 6 ? SIMD4(pixel.x, pixel.y, pixel.z == 0 ? 1 : 0, pixel.w) : pixel
+        }
+
+        let result = try ImageProcessors.Overlay(gray, at: .topLeft).process(image).pixels
+
+        #expect(result.format == .gray8)
+        for (x, y) in result.positions where x < 9 && y < 7 {
+            let below = Double(image.pixels.pixel(x, y).x) / 255
+            let above = gray.pixel(x, y)
+            let alpha = Double(above.w) / Double(full)
+            let level = Double(above.x) / Double(full) * (mode == .premultiplied ? 1 : alpha)
+            let expected = (below * (1 - alpha) + level) * 255
+            #expect(abs(Double(result.pixel(x, y).x) - expected) <= 1)
+        }
+        #expect(try ImageProcessors.Overlay(tinted, at: .topLeft).process(image).pixels.format == .rgbx8)
+        #expect(try ImageProcessors.Overlay(gray).process(colored).pixels.format == .rgbx8)
+    }
+
+    @Test func `transparent colors of a watermark do not count`() throws {
+        let image = DecodedImage(pixels: .pattern(.gray8))
+        let overlay = PixelBuffer.make(5, 5, .rgba8, .straight) { x, _ in
+            x == 0 ? SIMD4(200, 10, 10, 0) : SIMD4(90, 90, 90, 120)
+        }
+
+        let result = try ImageProcessors.Overlay(overlay).process(image).pixels
+
+        #expect(result.format == .gray8)
+    }
+
+    @Test(arguments: [
         (ImageProcessors.Anchor.topLeft, 0, 0, 0, 0), (.bottomRight, 0, 0, 7, 6), (.center, 0, 0, 3, 3),
         (.center, -2, 1, 1, 4),
         (.topLeft, -2, -3, -2, -3), (.bottomRight, 2, 3, 9, 9), (.right, 0, 0, 7, 3), (.bottom, 0, 0, 3, 6),

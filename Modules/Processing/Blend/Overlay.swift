@@ -6,7 +6,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///
     /// Works on every pixel format of both images, on stored samples. The parts of the overlay beyond the image's edges
     /// are clipped. The image keeps its size, format and alpha mode, except that `gray8` becomes `rgbx8` under an
-    /// overlay that is not `gray8`. Positions refer to the rows in memory, before
+    /// overlay with a color other than gray. Transparent pixels of the overlay do not count, so that a gray image stays
+    /// gray under a gray watermark in any format. Positions refer to the rows in memory, before
     /// ``/AlcedoCore/DecodedImage/orientation`` is applied. Put `.orient` first to position the overlay on the
     /// displayed image.
     ///
@@ -49,6 +50,8 @@ extension ImageProcessors {
         /// A factor of the overlay's alpha, from 0 to 1.
         package let opacity: Double
         package let identifier: String
+        /// Whether every visible pixel of the overlay is gray.
+        private let isGray: Bool
 
         package init(
             _ overlay: PixelBuffer, at anchor: Anchor = .center, x: Int = 0, y: Int = 0, mode: BlendMode = .normal,
@@ -59,6 +62,7 @@ extension ImageProcessors {
             (self.x, self.y) = (x, y)
             self.mode = mode
             self.opacity = opacity
+            isGray = Self.isGray(overlay)
             let size = "\(overlay.width)x\(overlay.height)"
             let pixels = "\(size),\(overlay.format.rawValue),\(overlay.alphaMode.rawValue),\(Self.digest(overlay))"
             identifier = "overlay:\(pixels),\(anchor.identifier),\(x);\(y),\(mode.rawValue),\(opacity)"
@@ -73,7 +77,7 @@ extension ImageProcessors {
             let (top, tooFarDown) = origin.y.addingReportingOverflow(y)
             let frame = PixelRect(x: left, y: top, width: overlay.width, height: overlay.height)
             guard opacity > 0, !tooFarRight, !tooFarDown, let area = frame.clipped(to: header.size) else { return nil }
-            let format = header.format == .gray8 && overlay.format != .gray8 ? .rgbx8 : header.format
+            let format = header.format == .gray8 && !isGray ? .rgbx8 : header.format
             let blending = Blending(mode: mode, keepsAlpha: false)
             let coding = PixelCoding(format: overlay.format, alphaMode: overlay.alphaMode)
             let row = PixelRow(area.size.width)
@@ -94,6 +98,32 @@ extension ImageProcessors {
             var hash = SHA256()
             for y in 0..<overlay.height { hash.update(overlay.row(y)) }
             return hash.finalizedHexadecimal()
+        }
+
+        private static func isGray(_ overlay: PixelBuffer) -> Bool {
+            switch overlay.format {
+            case .gray8: true
+            case .rgbx8: hasGrayRows(overlay, of: UInt8.self, hasAlpha: false)
+            case .rgba8: hasGrayRows(overlay, of: UInt8.self, hasAlpha: overlay.alphaMode != .opaque)
+            case .rgba16: hasGrayRows(overlay, of: UInt16.self, hasAlpha: overlay.alphaMode != .opaque)
+            }
+        }
+
+        /// Returns whether all pixels of four samples each are gray, or transparent if their alpha counts.
+        private static func hasGrayRows<Sample: FixedWidthInteger & SIMDScalar & BitwiseCopyable>(
+            _ overlay: PixelBuffer, of type: Sample.Type, hasAlpha: Bool
+        ) -> Bool {
+            let size = MemoryLayout<SIMD4<Sample>>.size
+            return (0..<overlay.height).allSatisfy { y in
+                overlay.row(y).withUnsafeBytes { row in
+                    for offset in stride(from: 0, to: row.count, by: size) {
+                        let pixel = row.loadUnaligned(fromByteOffset: offset, as: SIMD4<Sample>.self)
+                        let isInvisible = hasAlpha && pixel.w == 0
+                        guard isInvisible || (pixel.x == pixel.y && pixel.y == pixel.z) else { return false }
+                    }
+                    return true
+                }
+            }
         }
     }
 }
