@@ -119,14 +119,14 @@ public import FoundationEssentials
         }
     }
 
-    /// Loads the last request again with its options, if its load failed.
+    /// Loads the last request again with its options, if its load failed and the view still exists.
     ///
     /// - Parameter completion: A closure that is called as described for
-    ///   ``load(_:options:completion:)-(ImageRequest,_,_)``. Default: nil.
+    ///   ``load(_:options:completion:)-(ImageRequest,_,_)``, unless nothing is loaded again. Default: nil.
     /// - Returns: Whether a failed request was loaded again.
     @discardableResult
     public func retry(completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil) -> Bool {
-        guard let failed else { return false }
+        guard let failed, view != nil else { return false }
         load(failed.request, options: failed.options, completion: completion)
         return true
     }
