@@ -52,7 +52,7 @@ import Testing
             (.orient, "orient"), (.flip(.leftAndRight), "flip:leftAndRight"),
             (.flip(.topAndBottom), "flip:topAndBottom"),
             (.rotate(clockwise: 12.5, background: .white), "rotate:12.5,ffffffff"),
-            (ImageProcessors.Rotate(quarterTurns: -1), "rotate:-90.0,00000000"), (.circle(), "circle"),
+            (ImageProcessors.Rotate(clockwise: -90), "rotate:-90.0,00000000"), (.circle(), "circle"),
             (.circle(border: ImageProcessors.Border(width: 2, color: .black)), "circle:border:2.0,000000ff"),
             (.roundedCorners(radius: 8), "corners:8.0;8.0;8.0;8.0,pixels"),
             (

@@ -48,7 +48,7 @@ import Testing
     /// Those that treat left and right alike.
     static let symmetric: [any ImageProcessing] = [
         .resize(exactly: PixelSize(width: 6, height: 5)), .resize(width: 33, enlarges: true), .flatten(),
-        .flip(.topAndBottom), ImageProcessors.Rotate(quarterTurns: 2), .circle(border: AllProcessors.line),
+        .flip(.topAndBottom), ImageProcessors.Rotate(clockwise: 180), .circle(border: AllProcessors.line),
         .roundedCorners(radius: 4.3, border: AllProcessors.line), .blur(sigma: 1.3),
         .blur(sigma: 7), .adjust(brightness: 2), .grayscale, .tint(AllProcessors.red),
     ]
@@ -92,7 +92,7 @@ import Testing
 
     static let identities: [any ImageProcessing] = [
         .resize(fitting: PixelSize(width: 99, height: 99)), .crop(to: PixelSize(width: 99, height: 99)), .orient,
-        .rotate(clockwise: 0), .rotate(clockwise: -720), ImageProcessors.Rotate(quarterTurns: 8),
+        .rotate(clockwise: 0), .rotate(clockwise: -720), ImageProcessors.Rotate(clockwise: 720),
         .roundedCorners(radius: 0),
         .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 0, color: .black)),
         .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 9, color: .clear)), .blur(sigma: 0),
@@ -100,7 +100,7 @@ import Testing
         .overlay(AllProcessors.badge, opacity: 0), .overlay(AllProcessors.badge, x: 999),
         .overlay(AllProcessors.badge, x: .max, y: .min),
         .composition([.flip(.leftAndRight), .flip(.leftAndRight)]),
-        .composition([ImageProcessors.Rotate(quarterTurns: 1), ImageProcessors.Rotate(quarterTurns: 3)]),
+        .composition([ImageProcessors.Rotate(clockwise: 90), ImageProcessors.Rotate(clockwise: 270)]),
         .composition([.rotate(clockwise: 90), .rotate(clockwise: 90), .rotate(clockwise: 180)]),
     ]
 
@@ -160,8 +160,8 @@ import Testing
         .roundedCorners(radius: 3, border: ImageProcessors.Border(width: .leastNonzeroMagnitude, color: .black)),
         .rotate(clockwise: 1e300),
         .rotate(clockwise: .leastNonzeroMagnitude), .rotate(clockwise: -1e-13),
-        ImageProcessors.Rotate(quarterTurns: .min),
-        ImageProcessors.Rotate(quarterTurns: .max),
+        ImageProcessors.Rotate(clockwise: Double(Int.min) * 90),
+        ImageProcessors.Rotate(clockwise: Double(Int.max) * 90),
         .blur(sigma: ImageProcessors.GaussianBlur.maximumSigma), .blur(sigma: .leastNonzeroMagnitude),
         .circle(border: ImageProcessors.Border(width: 1000, color: AllProcessors.red)),
         .overlay(AllProcessors.badge, x: .min, y: .min),

@@ -46,15 +46,15 @@ extension GoldenCase {
             GoldenCase("magick-rotate-201", .composition([.rotate(clockwise: 201), middle]), within: 1, margin: 2),
             GoldenCase("pillow-flipLeftRight", of: "clear", .flip(.leftAndRight), within: 0),
             GoldenCase("pillow-flipTopBottom", of: "clear", .flip(.topAndBottom), within: 0),
-            GoldenCase("pillow-clockwise90", of: "clear", ImageProcessors.Rotate(quarterTurns: 1), within: 0),
-            GoldenCase("pillow-clockwise180", of: "clear", ImageProcessors.Rotate(quarterTurns: 2), within: 0),
-            GoldenCase("pillow-clockwise270", of: "clear", ImageProcessors.Rotate(quarterTurns: 3), within: 0),
+            GoldenCase("pillow-clockwise90", of: "clear", ImageProcessors.Rotate(clockwise: 90), within: 0),
+            GoldenCase("pillow-clockwise180", of: "clear", ImageProcessors.Rotate(clockwise: 180), within: 0),
+            GoldenCase("pillow-clockwise270", of: "clear", ImageProcessors.Rotate(clockwise: 270), within: 0),
             GoldenCase(
                 "pillow-transpose", of: "clear",
-                .composition([ImageProcessors.Rotate(quarterTurns: 1), .flip(.leftAndRight)]), within: 0),
+                .composition([ImageProcessors.Rotate(clockwise: 90), .flip(.leftAndRight)]), within: 0),
             GoldenCase(
                 "pillow-transverse", of: "clear",
-                .composition([ImageProcessors.Rotate(quarterTurns: 1), .flip(.topAndBottom)]), within: 0),
+                .composition([ImageProcessors.Rotate(clockwise: 90), .flip(.topAndBottom)]), within: 0),
         ]
     }
 
