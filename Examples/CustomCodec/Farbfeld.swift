@@ -65,7 +65,8 @@ struct FarbfeldDecoder: ImageDecoding {
         }
         guard let pixels else { throw ImageDecodingError(.outOfMemory, "the system refused the memory") }
         return DecodedImage(
-            pixels: options.alphaMode == .premultiplied ? pixels.premultiplied() : pixels, format: .farbfeld)
+            pixels: options.alphaMode == .premultiplied ? pixels.converted(to: .premultiplied) : pixels,
+            format: .farbfeld)
     }
 }
 
@@ -77,7 +78,7 @@ struct FarbfeldEncoder: ImageEncoding {
         guard image.orientation == .up, let width = UInt32(exactly: image.size.width),
             let height = UInt32(exactly: image.size.height)
         else { throw ImageEncodingError(.unsupportedImage, "farbfeld holds upright images with sides of 32 bits") }
-        let pixels = image.pixels.unpremultiplied()
+        let pixels = image.pixels.converted(to: .straight)
         var file = Data(Farbfeld.signature)
         file.reserveCapacity(Farbfeld.headerLength + pixels.size.pixelCount * Farbfeld.bytesPerPixel)
         for side in [width, height] { withUnsafeBytes(of: side.bigEndian) { file.append(contentsOf: $0) } }

@@ -32,6 +32,14 @@ extension DecodedImage {
         result.frames = ProcessedFrames(frames, of: first, size: result.size, process)
         return result
     }
+
+    /// Returns a still image with other pixels. The color profile, orientation, scale, format and partial error are
+    /// kept. The animation is removed, because its frames would no longer match.
+    func still(_ pixels: PixelBuffer) -> DecodedImage {
+        DecodedImage(
+            pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format,
+            partialError: partialError)
+    }
 }
 
 /// The frames of an animation, each processed when it is requested.

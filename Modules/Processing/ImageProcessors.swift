@@ -21,7 +21,7 @@ public import AlcedoCore
 /// | `.circle(border:)` | the largest centered circle |
 /// | `.blur(sigma:)` | a blurred image |
 /// | `.tint(_:mode:)` | a color over the image |
-/// | `.overlay(_:at:offset:mode:opacity:)` | another image over the image |
+/// | `.overlay(_:at:x:y:mode:opacity:)` | another image over the image |
 /// | `.adjust(brightness:contrast:saturation:)` | other brightness, contrast and saturation |
 /// | `.grayscale` | the luminance |
 /// | `.flatten(onto:)` | an opaque background |
@@ -40,9 +40,7 @@ public enum ImageProcessors {
     /// let thumbnail: ImageProcessors.BuiltIn = .resize(width: 320)
     /// let image = try thumbnail.process(original)
     /// ```
-    ///
-    /// Two values are equal when their identifiers are equal.
-    public struct BuiltIn: ImageProcessing, Hashable {
+    public struct BuiltIn: ImageProcessing {
         package let processor: any ImageProcessing
         /// The name of the processor with all its parameters. It changes between releases only when the result changes.
         public let identifier: String
@@ -61,9 +59,5 @@ public enum ImageProcessors {
         }
 
         public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { processor.rows(into: next) }
-
-        public static func == (a: BuiltIn, b: BuiltIn) -> Bool { a.identifier == b.identifier }
-
-        public func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
     }
 }

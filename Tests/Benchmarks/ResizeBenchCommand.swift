@@ -133,7 +133,7 @@ private struct ResizeBenchmark {
             Exercise(
                 name: "rotate by 30, RGB", image: opaque, processor: .rotate(clockwise: 30), peer: "rotate RGB 30"),
             Exercise(
-                name: "quarter turn, RGBA", image: straight, processor: ImageProcessors.Rotate(quarterTurns: 1),
+                name: "quarter turn, RGBA", image: straight, processor: ImageProcessors.Rotate(clockwise: 90),
                 peer: "turn RGBA 90"),
             Exercise(
                 name: "brightness, RGB", image: opaque, processor: .adjust(brightness: 1.2),

@@ -136,7 +136,7 @@ import Testing
     @Test func `transparency is laid over the background`() throws {
         let clear = try gradient(.rgba8, alpha: 0)
 
-        for (background, expected) in [(OpaqueColor.white, UInt8(255)), (.black, 0)] {
+        for (background, expected) in [(PixelColor.white, UInt8(255)), (.black, 0)] {
             let data = try JPEGEncoder(background: background).encode(clear)
             let bytes = try decoder.decode(data, options: DecodingOptions()).pixels.tightBytes
             #expect(bytes.enumerated().allSatisfy { $0.offset % 4 == 3 || $0.element == expected })

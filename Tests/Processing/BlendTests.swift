@@ -47,7 +47,8 @@ import Testing
         let red = PixelColor(red: 255, green: 0, blue: 0)
 
         let tinted = try ImageProcessors.Tint(red, mode: .multiply).process(image).pixels
-        let veiled = try ImageProcessors.Tint(PixelColor(.white, alpha: 128)).process(image).pixels
+        let veiled = try ImageProcessors.Tint(PixelColor(red: 255, green: 255, blue: 255, alpha: 128)).process(image)
+            .pixels
         let stamped = try ImageProcessors.Overlay(.pattern(.rgba8)).process(image).pixels
         let grayStamped = try ImageProcessors.Overlay(.pattern(.gray8)).process(image).pixels
 
@@ -57,10 +58,55 @@ import Testing
     }
 
     @Test(arguments: [
+        (PixelFormat.rgba8, AlphaMode.straight), (.rgba8, .premultiplied), (.rgba16, .straight),
+        (.rgba16, .premultiplied), (.rgba8, .opaque), (.rgba16, .opaque), (.rgbx8, .opaque),
+    ])
+    func `a gray watermark in any format keeps a gray image gray`(format: PixelFormat, mode: AlphaMode) throws {
+        let image = DecodedImage(pixels: .pattern(.gray8))
+        let colored = DecodedImage(pixels: .pattern(.rgbx8))
+        let full: UInt16 = format == .rgba16 ? .max : 255
+        let half = full / 2 + 1
+        let gray = PixelBuffer.make(9, 7, format, mode) { x, y in
+            let alpha = mode == .opaque ? full : [0, half, full][x % 3]
+            let level = (x + y) % 2 == 0 ? min(alpha, half) : 0
+            return SIMD4(level, level, level, alpha)
+        }
+        let tinted = PixelBuffer.make(9, 7, format, mode) { x, y in
+            let pixel = gray.pixel(x, y)
+            return x == 8 && y == 6 ? SIMD4(pixel.x, pixel.y, pixel.z == 0 ? 1 : 0, pixel.w) : pixel
+        }
+
+        let result = try ImageProcessors.Overlay(gray, at: .topLeft).process(image).pixels
+
+        #expect(result.format == .gray8)
+        for (x, y) in result.positions where x < 9 && y < 7 {
+            let below = Double(image.pixels.pixel(x, y).x) / 255
+            let above = gray.pixel(x, y)
+            let alpha = Double(above.w) / Double(full)
+            let level = Double(above.x) / Double(full) * (mode == .premultiplied ? 1 : alpha)
+            let expected = (below * (1 - alpha) + level) * 255
+            #expect(abs(Double(result.pixel(x, y).x) - expected) <= 1)
+        }
+        #expect(try ImageProcessors.Overlay(tinted, at: .topLeft).process(image).pixels.format == .rgbx8)
+        #expect(try ImageProcessors.Overlay(gray).process(colored).pixels.format == .rgbx8)
+    }
+
+    @Test func `transparent colors of a watermark do not count`() throws {
+        let image = DecodedImage(pixels: .pattern(.gray8))
+        let overlay = PixelBuffer.make(5, 5, .rgba8, .straight) { x, _ in
+            x == 0 ? SIMD4(200, 10, 10, 0) : SIMD4(90, 90, 90, 120)
+        }
+
+        let result = try ImageProcessors.Overlay(overlay).process(image).pixels
+
+        #expect(result.format == .gray8)
+    }
+
+    @Test(arguments: [
         (ImageProcessors.Anchor.topLeft, 0, 0, 0, 0), (.bottomRight, 0, 0, 7, 6), (.center, 0, 0, 3, 3),
         (.center, -2, 1, 1, 4),
         (.topLeft, -2, -3, -2, -3), (.bottomRight, 2, 3, 9, 9), (.right, 0, 0, 7, 3), (.bottom, 0, 0, 3, 6),
-        (ImageProcessors.Anchor(x: 0.25, y: 0.9), 0, 0, 1, 5),
+        (.at(x: 0.25, y: 0.9), 0, 0, 1, 5),
     ])
     func `a picture lies where anchor and offset say`(
         anchor: ImageProcessors.Anchor, x: Int, y: Int, left: Int, top: Int
@@ -68,7 +114,7 @@ import Testing
         let base = PixelBuffer.noise(11, 10, .rgbx8, .opaque, seed: 1)
         let over = PixelBuffer.noise(4, 4, .rgba8, .opaque, seed: 2)
 
-        let overlay = ImageProcessors.Overlay(over, at: anchor, offset: PixelOffset(x: x, y: y))
+        let overlay = ImageProcessors.Overlay(over, at: anchor, x: x, y: y)
         let result = try overlay.process(DecodedImage(pixels: base)).pixels
 
         let expected = PixelBuffer.make(11, 10, .rgbx8, .opaque) { x, y in
@@ -87,16 +133,16 @@ import Testing
         #expect(result.pixel(0, 0) == SIMD4(51, 51, 0, 255))
     }
 
-    @Test func `overlays are equal when everything of them is`() {
+    @Test func `overlays have one identifier when everything of them is equal`() {
         let pixels = PixelBuffer.pattern(.rgba8)
         let other = PixelBuffer.noise(23, 17, .rgba8, .straight, seed: 1)
 
-        let overlay: ImageProcessors.BuiltIn = .overlay(pixels)
-        #expect(overlay == .overlay(.pattern(.rgba8)))
-        #expect(overlay != .overlay(other))
-        #expect(overlay != .overlay(pixels, opacity: 0.9))
-        #expect(overlay != .overlay(pixels.reinterpreted(as: .premultiplied)))
-        #expect(Set<ImageProcessors.BuiltIn>([overlay, .overlay(pixels), .overlay(other)]).count == 2)
+        let identifier = ImageProcessors.Overlay(pixels).identifier
+        #expect(identifier == ImageProcessors.Overlay(.pattern(.rgba8)).identifier)
+        #expect(identifier != ImageProcessors.Overlay(other).identifier)
+        #expect(identifier != ImageProcessors.Overlay(pixels, x: 1).identifier)
+        #expect(identifier != ImageProcessors.Overlay(pixels, opacity: 0.9).identifier)
+        #expect(identifier != ImageProcessors.Overlay(pixels.reinterpreted(as: .premultiplied)).identifier)
     }
 
     private static func makePixels(seed: UInt64) -> PixelBuffer {

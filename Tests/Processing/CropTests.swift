@@ -63,12 +63,12 @@ import Testing
 
     @Test(
         arguments: [
-            .crop(PixelRect(x: 0, y: 0, width: 0, height: 5)), .crop(PixelRect(x: 0, y: 0, width: 5, height: -1)),
-            .crop(PixelRect(x: 23, y: 0, width: 5, height: 5)), .crop(PixelRect(x: 0, y: 17, width: 5, height: 5)),
-            .crop(PixelRect(x: -5, y: 0, width: 5, height: 5)),
-            .crop(PixelRect(x: .max, y: .max, width: .max, height: .max)),
-            .crop(PixelRect(x: .min, y: .min, width: .max, height: .max)),
-            .crop(PixelRect(x: .min, y: .min, width: .min, height: .min)),
+            .crop(x: 0, y: 0, width: 0, height: 5), .crop(x: 0, y: 0, width: 5, height: -1),
+            .crop(x: 23, y: 0, width: 5, height: 5), .crop(x: 0, y: 17, width: 5, height: 5),
+            .crop(x: -5, y: 0, width: 5, height: 5),
+            .crop(x: .max, y: .max, width: .max, height: .max),
+            .crop(x: .min, y: .min, width: .max, height: .max),
+            .crop(x: .min, y: .min, width: .min, height: .min),
             .crop(to: PixelSize(width: 0, height: 1)), .crop(to: PixelSize(width: 1, height: .min)),
             .crop(aspect: PixelSize(width: 0, height: 1)), .crop(aspect: PixelSize(width: 1, height: -1)),
         ] as [ImageProcessors.BuiltIn])

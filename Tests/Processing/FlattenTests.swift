@@ -3,7 +3,7 @@ import AlcedoProcessing
 import Testing
 
 @Suite struct FlattenTests {
-    private let colour = OpaqueColor(red: 255, green: 0, blue: 100)
+    private let colour = PixelColor(red: 255, green: 0, blue: 100)
 
     @Test func `every straight colour and alpha is blended and rounded to nearest`() throws {
         let pixels = PixelBuffer.make(256, 256, .rgba8, .straight) { x, y in
@@ -35,6 +35,15 @@ import Testing
             return SIMD4(blended[0], blended[1], blended[2], 255)
         }
         #expect(result == expected)
+    }
+
+    @Test func `the alpha of the background is ignored`() throws {
+        let image = DecodedImage(pixels: .noise(9, 5, .rgba8, .straight, seed: 2))
+        let clear = ImageProcessors.Flatten(onto: PixelColor(red: 255, green: 0, blue: 100, alpha: 0))
+        let opaque = ImageProcessors.Flatten(onto: colour)
+
+        #expect(clear.identifier == opaque.identifier)
+        #expect(try clear.process(image).pixels == opaque.process(image).pixels)
     }
 
     @Test(arguments: [AlphaMode.straight, .premultiplied])

@@ -154,7 +154,7 @@ import Testing
 
     @Test(arguments: [AlphaMode.straight, .premultiplied])
     func `pixels on a background equal the scalar ones`(mode: AlphaMode) throws {
-        let flatten = ImageProcessors.Flatten(onto: OpaqueColor(red: 255, green: 0, blue: 77))
+        let flatten = ImageProcessors.Flatten(onto: PixelColor(red: 255, green: 0, blue: 77))
         for width in [1, 3, 4, 31, 256] {
             // Any bytes at all, also color above its alpha.
             let pixels = PixelBuffer.noise(width, 9, .rgba8, .straight, seed: 6).reinterpreted(as: mode)

@@ -10,10 +10,10 @@ import AlcedoLibc
             let pixels = PixelBuffer.noise(7, 4, format, mode, seed: 2)
             let table: [(any ImageProcessing, Int, Int, (Int, Int) -> (Int, Int))] = [
                 (.flip(.leftAndRight), 7, 4, { (6 - $0, $1) }), (.flip(.topAndBottom), 7, 4, { ($0, 3 - $1) }),
-                (ImageProcessors.Rotate(quarterTurns: 1), 4, 7, { ($1, 3 - $0) }),
+                (ImageProcessors.Rotate(clockwise: 90), 4, 7, { ($1, 3 - $0) }),
                 (.rotate(clockwise: -270), 4, 7, { ($1, 3 - $0) }),
                 (.rotate(clockwise: 180), 7, 4, { (6 - $0, 3 - $1) }),
-                (ImageProcessors.Rotate(quarterTurns: -1), 4, 7, { (6 - $1, $0) }),
+                (ImageProcessors.Rotate(clockwise: -90), 4, 7, { (6 - $1, $0) }),
                 (.rotate(clockwise: 630), 4, 7, { (6 - $1, $0) }),
             ]
             for (processor, width, height, place) in table {
@@ -31,7 +31,7 @@ import AlcedoLibc
     /// Rows are padded: a line of a few megabytes would take more than a gibibyte on its side.
     @Test func `a line that would take all memory on its side is not turned`() throws {
         let line = DecodedImage(pixels: .make(17_000_000, 1, .gray8, .opaque) { _, _ in SIMD4(repeating: 0) })
-        for processor in [ImageProcessors.Rotate(quarterTurns: 1), .orient] as [any ImageProcessing] {
+        for processor in [ImageProcessors.Rotate(clockwise: 90), .orient] as [any ImageProcessing] {
             var image = line
             image.orientation = .right
             let error = #expect(throws: ImageProcessingError.self) { try processor.process(image) }

@@ -14,14 +14,15 @@ import Testing
                 pixel.w = maximum - UInt16((x * 3 + y) % 9) * (maximum / 255)
                 return pixel
             }
-            let premultiplied = straight.premultiplied()
+            let premultiplied = straight.converted(to: .premultiplied)
 
             let one = try processor.process(DecodedImage(pixels: straight)).pixels
             let other = try processor.process(DecodedImage(pixels: premultiplied)).pixels
 
             // The closure is linear in straight colour with a factor of 2; dodge and burn divide by what may be small.
             let steps = Self.allowedSteps(processor) * (format == .rgba16 ? 4 : 1)
-            let difference = one.premultiplied().largestDifference(to: other.premultiplied())
+            let difference = one.converted(to: .premultiplied).largestDifference(
+                to: other.converted(to: .premultiplied))
             #expect(difference <= steps, "\(processor.identifier) \(format)")
         }
     }
@@ -47,7 +48,7 @@ import Testing
     /// Those that treat left and right alike.
     static let symmetric: [any ImageProcessing] = [
         .resize(exactly: PixelSize(width: 6, height: 5)), .resize(width: 33, enlarges: true), .flatten(),
-        .flip(.topAndBottom), ImageProcessors.Rotate(quarterTurns: 2), .circle(border: AllProcessors.line),
+        .flip(.topAndBottom), ImageProcessors.Rotate(clockwise: 180), .circle(border: AllProcessors.line),
         .roundedCorners(radius: 4.3, border: AllProcessors.line), .blur(sigma: 1.3),
         .blur(sigma: 7), .adjust(brightness: 2), .grayscale, .tint(AllProcessors.red),
     ]
@@ -91,16 +92,16 @@ import Testing
 
     static let identities: [any ImageProcessing] = [
         .resize(fitting: PixelSize(width: 99, height: 99)), .crop(to: PixelSize(width: 99, height: 99)), .orient,
-        .rotate(clockwise: 0), .rotate(clockwise: -720), ImageProcessors.Rotate(quarterTurns: 8),
+        .rotate(clockwise: 0), .rotate(clockwise: -720), ImageProcessors.Rotate(clockwise: 720),
         .roundedCorners(radius: 0),
         .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 0, color: .black)),
         .roundedCorners(radius: 0, border: ImageProcessors.Border(width: 9, color: .clear)), .blur(sigma: 0),
-        .blur(sigma: 0.01), .adjust(), .tint(.clear), .tint(.clear, mode: .difference), .composition(),
-        .overlay(AllProcessors.badge, opacity: 0), .overlay(AllProcessors.badge, offset: PixelOffset(x: 999, y: 0)),
-        .overlay(AllProcessors.badge, offset: PixelOffset(x: .max, y: .min)),
-        .composition(.flip(.leftAndRight), .flip(.leftAndRight)),
-        .composition(ImageProcessors.Rotate(quarterTurns: 1), ImageProcessors.Rotate(quarterTurns: 3)),
-        .composition(.rotate(clockwise: 90), .rotate(clockwise: 90), .rotate(clockwise: 180)),
+        .blur(sigma: 0.01), .adjust(), .tint(.clear), .tint(.clear, mode: .difference), .composition([]),
+        .overlay(AllProcessors.badge, opacity: 0), .overlay(AllProcessors.badge, x: 999),
+        .overlay(AllProcessors.badge, x: .max, y: .min),
+        .composition([.flip(.leftAndRight), .flip(.leftAndRight)]),
+        .composition([ImageProcessors.Rotate(clockwise: 90), ImageProcessors.Rotate(clockwise: 270)]),
+        .composition([.rotate(clockwise: 90), .rotate(clockwise: 90), .rotate(clockwise: 180)]),
     ]
 
     @Test(arguments: identities.indices)
@@ -127,9 +128,9 @@ import Testing
             list.append(.roundedCorners(radius: 1, border: ImageProcessors.Border(width: value, color: .black)))
             list.append(.circle(border: ImageProcessors.Border(width: value, color: .black)))
             list.append(.overlay(AllProcessors.badge, opacity: value))
-            list.append(.overlay(AllProcessors.badge, at: ImageProcessors.Anchor(x: 0, y: value)))
-            list.append(.crop(to: PixelSize(width: 2, height: 2), at: ImageProcessors.Anchor(x: value, y: 0)))
-            list.append(.composition(.flatten(), .blur(sigma: value)))
+            list.append(.overlay(AllProcessors.badge, at: .at(x: 0, y: value)))
+            list.append(.crop(to: PixelSize(width: 2, height: 2), at: .at(x: value, y: 0)))
+            list.append(.composition([.flatten(), .blur(sigma: value)]))
         }
         for value in odd.prefix(3) { list.append(.rotate(clockwise: value)) }
         list.append(.blur(sigma: 1e300))
@@ -159,11 +160,11 @@ import Testing
         .roundedCorners(radius: 3, border: ImageProcessors.Border(width: .leastNonzeroMagnitude, color: .black)),
         .rotate(clockwise: 1e300),
         .rotate(clockwise: .leastNonzeroMagnitude), .rotate(clockwise: -1e-13),
-        ImageProcessors.Rotate(quarterTurns: .min),
-        ImageProcessors.Rotate(quarterTurns: .max),
+        ImageProcessors.Rotate(clockwise: Double(Int.min) * 90),
+        ImageProcessors.Rotate(clockwise: Double(Int.max) * 90),
         .blur(sigma: ImageProcessors.GaussianBlur.maximumSigma), .blur(sigma: .leastNonzeroMagnitude),
         .circle(border: ImageProcessors.Border(width: 1000, color: AllProcessors.red)),
-        .overlay(AllProcessors.badge, offset: PixelOffset(x: .min, y: .min)),
+        .overlay(AllProcessors.badge, x: .min, y: .min),
         .pixelClosure(identifier: "nan") { _ in SIMD4(repeating: .nan) },
         .pixelClosure(identifier: "infinite") { _ in SIMD4(.infinity, -.infinity, 1e38, .infinity) },
     ]

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ReductionTests {
     private let one = PixelSize(width: 1, height: 1)
 
-    private func mean(_ pixels: PixelBuffer, over background: OpaqueColor = .black) -> [UInt8]? {
+    private func mean(_ pixels: PixelBuffer, over background: PixelColor = .black) -> [UInt8]? {
         pixels.reduced(to: one, over: background)?.colors.first
     }
 

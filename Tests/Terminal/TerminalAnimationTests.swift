@@ -169,15 +169,13 @@ import Testing
 
     @Test func `a change of the terminal's size is told`() async throws {
         let terminal = try PseudoTerminal()
-        let sizes = AsyncStream.makeStream(of: TerminalCanvas.self)
-        let watch = TerminalSizeWatch(fileDescriptor: terminal.inside) { sizes.continuation.yield($0) }
+        let sizes = TerminalCanvas.changes(fileDescriptor: terminal.inside)
         try terminal.resize(columns: 33, rows: 11)
 
         kill(getpid(), SIGWINCH)
 
-        var iterator = sizes.stream.makeAsyncIterator()
+        var iterator = sizes.makeAsyncIterator()
         let size = await iterator.next()
         #expect(size == TerminalCanvas(columns: 33, rows: 11))
-        withExtendedLifetime(watch) {}
     }
 }

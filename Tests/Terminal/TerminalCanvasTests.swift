@@ -6,24 +6,28 @@ import Testing
 @Suite struct TerminalCanvasTests {
     @Test(arguments: [
         // Limited by the width, by the height (two pixels a row), and by neither.
-        (PixelSize(width: 800, height: 200), PixelSize(width: 80, height: 20)),
-        (PixelSize(width: 480, height: 480), PixelSize(width: 48, height: 48)),
-        (PixelSize(width: 16, height: 16), PixelSize(width: 16, height: 16)),
-        (PixelSize(width: 80, height: 48), PixelSize(width: 80, height: 48)),
-        (PixelSize(width: 100_000, height: 1), PixelSize(width: 80, height: 1)),
-        (PixelSize(width: Int.max, height: Int.max), PixelSize(width: 48, height: 48)),
-        (PixelSize(width: 0, height: 10), PixelSize(width: 0, height: 0)),
+        (PixelSize(width: 800, height: 200), 80, 10), (PixelSize(width: 480, height: 480), 48, 24),
+        (PixelSize(width: 16, height: 16), 16, 8), (PixelSize(width: 80, height: 48), 80, 24),
+        (PixelSize(width: 100_000, height: 1), 80, 1), (PixelSize(width: 1, height: 100_000), 1, 24),
     ])
-    func `the target fills the canvas and keeps proportions`(size: PixelSize, target: PixelSize) {
-        #expect(TerminalCanvas(columns: 80, rows: 24).targetSize(for: size) == target)
+    func `a drawing fills the canvas and keeps proportions`(size: PixelSize, columns: Int, rows: Int) throws {
+        let pixels = try #require(PixelBuffer(size: size, format: .gray8, alphaMode: .opaque))
+        let renderer = TerminalRenderer(canvas: TerminalCanvas(columns: 80, rows: 24), depth: .none)
+
+        let drawing = try #require(renderer.drawing(of: DecodedImage(pixels: pixels)))
+
+        #expect(drawing.columns == columns)
+        #expect(drawing.rows == rows)
     }
 
-    @Test func `sides are brought into range`() {
+    @Test func `sides are brought into range`() throws {
         let canvas = TerminalCanvas(columns: -1, rows: .max)
 
         #expect(canvas.columns == 0)
         #expect(canvas.rows == TerminalCanvas.maximumSide)
-        #expect(canvas.targetSize(for: PixelSize(width: 5, height: 5)) == PixelSize(width: 0, height: 0))
+        let size = PixelSize(width: 5, height: 5)
+        let pixels = try #require(PixelBuffer(size: size, format: .gray8, alphaMode: .opaque))
+        #expect(TerminalRenderer(canvas: canvas, depth: .none).text(for: DecodedImage(pixels: pixels)) == nil)
     }
 
     @Test func `a terminal tells its size`() throws {

@@ -131,7 +131,7 @@ import Testing
         let port = TerminalFile(fileDescriptor: terminal.inside)
         let executor = BlockingExecutor(name: "asking", maxConcurrent: 1)
 
-        async let graphics = executor.run { TerminalGraphics(asking: port, limit: .seconds(300)) }
+        async let graphics = executor.run { TerminalGraphics(asking: port, timeout: .seconds(300)) }
         let query = try await terminal.read(until: "\u{1B}[c")
         let during = settings(terminal.inside)
         try terminal.type(Self.cell + Self.xterm)
@@ -147,7 +147,7 @@ import Testing
         let before = settings(terminal.inside)
 
         let graphics = TerminalGraphics(
-            asking: TerminalFile(fileDescriptor: terminal.inside), limit: .milliseconds(1))
+            asking: TerminalFile(fileDescriptor: terminal.inside), timeout: .milliseconds(1))
 
         #expect(graphics == .blocks)
         #expect(settings(terminal.inside) == before)

@@ -20,7 +20,7 @@ import Testing
         for r in samples {
             for g in samples {
                 for b in samples {
-                    let paint = TerminalPaint(nearest: OpaqueColor(red: r, green: g, blue: b))
+                    let paint = TerminalPaint(nearest: PixelColor(red: r, green: g, blue: b))
                     guard case .indexed(let index) = paint, index >= 16 else {
                         Issue.record("not a palette colour: \(paint)")
                         return
@@ -36,7 +36,7 @@ import Testing
     @Test func `palette colours are themselves`() {
         for (offset, color) in Self.palette.enumerated() {
             let paint = TerminalPaint(
-                nearest: OpaqueColor(red: UInt8(color[0]), green: UInt8(color[1]), blue: UInt8(color[2])))
+                nearest: PixelColor(red: UInt8(color[0]), green: UInt8(color[1]), blue: UInt8(color[2])))
             #expect(paint == .indexed(UInt8(16 + offset)))
         }
     }

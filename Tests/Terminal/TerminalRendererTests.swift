@@ -7,7 +7,7 @@ import Testing
 
     private func lines(
         _ image: DecodedImage, _ depth: TerminalColorDepth, columns: Int = 80, rows: Int = 24,
-        background: OpaqueColor = .black
+        background: PixelColor = .black
     ) -> [String] {
         let canvas = TerminalCanvas(columns: columns, rows: rows)
         return TerminalRenderer(canvas: canvas, depth: depth, background: background).lines(for: image)

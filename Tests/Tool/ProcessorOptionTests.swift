@@ -55,10 +55,10 @@ struct ProcessorOptionTests {
         let data = try SampleImages.data("dunes.jpg")
         let dunes = try JPEGDecoder().decode(data, options: DecodingOptions())
         // So wide that the picture is decoded whole.
-        let expected = try ImageProcessors.Composition(
+        let expected = try ImageProcessors.Composition([
             .resize(width: 700), .tint(PixelColor(red: 0x33, green: 0x66, blue: 0x99), mode: .multiply),
-            .flip(.topAndBottom)
-        ).process(dunes)
+            .flip(.topAndBottom),
+        ]).process(dunes)
 
         let written = try await load(["resize:700", "tint:336699,multiply", "flip:topAndBottom"])
 

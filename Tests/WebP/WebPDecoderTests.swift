@@ -35,7 +35,7 @@ import Testing
         let pixels = try decoder.decode(fixture(file), options: DecodingOptions(alphaMode: .premultiplied)).pixels
 
         #expect(pixels.alphaMode == .premultiplied)
-        #expect(pixels == straight.premultiplied())
+        #expect(pixels == straight.converted(to: .premultiplied))
         #expect(pixels.tightBytes != straight.tightBytes)
     }
 

@@ -90,7 +90,7 @@ import Testing
             PixelBuffer(size: size, format: .rgba16, alphaMode: .straight) { memory, _ in
                 for offset in memory.indices { memory[offset] = UInt8(offset * 7 & 255) }
             })
-        let premultiplied = try noise().premultiplied()
+        let premultiplied = try noise().converted(to: .premultiplied)
         let filled = try #require(
             PixelBuffer(size: size, format: .rgbx8, alphaMode: .opaque) { memory, _ in
                 memory.initializeMemory(as: UInt8.self, repeating: 255)
@@ -104,7 +104,7 @@ import Testing
         #expect(deepResult.tightBytes == high)
         #expect(
             try decode(encoder.encode(DecodedImage(pixels: premultiplied))).pixels.tightBytes
-                == premultiplied.unpremultiplied().tightBytes)
+                == premultiplied.converted(to: .straight).tightBytes)
         #expect(try decode(encoder.encode(DecodedImage(pixels: filled))).pixels.tightBytes.allSatisfy { $0 == 255 })
     }
 

@@ -16,15 +16,15 @@ package struct JPEGEncoder: EXIFEncoding {
     /// Whether the Huffman tables are made for this image. This saves some percent, and rows are kept as coefficients
     /// until the end. A progressive image always has its own tables.
     package var optimizesHuffman: Bool
-    /// The color under transparent pixels.
-    package var background: OpaqueColor
+    /// The color under transparent pixels. Its alpha is ignored.
+    package var background: PixelColor
     /// The EXIF data to write, starting with the TIFF header. Data of more than 65,527 bytes does not fit in a JPEG and
     /// is omitted.
     package var exif: Data?
 
     package init(
         quality: Int = 85, subsampling: JPEGSubsampling = .both, isProgressive: Bool = false,
-        optimizesHuffman: Bool = false, background: OpaqueColor = .white
+        optimizesHuffman: Bool = false, background: PixelColor = .white
     ) {
         self.quality = quality
         self.subsampling = subsampling
@@ -139,7 +139,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     private static let exifLimit = 65_527
 
     private let settings: alcedo_jpeg_settings
-    private let background: OpaqueColor
+    private let background: PixelColor
     private let exif: Data?
     private let output: (RawSpan) throws -> Void
     private var shim: OpaquePointer?
@@ -148,7 +148,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
 
     /// Creates an encoder. The size and color model are set later, from the header of the rows.
     init(
-        _ settings: alcedo_jpeg_settings, background: OpaqueColor, exif: Data?,
+        _ settings: alcedo_jpeg_settings, background: PixelColor, exif: Data?,
         output: @escaping (RawSpan) throws -> Void
     ) {
         self.settings = settings
@@ -242,7 +242,7 @@ private struct JPEGRowFlattener {
     private let background: SIMD4<UInt32>
 
     /// Creates a converter, or returns `nil` when the rows need no conversion.
-    init?(_ header: PixelRowHeader, background: OpaqueColor) {
+    init?(_ header: PixelRowHeader, background: PixelColor) {
         switch header.format {
         case .gray8, .rgbx8: return nil
         case .rgba8 where header.alphaMode == .opaque: return nil

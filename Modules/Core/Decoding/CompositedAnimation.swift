@@ -94,7 +94,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     private func finished(_ canvas: PixelBuffer) throws(ImageDecodingError) -> PixelBuffer {
         let reduced = try canvas.reduced(by: reduction)
         let upright = try reduced.upright(from: orientation)
-        return options.alphaMode == .premultiplied ? upright.premultiplied() : upright
+        return options.alphaMode == .premultiplied ? upright.converted(to: .premultiplied) : upright
     }
 }
 

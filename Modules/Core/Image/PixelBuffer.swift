@@ -169,34 +169,6 @@ extension PixelBuffer: Equatable {
     }
 }
 
-extension PixelBuffer {
-    /// Returns the image with color multiplied by alpha, rounded to nearest. O(*w* × *h*) for straight pixels with
-    /// alpha. All other buffers are returned unchanged.
-    public func premultiplied() -> PixelBuffer {
-        converted(from: .straight, to: .premultiplied, AlphaArithmetic.premultiply)
-    }
-
-    /// Returns the image with color divided by alpha, rounded to nearest. Color with alpha 0 becomes black. O(*w* ×
-    /// *h*) for premultiplied pixels. All other buffers are returned unchanged.
-    public func unpremultiplied() -> PixelBuffer {
-        converted(from: .premultiplied, to: .straight, AlphaArithmetic.unpremultiply)
-    }
-
-    private func converted(
-        from old: AlphaMode, to new: AlphaMode, _ convert: (UnsafeMutableRawBufferPointer, PixelFormat) -> Void
-    ) -> PixelBuffer {
-        guard format == .rgba8 || format == .rgba16, alphaMode == old else { return self }
-        var result = reinterpreted(as: new)
-        let (used, stride, rows, format) = (usedBytesPerRow, bytesPerRow, height, format)
-        result.withUnsafeMutableBytes { memory in
-            for y in 0..<rows {
-                convert(UnsafeMutableRawBufferPointer(rebasing: memory[y * stride..<y * stride + used]), format)
-            }
-        }
-        return result
-    }
-}
-
 /// The memory of pixel buffers: one allocation, aligned to 64 bytes.
 ///
 /// `@unchecked` because of the raw pointer. No lock is needed: like the arrays of the standard library, a buffer writes

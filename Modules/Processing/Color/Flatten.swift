@@ -10,9 +10,9 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// linear light. The color profile, scale, orientation and format are kept. Every frame of an animation is
     /// processed when it is requested.
     ///
-    /// - Parameter background: The color under transparent pixels. Default: white.
+    /// - Parameter background: The color under transparent pixels. Its alpha is ignored. Default: white.
     /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.
-    public static func flatten(onto background: OpaqueColor = .white) -> Self {
+    public static func flatten(onto background: PixelColor = .white) -> Self {
         Self(ImageProcessors.Flatten(onto: background))
     }
 }
@@ -20,12 +20,12 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
 extension ImageProcessors {
     /// The processor of `.flatten(onto:)`.
     package struct Flatten: PointProcessing {
-        /// The color under transparent pixels.
-        package let background: OpaqueColor
+        /// The color under transparent pixels. Its alpha is ignored.
+        package let background: PixelColor
 
-        package init(onto background: OpaqueColor = .white) { self.background = background }
+        package init(onto background: PixelColor = .white) { self.background = background }
 
-        package var identifier: String { "flatten:\(background)" }
+        package var identifier: String { "flatten:\(background.opaqueDescription)" }
 
         /// Returns the operation, or `nil` for opaque images. Never throws.
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {

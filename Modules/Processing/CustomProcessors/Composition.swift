@@ -3,6 +3,10 @@ public import AlcedoCore
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Combines processors into one that applies them in order.
     ///
+    /// ```swift
+    /// let avatar: any ImageProcessing = .composition([.resize(width: 96), .circle()])
+    /// ```
+    ///
     /// Nested compositions are flattened: the identifier, and with it the cache key of the result, does not depend on
     /// how the processors are grouped.
     ///
@@ -10,9 +14,6 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///   unchanged.
     /// - Complexity: The sum of the costs of the processors. The image between two processors is in memory until the
     ///   second has finished. For rows, each processor keeps the number of rows that it needs.
-    public static func composition(_ processors: any ImageProcessing...) -> Self { composition(processors) }
-
-    /// Combines a list of processors into one that applies them in order.
     public static func composition(_ processors: [any ImageProcessing]) -> Self {
         Self(ImageProcessors.Composition(processors))
     }
@@ -32,8 +33,6 @@ extension ImageProcessors {
             }
             identifier = Self.identifier(of: self.processors)
         }
-
-        package init(_ processors: any ImageProcessing...) { self.init(processors) }
 
         /// The decoding target of the first processor.
         package var decodingTarget: TargetSize? { processors.first?.decodingTarget }

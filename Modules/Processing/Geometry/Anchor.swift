@@ -1,44 +1,56 @@
 import AlcedoCore
 
 extension ImageProcessors {
-    /// The position of a smaller rectangle in a larger one, given as the shares of the free space to its left and above
-    /// it.
-    public struct Anchor: Sendable, Hashable {
-        let x: Double
-        let y: Double
+    /// The position of a smaller rectangle in a larger one.
+    public enum Anchor: Sendable, Hashable {
+        /// The center of both sides.
+        case center
+        /// The center of the top edge.
+        case top
+        /// The center of the bottom edge.
+        case bottom
+        /// The center of the left edge.
+        case left
+        /// The center of the right edge.
+        case right
+        /// The top left corner.
+        case topLeft
+        /// The top right corner.
+        case topRight
+        /// The bottom left corner.
+        case bottomLeft
+        /// The bottom right corner.
+        case bottomRight
+        /// A position given as the shares of the free space to the left of the smaller rectangle and above it, from 0
+        /// (left or top edge) to 1 (right or bottom edge). Processors throw `invalidParameter` for other values.
+        case at(x: Double, y: Double)
 
-        /// Creates an anchor from shares between 0 (left or top edge) and 1 (right or bottom edge). Processors throw
-        /// `invalidParameter` for other values.
-        public init(x: Double, y: Double) {
-            self.x = x
-            self.y = y
+        private var shares: (x: Double, y: Double) {
+            switch self {
+            case .center: (0.5, 0.5)
+            case .top: (0.5, 0)
+            case .bottom: (0.5, 1)
+            case .left: (0, 0.5)
+            case .right: (1, 0.5)
+            case .topLeft: (0, 0)
+            case .topRight: (1, 0)
+            case .bottomLeft: (0, 1)
+            case .bottomRight: (1, 1)
+            case .at(let x, let y): (x, y)
+            }
         }
 
-        /// The center of both sides.
-        public static let center = Anchor(x: 0.5, y: 0.5)
-        /// The center of the top edge.
-        public static let top = Anchor(x: 0.5, y: 0)
-        /// The center of the bottom edge.
-        public static let bottom = Anchor(x: 0.5, y: 1)
-        /// The center of the left edge.
-        public static let left = Anchor(x: 0, y: 0.5)
-        /// The center of the right edge.
-        public static let right = Anchor(x: 1, y: 0.5)
-        /// The top left corner.
-        public static let topLeft = Anchor(x: 0, y: 0)
-        /// The top right corner.
-        public static let topRight = Anchor(x: 1, y: 0)
-        /// The bottom left corner.
-        public static let bottomLeft = Anchor(x: 0, y: 1)
-        /// The bottom right corner.
-        public static let bottomRight = Anchor(x: 1, y: 1)
+        /// Whether the position is the center, in whichever form it is given.
+        var isCenter: Bool { shares == (0.5, 0.5) }
 
-        /// The name of the position in cache keys. It must not change between releases.
-        var identifier: String { "\(x);\(y)" }
+        /// The name of the position in cache keys, which is the same for every form of a position. It must not change
+        /// between releases.
+        var identifier: String { "\(shares.x);\(shares.y)" }
 
         /// Returns the top left corner of a rectangle of `size` inside one of `bounds`, rounded to the left and up.
         /// Coordinates are negative where `size` is larger than `bounds`. Both must be valid image sizes.
         func origin(of size: PixelSize, in bounds: PixelSize) throws(ImageProcessingError) -> (x: Int, y: Int) {
+            let (x, y) = shares
             guard (0...1).contains(x), (0...1).contains(y) else {
                 throw ImageProcessingError(.invalidParameter, "\(identifier) is no place in a picture")
             }

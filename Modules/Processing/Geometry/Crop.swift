@@ -15,10 +15,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///   - height: The height in pixels.
     /// - Complexity: O(pixels of the result). No rows are kept.
     public static func crop(x: Int, y: Int, width: Int, height: Int) -> Self {
-        crop(PixelRect(x: x, y: y, width: width, height: height))
+        Self(ImageProcessors.Crop(PixelRect(x: x, y: y, width: width, height: height)))
     }
-
-    package static func crop(_ rect: PixelRect) -> Self { Self(ImageProcessors.Crop(rect)) }
 
     /// Crops the image to at most `size` pixels at the position of `anchor`. Otherwise behaves like
     /// `crop(x:y:width:height:)`.
@@ -65,7 +63,7 @@ extension ImageProcessors {
         package init(aspect: PixelSize, at anchor: Anchor = .center) { region = .aspect(aspect, anchor) }
 
         package var identifier: String {
-            let position = { (anchor: Anchor) in anchor == .center ? "centre" : anchor.identifier }
+            let position = { (anchor: Anchor) in anchor.isCenter ? "centre" : anchor.identifier }
             return switch region {
             case .rect(let rect): "crop:\(rect)"
             case .size(let size, let anchor): "crop:\(position(anchor)),\(size.width)x\(size.height)"

@@ -39,9 +39,6 @@ extension ImageProcessors {
             self.background = background
         }
 
-        /// Creates a clockwise rotation by quarter turns. Negative numbers rotate counterclockwise.
-        package init(quarterTurns: Int) { self.init(clockwise: Double(quarterTurns % 4) * 90) }
-
         /// The angle without full turns, and the background. The remainder is exact, so that 370 and 10 degrees have
         /// one identifier. Negative angles keep their sign, because the equivalent positive angle is not always a
         /// `Double`.

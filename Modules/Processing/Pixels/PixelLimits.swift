@@ -33,13 +33,3 @@ enum PixelLimits {
         }
     }
 }
-
-extension DecodedImage {
-    /// Returns a still image with other pixels. The color profile, orientation, scale, format and partial error are
-    /// kept. The animation is removed, because its frames would no longer match.
-    func still(_ pixels: PixelBuffer) -> DecodedImage {
-        DecodedImage(
-            pixels: pixels, colorProfile: colorProfile, orientation: orientation, scale: scale, format: format,
-            partialError: partialError)
-    }
-}

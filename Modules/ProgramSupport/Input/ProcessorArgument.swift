@@ -133,7 +133,7 @@ package struct ProcessorArgument: Sendable {
             guard let color = ProcessorWords.only(words).flatMap(ProcessorWords.color), color.alpha == 255 else {
                 return nil
             }
-            return ImageProcessors.Flatten(onto: OpaqueColor(red: color.red, green: color.green, blue: color.blue))
+            return ImageProcessors.Flatten(onto: color)
         },
     ]
 

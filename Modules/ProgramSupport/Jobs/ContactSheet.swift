@@ -3,8 +3,8 @@ import Alcedo
 /// A contact sheet: a grid of cells of equal size, with one image centered in each cell.
 struct ContactSheet {
     private static let gap = 12
-    private static let paper = OpaqueColor(red: 32, green: 36, blue: 40)
-    private static let empty = OpaqueColor(red: 78, green: 40, blue: 40)
+    private static let paper = PixelColor(red: 32, green: 36, blue: 40)
+    private static let empty = PixelColor(red: 78, green: 40, blue: 40)
 
     /// The layout of a sheet.
     struct Grid: Sendable {
@@ -21,7 +21,7 @@ struct ContactSheet {
         /// Returns the first frame of the image, resized to fit a cell and flattened onto the background.
         func cellImage(of image: DecodedImage) throws -> DecodedImage {
             let size = PixelSize(width: side, height: side)
-            return try ImageProcessors.Composition(.firstFrame, .resize(fitting: size), .flatten(onto: paper))
+            return try ImageProcessors.Composition([.firstFrame, .resize(fitting: size), .flatten(onto: paper)])
                 .process(image)
         }
 
@@ -114,7 +114,7 @@ struct ContactSheet {
     }
 
     private static func fill(
-        _ memory: UnsafeMutableRawBufferPointer, _ stride: Int, x: Int, y: Int, size: PixelSize, _ color: OpaqueColor
+        _ memory: UnsafeMutableRawBufferPointer, _ stride: Int, x: Int, y: Int, size: PixelSize, _ color: PixelColor
     ) {
         for row in y..<y + size.height {
             for column in x..<x + size.width {

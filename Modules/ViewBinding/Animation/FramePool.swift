@@ -74,3 +74,37 @@ public final class FramePool: Sendable {
         for buffer in buffers { buffer.trim() }
     }
 }
+
+/// The memory budget of animations. Each visible animation may keep an equal share of the bytes, and less under memory
+/// pressure.
+final class FrameBudget: Sendable {
+    private struct State: Sendable {
+        var animationCount = 0
+        var pressure = MemoryPressure.normal
+    }
+
+    private let byteLimit: Int
+    private let state = Locked(State())
+
+    init(byteLimit: Int) { self.byteLimit = max(0, byteLimit) }
+
+    var isCritical: Bool { state.withLock { $0.pressure == .critical } }
+
+    func addAnimation() { state.withLock { $0.animationCount += 1 } }
+
+    func removeAnimation() { state.withLock { $0.animationCount -= 1 } }
+
+    func setPressure(_ pressure: MemoryPressure) { state.withLock { $0.pressure = pressure } }
+
+    /// Returns the maximum number of frames that one animation may keep: at least two, the shown frame and the next;
+    /// exactly two when memory pressure is a warning; one when it is critical.
+    func capacity(frameBytes: Int) -> Int {
+        state.withLock { state in
+            switch state.pressure {
+            case .critical: 1
+            case .warning: 2
+            case .normal: max(2, byteLimit / max(1, state.animationCount) / max(1, frameBytes))
+            }
+        }
+    }
+}

@@ -1,5 +1,4 @@
 public import AlcedoCore
-import AlcedoRuntime
 public import FoundationEssentials
 
 /// An object that loads images into one view. It runs at most one main load at a time and never shows a late result of
@@ -64,7 +63,7 @@ public import FoundationEssentials
     ///   - options: The images to show while the image loads and after a failure, and the closures to call. Default: no
     ///     images and no closures.
     ///   - completion: A closure that is called as described for ``load(_:options:completion:)-(ImageRequest,_,_)``. If
-    ///     the URL is nil, it receives an ``ImageBindingError``. Default: nil.
+    ///     the URL is nil, it receives a `CancellationError`. Default: nil.
     public func load(
         _ url: URL?, options: BindingOptions = BindingOptions(),
         completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil
@@ -120,14 +119,14 @@ public import FoundationEssentials
         }
     }
 
-    /// Loads the last request again with its options, if its load failed.
+    /// Loads the last request again with its options, if its load failed and the view still exists.
     ///
     /// - Parameter completion: A closure that is called as described for
-    ///   ``load(_:options:completion:)-(ImageRequest,_,_)``. Default: nil.
+    ///   ``load(_:options:completion:)-(ImageRequest,_,_)``, unless nothing is loaded again. Default: nil.
     /// - Returns: Whether a failed request was loaded again.
     @discardableResult
     public func retry(completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil) -> Bool {
-        guard let failed else { return false }
+        guard let failed, view != nil else { return false }
         load(failed.request, options: failed.options, completion: completion)
         return true
     }
@@ -170,7 +169,7 @@ public import FoundationEssentials
         view.display(options.placeholder.map { .placeholder($0) } ?? .nothing)
         updateActivity()
         abandoned?.report(.failure(CancellationError()))
-        completion?(.failure(ImageBindingError(.noRequest, "There is no request to load an image for.")))
+        completion?(.failure(CancellationError()))
     }
 
     private func takeAbandoned() -> BindingLoad? {
@@ -351,45 +350,4 @@ private struct BindingLoad {
     }
 
     @MainActor func report(_ result: Result<ImageResponse, any Error>) { completions.forEach { $0(result) } }
-}
-
-/// A mailbox that carries updates of a load from any thread to the main actor.
-///
-/// Only the latest update of each kind is delivered, so that a fast transfer does not keep the main actor busy.
-private final class UpdateMailbox: Sendable {
-    struct Updates: Sendable {
-        enum Image: Sendable {
-            case preview(DecodedImage)
-            case cached(ImageResponse)
-        }
-
-        var progress: DownloadProgress?
-        var image: Image?
-    }
-
-    private let waiting = Locked<Updates?>(nil)
-    private let deliver: @MainActor (Updates) -> Void
-
-    init(_ deliver: @escaping @MainActor (Updates) -> Void) { self.deliver = deliver }
-
-    func post(_ update: LoadUpdate) {
-        let isFirst = waiting.withLock { waiting in
-            var updates = waiting ?? Updates()
-            switch update {
-            case .progress(let progress): updates.progress = progress
-            case .preview(let preview):
-                // A preview does not replace a cached image.
-                if case .cached = updates.image { break }
-                updates.image = .preview(preview.image)
-            case .cached(let response): updates.image = .cached(response)
-            }
-            defer { waiting = updates }
-            return waiting == nil
-        }
-        guard isFirst else { return }
-        Task { @MainActor in
-            guard let updates = waiting.withLock({ $0.take() }) else { return }
-            deliver(updates)
-        }
-    }
 }

@@ -10,7 +10,7 @@ extension PixelBuffer {
     ///   - target: The size of the result. Each side is clamped to the range from one pixel to the source's side.
     ///   - background: The color behind transparent pixels.
     /// - Returns: An `rgbx8` buffer; nil if there is no memory layout for the size.
-    func reduced(to target: PixelSize, over background: OpaqueColor) -> PixelBuffer? {
+    func reduced(to target: PixelSize, over background: PixelColor) -> PixelBuffer? {
         let target = PixelSize(
             width: min(max(1, target.width), width), height: min(max(1, target.height), height))
         let columns = Self.boundaries(of: width, parts: target.width)
@@ -90,14 +90,14 @@ private struct PixelSum: Sendable {
     }
 
     /// Returns the mean of the pixels over `background`; the background itself if no pixels were added.
-    func average(over background: OpaqueColor) -> OpaqueColor {
+    func average(over background: PixelColor) -> PixelColor {
         let total = count * 255
         guard total > 0 else { return background }
         let transparent = total - sum.w / 255
         let mix = { (sum: UInt64, behind: UInt8) in
             UInt8(truncatingIfNeeded: (sum + UInt64(behind) * transparent + total / 2) / total)
         }
-        return OpaqueColor(
+        return PixelColor(
             red: mix(sum.x, background.red), green: mix(sum.y, background.green), blue: mix(sum.z, background.blue))
     }
 }

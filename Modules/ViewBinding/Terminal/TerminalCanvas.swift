@@ -1,4 +1,3 @@
-package import AlcedoCore
 import AlcedoLibc
 
 /// The terminal cells that an image may fill. A cell shows two pixels, one above the other, because it is about twice
@@ -16,18 +15,6 @@ public struct TerminalCanvas: Sendable, Hashable {
     public init(columns: Int, rows: Int) {
         self.columns = min(max(0, columns), Self.maximumSide)
         self.rows = min(max(0, rows), Self.maximumSide)
-    }
-
-    /// Returns the largest size in pixels at which an image of `size` fits the canvas, with its aspect ratio preserved.
-    /// An image is never enlarged, because enlarging adds no detail and blurs icons.
-    ///
-    /// Use the result as the target size for decoding. It is the same for every color depth.
-    ///
-    /// - Returns: A size of zero by zero if the canvas or the image has no pixels.
-    package func targetSize(for size: PixelSize) -> PixelSize {
-        let pixels = PixelSize(width: columns, height: rows * 2)
-        guard size.isPositive, pixels.isPositive else { return PixelSize(width: 0, height: 0) }
-        return size.scaled(to: pixels, mode: .fit)
     }
 }
 

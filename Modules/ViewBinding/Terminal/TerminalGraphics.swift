@@ -32,27 +32,29 @@ extension TerminalGraphics {
 
     /// Queries the terminal for the best protocol that it supports: Kitty, otherwise Sixel, otherwise blocks.
     ///
-    /// Blocks the thread until the terminal responds, at most for the time limit. Input typed during this time is lost.
+    /// Blocks the thread until the terminal responds, at most for the timeout. Input typed during this time is lost.
     ///
     /// - Parameters:
     ///   - fileDescriptor: The file descriptor of a terminal, open for reading and writing. The caller keeps ownership.
     ///     For anything else, the result is ``blocks``.
-    ///   - limit: The time limit for the whole response. A slow connection may need more. Default: 300 ms.
-    public init(fileDescriptor: Int32, limit: Duration = .milliseconds(300)) {
-        self.init(asking: TerminalFile(fileDescriptor: fileDescriptor), limit: limit)
+    ///   - timeout: The maximum time for the whole response. A slow connection may need more. Default: 300 ms.
+    public init(fileDescriptor: Int32, timeout: Duration = .milliseconds(300)) {
+        self.init(asking: TerminalFile(fileDescriptor: fileDescriptor), timeout: timeout)
     }
 
     package init(
-        asking terminal: some TerminalPort, limit: Duration = .milliseconds(300), clock: any TimeSource = SystemClock()
+        asking terminal: some TerminalPort, timeout: Duration = .milliseconds(300),
+        clock: any TimeSource = SystemClock()
     ) {
-        self = Self.replies(of: terminal, limit, clock).map { Self($0) } ?? .blocks
+        self = Self.replies(of: terminal, timeout, clock).map { Self($0) } ?? .blocks
     }
 
     /// Returns the size of a cell in pixels as reported by the terminal, or ``usualCell`` if it is not reported. Blocks
-    /// like ``init(asking:limit:clock:)``.
+    /// like ``init(asking:timeout:clock:)``.
     package static func cell(
-        asking terminal: some TerminalPort, limit: Duration = .milliseconds(300), clock: any TimeSource = SystemClock()
-    ) -> PixelSize { replies(of: terminal, limit, clock)?.cell ?? usualCell }
+        asking terminal: some TerminalPort, timeout: Duration = .milliseconds(300),
+        clock: any TimeSource = SystemClock()
+    ) -> PixelSize { replies(of: terminal, timeout, clock)?.cell ?? usualCell }
 
     /// Returns whether the terminal is worth querying: whether the output is a terminal with colors that are not
     /// disabled by the environment.
@@ -67,13 +69,13 @@ extension TerminalGraphics {
 
     /// Returns the responses of the terminal; nil if it cannot be queried.
     private static func replies(
-        of terminal: some TerminalPort, _ limit: Duration, _ clock: any TimeSource
+        of terminal: some TerminalPort, _ timeout: Duration, _ clock: any TimeSource
     ) -> TerminalReplies? {
         guard terminal.begin() else { return nil }
         defer { terminal.end() }
         var replies = TerminalReplies()
         guard terminal.write(TerminalReplies.query) else { return nil }
-        let end = clock.uptime + limit
+        let end = clock.uptime + timeout
         while !replies.isComplete, clock.uptime < end {
             let bytes = terminal.read(within: end - clock.uptime)
             if bytes.isEmpty { break }

@@ -16,8 +16,8 @@ public struct TerminalRenderer: Sendable {
     package var depth: TerminalColorDepth
     /// The graphics protocol.
     package var graphics: TerminalGraphics
-    /// The color behind transparent pixels. Default: black, the background of most terminals.
-    package var background: OpaqueColor
+    /// The color behind transparent pixels, whose alpha is ignored. Default: black, the background of most terminals.
+    package var background: PixelColor
 
     /// Creates a renderer for a canvas.
     ///
@@ -25,10 +25,10 @@ public struct TerminalRenderer: Sendable {
     ///   - canvas: The cells that an image may fill.
     ///   - depth: The color depth of character cells. Graphics protocols always use all of their colors.
     ///   - graphics: The graphics protocol. Default: character cells.
-    ///   - background: The color behind transparent pixels. Default: black.
+    ///   - background: The color behind transparent pixels. Its alpha is ignored. Default: black.
     public init(
         canvas: TerminalCanvas, depth: TerminalColorDepth, graphics: TerminalGraphics = .blocks,
-        background: OpaqueColor = .black
+        background: PixelColor = .black
     ) {
         self.canvas = canvas
         self.depth = depth
@@ -120,24 +120,24 @@ public struct TerminalRenderer: Sendable {
         return try? image.pixels.reduced(to: stored, over: background)?.upright(from: image.orientation)
     }
 
-    private func line(upper: [OpaqueColor], lower: [OpaqueColor]?) -> String {
+    private func line(upper: [PixelColor], lower: [PixelColor]?) -> String {
         guard depth != .none else { return Self.colorlessLine(upper: upper, lower: lower ?? upper) }
-        let paint: (OpaqueColor) -> TerminalPaint =
+        let paint: (PixelColor) -> TerminalPaint =
             depth == .trueColor ? { .rgb($0) } : { TerminalPaint(nearest: $0) }
         var line = TerminalLine()
         for x in upper.indices { line.append(upper: paint(upper[x]), lower: lower.map { paint($0[x]) }) }
         return line.finished()
     }
 
-    private static func colorlessLine(upper: [OpaqueColor], lower: [OpaqueColor]) -> String {
+    private static func colorlessLine(upper: [PixelColor], lower: [PixelColor]) -> String {
         String(zip(upper, lower).map { ramp[($0.luminance + $1.luminance) / 2 * ramp.count / 256] })
     }
 
-    private static func colors(_ row: RawSpan) -> [OpaqueColor] {
-        var colors: [OpaqueColor] = []
+    private static func colors(_ row: RawSpan) -> [PixelColor] {
+        var colors: [PixelColor] = []
         for offset in stride(from: 0, to: row.byteCount, by: 4) {
             let pixel = row.unsafeLoad(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-            colors.append(OpaqueColor(red: pixel.x, green: pixel.y, blue: pixel.z))
+            colors.append(PixelColor(red: pixel.x, green: pixel.y, blue: pixel.z))
         }
         return colors
     }
@@ -180,7 +180,7 @@ private struct TerminalLine {
 
 /// A color in a terminal's encoding. If two paints are equal, no escape code is needed between them.
 enum TerminalPaint: Equatable, Sendable {
-    case rgb(OpaqueColor)
+    case rgb(PixelColor)
     /// An index into the 256-color palette.
     case indexed(UInt8)
 
@@ -188,7 +188,7 @@ enum TerminalPaint: Equatable, Sendable {
     /// first 16 colors are not used, because users can configure them.
     ///
     /// Source: xterm's `256colres.pl`.
-    init(nearest color: OpaqueColor) {
+    init(nearest color: PixelColor) {
         let samples = [Int(color.red), Int(color.green), Int(color.blue)]
         let steps = samples.map { $0 < 48 ? 0 : $0 < 115 ? 1 : ($0 - 35) / 40 }
         let cubeError = zip(samples, steps).reduce(0) { $0 + Self.squared($1.0 - ($1.1 == 0 ? 0 : $1.1 * 40 + 55)) }
@@ -212,7 +212,7 @@ enum TerminalPaint: Equatable, Sendable {
     private static func squared(_ value: Int) -> Int { value * value }
 }
 
-extension OpaqueColor {
+extension PixelColor {
     /// The luma from 0 to 255, weighted by human perception.
     ///
     /// Source: ITU-R BT.709-6, item 3.2.

@@ -2,14 +2,31 @@ import AlcedoCore
 import AlcedoLibc
 import Dispatch
 
+extension TerminalCanvas {
+    /// Returns the sizes of a terminal, one each time that the size changes.
+    ///
+    /// ```swift
+    /// for await canvas in TerminalCanvas.changes(fileDescriptor: 1) { view.resize(to: canvas) }
+    /// ```
+    ///
+    /// The sequence ends when the task that iterates over it is cancelled. Sizes that arrive faster than they are read
+    /// are dropped, except the last one. Replaces the process's SIGWINCH handler.
+    ///
+    /// - Parameter fileDescriptor: The file descriptor of the terminal. The caller keeps ownership, and closes it only
+    ///   after the sequence has ended.
+    @MainActor public static func changes(fileDescriptor: Int32) -> AsyncStream<TerminalCanvas> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: TerminalCanvas.self, bufferingPolicy: .bufferingNewest(1))
+        let watch = TerminalSizeWatch(fileDescriptor: fileDescriptor) { continuation.yield($0) }
+        continuation.onTermination = { _ in withExtendedLifetime(watch) {} }
+        return stream
+    }
+}
+
 /// An observer of a terminal's size, active until it is released.
 ///
-/// ```swift
-/// let watch = TerminalSizeWatch(fileDescriptor: 1) { view.resize(to: $0) }
-/// ```
-///
 /// Replaces the process's SIGWINCH handler.
-@MainActor public final class TerminalSizeWatch {
+@MainActor package final class TerminalSizeWatch {
     /// A pipe from the signal handler, in which few functions are allowed, to the main queue.
     nonisolated private static let signalPipe: (outside: Int32, inside: Int32)? = {
         var files: [Int32] = [-1, -1]
@@ -31,7 +48,7 @@ import Dispatch
     /// - Parameters:
     ///   - fileDescriptor: The file descriptor of the terminal.
     ///   - onChange: A closure that receives the new size of the terminal.
-    public init(fileDescriptor: Int32, onChange: @escaping @MainActor (TerminalCanvas) -> Void) {
+    package init(fileDescriptor: Int32, onChange: @escaping @MainActor (TerminalCanvas) -> Void) {
         Self.lastID += 1
         id = Self.lastID
         Self.handlers[id] = {

@@ -129,7 +129,7 @@ struct CompositedAnimationTests {
         }
         let stored = animation(synthetic, orientation: orientation) { $0.appliesOrientation = false }
 
-        let expected = try plain.reduced(by: reduction).upright(from: orientation).premultiplied()
+        let expected = try plain.reduced(by: reduction).upright(from: orientation).converted(to: .premultiplied)
         #expect(reduction.factor == 2)
         #expect(try shown.frame(at: 2) == expected)
         #expect(shown.canvasSize == expected.size)

@@ -16,7 +16,7 @@ import Testing
 
     @Test func `premultiplying rounds to nearest for every colour and alpha`() throws {
         for alpha in UInt8.min...255 {
-            let result = try ramp(alpha: alpha, mode: .straight).premultiplied()
+            let result = try ramp(alpha: alpha, mode: .straight).converted(to: .premultiplied)
             #expect(result.alphaMode == .premultiplied)
             let wrong = result.withUnsafeBytes { bytes in
                 (0..<256).filter { Int(bytes[$0 * 4]) != Int((Double($0) * Double(alpha) / 255).rounded()) }
@@ -27,7 +27,7 @@ import Testing
 
     @Test func `unpremultiplying rounds to nearest, clamps, and makes colour under alpha nought black`() throws {
         for alpha in UInt8.min...255 {
-            let result = try ramp(alpha: alpha, mode: .premultiplied).unpremultiplied()
+            let result = try ramp(alpha: alpha, mode: .premultiplied).converted(to: .straight)
             let wrong = result.withUnsafeBytes { bytes in
                 (0..<256).filter { color in
                     let exact = alpha == 0 ? 0 : min(255, (Double(color) * 255 / Double(alpha)).rounded())
@@ -40,9 +40,12 @@ import Testing
 
     @Test func `what is in the mode already, or has no alpha, comes back as it is`() throws {
         let straight = try ramp(alpha: 7, mode: .straight)
-        #expect(straight.unpremultiplied() == straight)
+        #expect(straight.converted(to: .straight) == straight)
         let gray = try #require(
             PixelBuffer(size: PixelSize(width: 2, height: 2), format: .gray8, alphaMode: .opaque))
-        #expect(gray.premultiplied() == gray)
+        #expect(gray.converted(to: .premultiplied) == gray)
+        #expect(straight.converted(to: .opaque) == straight)
+        let opaque = straight.reinterpreted(as: .opaque)
+        #expect(opaque.converted(to: .straight) == opaque)
     }
 }

@@ -52,7 +52,7 @@ import Testing
             }
         }
         let pixels = try #require(made)
-        let expected = pixels.unpremultiplied().tightBytes
+        let expected = pixels.converted(to: .straight).tightBytes
 
         let collector = Collector(StraightRowConverter(DecodedImage(pixels: pixels).rowHeader))
         try DecodedImage(pixels: pixels).sendRows(to: collector)

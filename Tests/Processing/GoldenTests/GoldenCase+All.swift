@@ -42,19 +42,19 @@ extension GoldenCase {
     private static var turning: [GoldenCase] {
         let middle = ImageProcessors.Crop(to: PixelSize(width: 96, height: 72))
         return [
-            GoldenCase("magick-rotate-31", .composition(.rotate(clockwise: 31), middle), within: 1, margin: 2),
-            GoldenCase("magick-rotate-201", .composition(.rotate(clockwise: 201), middle), within: 1, margin: 2),
+            GoldenCase("magick-rotate-31", .composition([.rotate(clockwise: 31), middle]), within: 1, margin: 2),
+            GoldenCase("magick-rotate-201", .composition([.rotate(clockwise: 201), middle]), within: 1, margin: 2),
             GoldenCase("pillow-flipLeftRight", of: "clear", .flip(.leftAndRight), within: 0),
             GoldenCase("pillow-flipTopBottom", of: "clear", .flip(.topAndBottom), within: 0),
-            GoldenCase("pillow-clockwise90", of: "clear", ImageProcessors.Rotate(quarterTurns: 1), within: 0),
-            GoldenCase("pillow-clockwise180", of: "clear", ImageProcessors.Rotate(quarterTurns: 2), within: 0),
-            GoldenCase("pillow-clockwise270", of: "clear", ImageProcessors.Rotate(quarterTurns: 3), within: 0),
+            GoldenCase("pillow-clockwise90", of: "clear", ImageProcessors.Rotate(clockwise: 90), within: 0),
+            GoldenCase("pillow-clockwise180", of: "clear", ImageProcessors.Rotate(clockwise: 180), within: 0),
+            GoldenCase("pillow-clockwise270", of: "clear", ImageProcessors.Rotate(clockwise: 270), within: 0),
             GoldenCase(
                 "pillow-transpose", of: "clear",
-                .composition(ImageProcessors.Rotate(quarterTurns: 1), .flip(.leftAndRight)), within: 0),
+                .composition([ImageProcessors.Rotate(clockwise: 90), .flip(.leftAndRight)]), within: 0),
             GoldenCase(
                 "pillow-transverse", of: "clear",
-                .composition(ImageProcessors.Rotate(quarterTurns: 1), .flip(.topAndBottom)), within: 0),
+                .composition([ImageProcessors.Rotate(clockwise: 90), .flip(.topAndBottom)]), within: 0),
         ]
     }
 
@@ -66,7 +66,7 @@ extension GoldenCase {
             GoldenCase("pillow-blackAndWhite", .grayscale, within: 1),
             GoldenCase("magick-matrix", .adjust(brightness: 1.2, saturation: 1.6), within: 1),
             GoldenCase(
-                "pillow-flatten", of: "clear", .flatten(onto: OpaqueColor(red: 10, green: 200, blue: 30)), within: 1),
+                "pillow-flatten", of: "clear", .flatten(onto: PixelColor(red: 10, green: 200, blue: 30)), within: 1),
         ]
     }
 

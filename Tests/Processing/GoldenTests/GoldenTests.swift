@@ -45,7 +45,7 @@ import Testing
     }
 
     private static func largestDifference(_ a: PixelBuffer, _ b: PixelBuffer, margin: Int) -> Int {
-        let (one, other) = (a.premultiplied(), b.premultiplied())
+        let (one, other) = (a.converted(to: .premultiplied), b.converted(to: .premultiplied))
         return one.positions.reduce(0) { largest, place in
             guard margin == 0 || isInside(one, place, margin) && isInside(other, place, margin) else { return largest }
             let (p, q) = (one.pixel(place.x, place.y), other.pixel(place.x, place.y))

@@ -40,7 +40,8 @@ import Testing
         let target = TargetSize(PixelSize(width: 60, height: 40))
         let resize: any ImageProcessing = .resize(fitting: Self.size)
         let table: [(any ImageProcessing, TargetSize?)] = [
-            (.composition(resize, .circle()), target), (.composition(.circle(), resize), nil), (.composition(), nil),
+            (.composition([resize, .circle()]), target), (.composition([.circle(), resize]), nil),
+            (.composition([]), nil),
             (.everyFrame(resize), target), (.everyFrame(.circle()), nil),
             // An animation stays as large as it is.
             (.stillImagesOnly(resize), nil),

@@ -25,7 +25,7 @@ import Testing
             let processor = ImageProcessors.Resize(
                 to: expected.size, mode: .exact, enlarges: true, sampling: ResizeSampling(expected.filter))
 
-            let result = try processor.process(image).pixels.premultiplied()
+            let result = try processor.process(image).pixels.converted(to: .premultiplied)
 
             let channels = expected.samples.count / expected.size.pixelCount
             var largest = 0

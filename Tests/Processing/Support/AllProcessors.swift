@@ -10,10 +10,10 @@ enum AllProcessors {
         [
             .resize(exactly: PixelSize(width: 7, height: 5), enlarges: true), .resize(width: 3),
             .resize(fitting: PixelSize(width: 4, height: 4), sampling: ResizeSampling(inLinearLight: true)),
-            .crop(to: PixelSize(width: 3, height: 9)), .crop(PixelRect(x: -2, y: 0, width: 5, height: 3)),
+            .crop(to: PixelSize(width: 3, height: 9)), .crop(x: -2, y: 0, width: 5, height: 3),
             .crop(aspect: PixelSize(width: 3, height: 2), at: .bottomRight), .flatten(), .flatten(onto: .black),
-            .orient, .flip(.leftAndRight), .flip(.topAndBottom), ImageProcessors.Rotate(quarterTurns: 1),
-            ImageProcessors.Rotate(quarterTurns: -2),
+            .orient, .flip(.leftAndRight), .flip(.topAndBottom), ImageProcessors.Rotate(clockwise: 90),
+            ImageProcessors.Rotate(clockwise: -180),
             .rotate(clockwise: 30), .rotate(clockwise: -100.5, background: red),
             .rotate(clockwise: 45, background: .white),
             .circle(), .circle(border: line), .roundedCorners(radius: 2),
@@ -22,14 +22,14 @@ enum AllProcessors {
             .blur(sigma: 1), .blur(sigma: 6.5),
             .adjust(brightness: 1.2, contrast: 0.8, saturation: 1.5), .adjust(saturation: 0),
             .grayscale, .tint(red), .tint(red, mode: .color),
-            .composition(.resize(width: 5), .tint(red, mode: .multiply), .circle(), .flatten()),
-            .composition(.flip(.topAndBottom), .blur(sigma: 5), .crop(to: PixelSize(width: 2, height: 2))),
+            .composition([.resize(width: 5), .tint(red, mode: .multiply), .circle(), .flatten()]),
+            .composition([.flip(.topAndBottom), .blur(sigma: 5), .crop(to: PixelSize(width: 2, height: 2))]),
             .everyFrame(.grayscale), .stillImagesOnly(.rotate(clockwise: 12)), .firstFrame,
             .pixelClosure(identifier: "negative") { SIMD4(1, 1, 1, $0.w * 2) - $0 },
             .closure(identifier: "same") { $0 },
         ]
         + ImageProcessors.BlendMode.allCases.map {
-            ImageProcessors.Overlay(badge, at: .right, offset: PixelOffset(x: 1, y: -1), mode: $0)
+            ImageProcessors.Overlay(badge, at: .right, x: 1, y: -1, mode: $0)
         }
 
     /// A picture to put over others, transparent here and there.

@@ -17,7 +17,6 @@ import Testing
             case image(UInt8)
             case cancelled
             case failed
-            case noRequest
         }
 
         private(set) var endings: [Ending] = []
@@ -27,7 +26,6 @@ import Testing
                 switch result {
                 case .success(let response): .image(response.image.gray)
                 case .failure(is CancellationError): .cancelled
-                case .failure(let error as ImageBindingError) where error.code == .noRequest: .noRequest
                 case .failure: .failed
                 }
             endings.append(ending)
@@ -133,7 +131,7 @@ import Testing
         #expect(log.endings == [.image(7)])
     }
 
-    @Test func `a nil URL cancels, shows the placeholder and fails`() async {
+    @Test func `a nil URL cancels, shows the placeholder and reports a cancellation`() async {
         let old = bind(1, serial: 1)
         await loader.start(of: 1)
 
@@ -142,7 +140,7 @@ import Testing
         await old?.value
 
         #expect(view.history == [.placeholder(200), .placeholder(200)])
-        #expect(log.endings == [.cancelled, .noRequest])
+        #expect(log.endings == [.cancelled, .cancelled])
         #expect(!binder.isLoading)
     }
 

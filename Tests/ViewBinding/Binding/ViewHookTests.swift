@@ -300,6 +300,23 @@ import Testing
         #expect(view.shown == .image(7, .memory))
     }
 
+    @Test func `a retry loads nothing once the view is released`() async {
+        var view: FakeView? = FakeView()
+        let binder = view.map { ImageBinder(view: $0, pipeline: loader) }
+        binder?.load(ImageRequest(image: 1, serial: 1))
+        let task = binder?.task
+        loader.finish(1, .failure(LoadFailure()))
+        await task?.value
+
+        view = nil
+
+        var endings = 0
+        #expect(binder?.retry { _ in endings += 1 } == false)
+        #expect(endings == 0)
+        #expect(binder?.isLoading == false)
+        #expect(loader.started == [1])
+    }
+
     @Test func `a thousand requests in one turn are one load`() async {
         for image in 1...1_000 { _ = bind(image) }
         let task = binder.task

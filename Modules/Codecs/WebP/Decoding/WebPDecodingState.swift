@@ -164,7 +164,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     /// Returns the image for pixels of the still image in stored orientation.
     private func image(_ pixels: PixelBuffer) throws(ImageDecodingError) -> DecodedImage {
         let upright = options.appliesOrientation ? try pixels.upright(from: container.orientation) : pixels
-        return decoded(options.alphaMode == .premultiplied ? upright.premultiplied() : upright)
+        return decoded(options.alphaMode == .premultiplied ? upright.converted(to: .premultiplied) : upright)
     }
 
     private func decoded(_ pixels: PixelBuffer) -> DecodedImage {

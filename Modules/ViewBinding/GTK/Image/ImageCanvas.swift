@@ -175,7 +175,7 @@
         /// Creates a schedule.
         ///
         /// - Parameters:
-        ///   - widget: The `GtkWidget`, with the requirements of ``FrameTicker``.
+        ///   - widget: The `GtkWidget`, which is not retained.
         ///   - onFrame: A closure that receives the time of a frame before it is laid out and drawn. It returns the
         ///     time at which the next frame is due; nil if none is.
         init(widget: OpaquePointer, onFrame: @escaping @MainActor (_ time: Duration) -> Duration?) {
