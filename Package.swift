@@ -29,7 +29,7 @@ let package = Package(
         // The C library, in one place, and what has to do with no image: locks, executors, hashes, directories. Nothing in
         // them is public. Every other Swift target gets both dependencies below.
         .target(name: "AlcedoLibc", path: "Modules/Libc"),
-        .target(name: "AlcedoRuntime", path: "Modules/Runtime"),
+        .target(name: "AlcedoRuntime", dependencies: ["CBeneath"], path: "Modules/Runtime", exclude: ["CBeneath"]),
 
         // Core, and the HTTP that it speaks of
         .target(name: "AlcedoHTTP", path: "Modules/HTTP"),
@@ -41,9 +41,9 @@ let package = Package(
         .target(name: "AlcedoMemoryCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/Bounded"),
         .target(
             name: "AlcedoNSCache", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/MemoryCache/NSCache"),
-        .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore", "CBeneath"], path: "Modules/DiskCache/Files"),
+        .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore"], path: "Modules/DiskCache/Files"),
         .target(
-            name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CBeneath", "CSQLite"],
+            name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CSQLite"],
             path: "Modules/DiskCache/SQLite"),
         .target(
             name: "AlcedoRedisCache", dependencies: ["AlcedoCore", "CHiredis"], path: "Modules/RedisCache/Redis"),
@@ -161,7 +161,7 @@ let package = Package(
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
-        .target(name: "CBeneath", path: "Modules/DiskCache/CBeneath"),
+        .target(name: "CBeneath", path: "Modules/Runtime/CBeneath"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
         .systemLibrary(
             name: "CPNG", path: "Modules/Codecs/CPNG", pkgConfig: "libpng",

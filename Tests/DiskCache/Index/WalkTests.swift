@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
