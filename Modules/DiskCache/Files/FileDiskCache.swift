@@ -201,7 +201,7 @@ public final class FileDiskCache: MaintainableDataCache {
     public func items() async -> [DataCacheItem] { await engine?.items() ?? [] }
 
     /// Returns the key of the entry with a name that ``items()`` or a trim report has given, or nil if the entry is
-    /// absent or damaged.
+    /// absent, expired or damaged.
     public func key(named name: String) async -> ImageKey? { await engine?.key(named: name) }
 
     /// Returns the location of an entry's file, whether or not the file exists. Returns nil if the cache's directory is

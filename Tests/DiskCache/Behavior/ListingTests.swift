@@ -75,6 +75,20 @@ struct ListingTests {
         #expect(await cache.key(named: name) == nil)
     }
 
+    @Test func `the name of an expired entry leads nowhere, whether or not the index is known`() async throws {
+        let cache = cache()
+        try await cache.store(CachedData(bytes(10), expiry: clock.now + 10), for: key("a"))
+        try await cache.store(bytes(10), for: key("b"))
+        await cache.flush()
+        clock.advance(by: .milliseconds(9_999))
+        #expect(await cache.key(named: key("a").fileName) == key("a"))
+        clock.advance(by: .milliseconds(1))
+
+        #expect(await cache.key(named: key("a").fileName) == nil)
+        #expect(await self.cache().key(named: key("a").fileName) == nil)
+        #expect(await cache.key(named: key("b").fileName) == key("b"))
+    }
+
     @Test func `a path is where the file is, or would be`() async throws {
         let cache = cache(pathExtension: "png")
         let url = try #require(cache.path(for: key("a")))

@@ -174,6 +174,23 @@ struct BackgroundTests {
         #expect(await cache.count == 0)
     }
 
+    @Test func `listings that wait for another process keep no reader waiting`() async throws {
+        let first = cache()
+        for name in ["a", "b"] { try await first.store(bytes(10), for: key(name)) }
+        await first.flush()
+        // A damaged index has to be rebuilt under the lock, which another process has.
+        try Data(count: 200).write(to: URL(filePath: directory.path + "/index"))
+        let lock = try IndexLock(directory.path)
+        let cache = cache()
+
+        // More listings than there are threads for reads.
+        let listings = (0..<4).map { _ in Task { await cache.items().count } }
+        for _ in 0..<100 { #expect(await cache.data(for: key("a")) == bytes(10)) }
+        lock.release()
+
+        for listing in listings { #expect(await listing.value == 2) }
+    }
+
     @Test func `what is read while a trim is under way is not the oldest any more`() async throws {
         let cache = cache()
         for number in 0..<200 { try await cache.store(bytes(10), for: key("\(number)")) }

@@ -152,6 +152,21 @@ final class EntryStore: Sendable {
         }
     }
 
+    /// Returns the key of the entry with a name, or nil if it is absent, expired or damaged. Reads the whole file, and
+    /// records no use.
+    func key(named name: EntryName) -> ImageKey? {
+        guard let found = try? files.verifiedEntry(name) else { return nil }
+        switch index.find(name, at: now, limits: limits) {
+        case .present: return found.key
+        case .expired: return nil
+        case .absent, .unknown:
+            let isOver = limits.isOver(
+                storedAt: found.storedAt, lastUse: found.storedAt, expiry: found.entry.expiry.map { Timestamp($0) },
+                now: now)
+            return isOver ? nil : found.key
+        }
+    }
+
     /// Checks again an entry that a reader could not confirm, while no other process makes changes. Removes the entry
     /// if it is damaged or expired.
     func confirm(_ key: ImageKey) -> CachedData? {
