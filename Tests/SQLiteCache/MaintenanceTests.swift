@@ -40,6 +40,13 @@ struct MaintenanceTests {
         #expect(items.first?.expiry == nil)
     }
 
+    @Test func `a cache with a size limit dates entries by its clock`() async throws {
+        clock.advance(by: .seconds(1_000))
+        let cache = SQLiteDiskCache(directory: directory.url, sizeLimit: 1 << 20, clock: clock)
+        try await cache.store(bytes(10), for: key("a"))
+        #expect(await cache.items().map(\.storedAt) == [clock.now])
+    }
+
     @Test func `a name leads to its key`() async throws {
         for key in [key("a"), key("ü\u{0}'", variant: "10 x 10"), key("", variant: "")] {
             try await cache.store(bytes(10), for: key)

@@ -72,8 +72,9 @@ public final class SQLiteDiskCache: MaintainableDataCache {
     /// - Parameters:
     ///   - directory: A directory that contains nothing but the cache. The first store creates it.
     ///   - sizeLimit: The maximum number of bytes that the entries occupy.
-    public convenience init(directory: URL, sizeLimit: Int) {
-        self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit))
+    ///   - clock: The clock that dates the uses of entries. The default is the system clock.
+    public convenience init(directory: URL, sizeLimit: Int, clock: any TimeSource = SystemClock()) {
+        self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit), clock: clock)
     }
 
     deinit {
