@@ -9,7 +9,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @usableFromInline typealias Eviction = RemovedEntry<Key, Value>
 
     @usableFromInline var table: EntryTable<Key, Value>
-    @usableFromInline var policy: any EvictionPolicy
+    @usableFromInline var policy: any MarkedEvictionPolicy
     /// The cost to which a purge evicts entries; nil for the limit.
     @usableFromInline let preferredCost: Int?
     @usableFromInline var marks = AccessMarks()
@@ -62,7 +62,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         marks.reset(slot, stamp: tick << 8)
         policy.insert(
             slot, hash: UInt64(bitPattern: Int64(hash)), cost: cost,
-            hasRoom: table.totalCost <= limits.effectiveCost && table.count <= limits.countLimit, marks: marks)
+            fits: table.totalCost <= limits.effectiveCost && table.count <= limits.countLimit, marks: marks)
         evict(limits, insertedSlot: slot, into: &releases)
         // The slot cannot have been reused in the meantime, because this call inserts nothing else.
         guard table.slots.contains(slot) else {
