@@ -125,7 +125,7 @@ struct PolicyModelTests {
                 cache.respond(to: [.normal, .warning, .warning, .critical].randomElement(using: &random) ?? .normal)
                 reference.record(evicted.value, at: now)
             case 92..<94:
-                cache.removeExpired()
+                cache.trim()
                 reference.record(evicted.value, at: now)
                 #expect(reference.stored.values.allSatisfy { !$0.isOver(at: now) })
             case 94..<99: clock.advance(by: .seconds(Int.random(in: 0...4, using: &random)))
