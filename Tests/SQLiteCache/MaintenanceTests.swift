@@ -88,7 +88,7 @@ struct MaintenanceTests {
         try change("UPDATE content SET data = x'00'")
         _ = await cache.entry(for: key("a"))
 
-        var expected = DataCacheStatistics()
+        var expected = CacheStatistics()
         (expected.stores, expected.hits, expected.misses, expected.damagedEntries) = (1, 1, 2, 1)
         #expect(cache.statistics == expected)
     }
@@ -158,7 +158,7 @@ struct MaintenanceTests {
     @Test func `nothing is found, listed or cleaned where nothing is`() async throws {
         #expect(await cache.items().isEmpty)
         #expect(await cache.key(named: key("a").fileName) == nil)
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         #expect(await cache.trim(toSize: 0).removals.isEmpty)
         #expect(await cache.verify() == DataCacheVerification())
         #expect(await cache.removeAll(of: ResourceKey("a")) == 0)

@@ -253,7 +253,7 @@ final class DiskCacheEngine: Sendable {
         return report
     }
 
-    func clean() async -> DataCacheTrimReport {
+    func trimToLimits() async -> DataCacheTrimReport {
         guard let trim = await perform({ store in store.index.isMissing ? nil : store.knownLimitTrim }) ?? nil else {
             return DataCacheTrimReport()
         }
@@ -288,7 +288,7 @@ final class DiskCacheEngine: Sendable {
             state.isTrimDue = true
             guard state.trim == nil else { return }
             state.trim = Task {
-                while self.state.withLock({ $0.takeTrim() }) { _ = await clean() }
+                while self.state.withLock({ $0.takeTrim() }) { _ = await trimToLimits() }
             }
         }
     }
@@ -334,7 +334,7 @@ final class DiskCacheEngine: Sendable {
     private func startSweeping() {
         sweeping.start { [weak self] in
             guard let self else { return false }
-            _ = await self.clean()
+            _ = await self.trimToLimits()
             await self.perform { $0.writeUses() }
             return true
         }

@@ -128,7 +128,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// The counts of lookups, stores and evictions since the cache was created.
     @inlinable
-    public var statistics: MemoryCacheStatistics {
+    public var statistics: CacheStatistics {
         lock.withAllLanes { state, lanes in
             var statistics = state.statistics
             for counters in lanes {

@@ -27,7 +27,7 @@ extension ImageCache {
         ///   - memoryCache: The cache of decoded images, or nil for none. Its eviction listener must not call the
         ///     ``ImageCache``. Default: nil.
         ///   - diskCache: The cache of encoded bytes, or nil for none. ``ImageCache/cleanExpired()`` and `onClean`
-        ///     require a ``/AlcedoCore/MaintainableDataCache``, which the package's disk caches are. Default: nil.
+        ///     require a disk cache of the package. Default: nil.
         ///   - serializer: The serializer, which decides which bytes are stored for an image. Default:
         ///     ``DefaultCacheSerializer``.
         ///   - decoding: The decoding options of all images, because keys do not contain them. Default: the default
@@ -38,7 +38,7 @@ extension ImageCache {
         ///     images do not count. Default: 512 MiB.
         ///   - onClean: A closure that receives the ``/AlcedoCore/ImageKey/fileName`` of each entry that a clean
         ///     removed. The disk cache cleans on request and in the background, and reports this only if it is a
-        ///     ``/AlcedoCore/MaintainableDataCache``. For a disk cache with other users, the closure receives all
+        ///     disk cache of the package. For a disk cache with other users, the closure receives all
         ///     trims. It is called on any thread, and not when nothing was removed. Default: nil.
         ///   - onWriteFailure: A closure that receives the error of a write that no caller waits for. It is called on
         ///     any thread. Default: nil.

@@ -33,7 +33,7 @@ public final class ImageCache: Sendable {
     private let threads: DecodingThreads
     /// The observation of the disk cache's trims. nil when the disk cache does not report trims, or without a handler.
     private let trims: (any Sendable)?
-    private let counts = Locked(DataCacheStatistics())
+    private let counts = Locked(CacheStatistics())
     private let generations: GenerationCounter
     private let reads: Coalescer<Read, Never, ImageCacheHit?>
 
@@ -46,7 +46,7 @@ public final class ImageCache: Sendable {
             codecs: configuration.codecs, maxConcurrentDecodes: configuration.maxConcurrentDecodes,
             byteBudget: configuration.maximumDecodingByteCount, taskExecutor: configuration.taskExecutor)
         trims = configuration.onClean.flatMap { onClean -> (any Sendable)? in
-            let disk = configuration.diskCache as? any MaintainableDataCache
+            let disk = configuration.diskCache as? any TrimReportingDataCache
             return disk?.observeTrims { report in onClean(report.removals.map(\.name)) }
         }
     }
@@ -191,7 +191,7 @@ public final class ImageCache: Sendable {
     // MARK: Maintaining
 
     /// The reads and stores through this cache. Each counts once, whether memory, disk or both took part.
-    public var statistics: DataCacheStatistics { counts.withLock { $0 } }
+    public var statistics: CacheStatistics { counts.withLock { $0 } }
 
     private func recordRead(isHit: Bool) {
         counts.withLock { counts in
@@ -214,7 +214,7 @@ public final class ImageCache: Sendable {
             await configuration.diskCache?.flush()
             return []
         }
-        return await disk.clean().removals.map(\.name)
+        return await disk.trim(toSize: nil, count: nil).removals.map(\.name)
     }
 
     /// Returns the number of bytes that the entries on disk occupy, after pending writes have ended. Zero for a disk

@@ -145,13 +145,13 @@ struct ListingTests {
         _ = await cache.entry(for: key("3"))
         await cache.trim(toSize: .max, count: 2)
 
-        var expected = DataCacheStatistics()
+        var expected = CacheStatistics()
         expected.hits = 3
         expected.misses = 3
         expected.stores = 5
         expected.failures = 1
         expected.damagedEntries = 1
-        expected.trimmedEntries = 2
+        expected.recordEvictions(.trimmed, count: 2, cost: 2 * block)
         #expect(cache.statistics == expected)
     }
 
@@ -161,7 +161,7 @@ struct ListingTests {
         let refusal = try #require(await cache.listingError())
         #expect(refusal.code == .notWritable)
         #expect(await cache.verify() == DataCacheVerification(refusal: refusal))
-        #expect(await cache.clean() == DataCacheTrimReport(refusal: refusal))
+        #expect(await cache.trim() == DataCacheTrimReport(refusal: refusal))
         #expect(await cache.trim(toSize: 0) == DataCacheTrimReport(refusal: refusal))
         #expect(await cache.key(named: key("a").fileName) == nil)
         #expect(await cache.mappedEntry(for: key("a")) == nil)

@@ -45,7 +45,7 @@ struct BackgroundTests {
         clock.advance(by: .seconds(60))
         await reports.waitForRemovals(count: 2)
 
-        #expect(reports.removals.allSatisfy { $0.reason == .expired })
+        #expect(reports.removals.allSatisfy { $0.evictionReason == .expired })
         #expect(directory.files == [directory.file("c")])
         withExtendedLifetime(cache) {}
     }
@@ -98,7 +98,7 @@ struct BackgroundTests {
         #expect(try #require(cache.engine).isSweeping == false)
 
         #expect(await cache.count == 2)
-        #expect(await cache.clean().removals.count == 1)
+        #expect(await cache.trim().removals.count == 1)
     }
 
     @Test func `a sweep tells others of uses`() async throws {

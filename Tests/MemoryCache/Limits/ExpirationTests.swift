@@ -62,7 +62,7 @@ import Testing
         cache.store(1, for: 1, cost: 1)
         #expect(!cache.store(2, for: 1, cost: 1, timeToLive: life))
         #expect(cache.value(for: 1) == nil)
-        #expect(cache.statistics.rejections == 1)
+        #expect(cache.statistics.failures == 1)
     }
 
     @Test func `a time longer than clocks go is no end`() {

@@ -19,7 +19,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @usableFromInline var weak: WeakValueTable<Key, Value>?
     /// The number of stores so far. It is part of the stamps that order uses.
     @usableFromInline var tick: UInt64 = 1
-    @usableFromInline var statistics = MemoryCacheStatistics()
+    @usableFromInline var statistics = CacheStatistics()
     /// The position above that of the slot that the next sweep step checks for expiration.
     @usableFromInline var sweepPosition = 0
 
@@ -84,7 +84,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         weak?.forget(key)
         if let slot = table.slot(of: key, hash: hash) { remove(slot, .replaced, into: &releases) }
         if isTooOld {
-            statistics.recordRejection(cost: cost)
+            statistics.recordFailure(cost: cost)
         } else {
             recordRejection(value, for: key, cost: cost, expiration: expiration, into: &releases)
         }
@@ -229,7 +229,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         switch reason {
         case .costLimit, .countLimit, .trimmed:
             weak?.remember(eviction.value, for: eviction.key, expiration: expiration, examined: &releases.examined)
-        case .expired, .removed, .replaced: break
+        case .expired, .noSpace, .removed, .replaced: break
         }
         record(eviction, into: &releases)
     }
@@ -240,7 +240,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         _ value: Value, for key: Key, cost: Int, expiration: EntryExpiration,
         into releases: inout PendingReleases<Key, Value>
     ) {
-        statistics.recordRejection(cost: cost)
+        statistics.recordFailure(cost: cost)
         weak?.remember(value, for: key, expiration: expiration, examined: &releases.examined)
     }
 
