@@ -35,7 +35,8 @@ public protocol EvictionPolicy: Sendable {
     ///   - fits: Whether the entry fits without an eviction.
     mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool)
 
-    /// Records that an entry was read, or stored again at the same cost.
+    /// Records that an entry was read, or stored again at the same cost. Each read calls this under the lock, so the
+    /// reads of a cache with a custom policy do not run at the same time.
     mutating func use(_ slot: Int)
 
     /// Removes an entry. The cache calls this when an entry is removed or replaced, expires, or is evicted without the
