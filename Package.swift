@@ -29,7 +29,8 @@ let package = Package(
         // The C library, in one place, and what has to do with no image: locks, executors, hashes, directories. Nothing in
         // them is public. Every other Swift target gets both dependencies below.
         .target(name: "AlcedoLibc", path: "Modules/Libc"),
-        .target(name: "AlcedoRuntime", path: "Modules/Runtime"),
+        .target(
+            name: "AlcedoRuntime", dependencies: ["CFileSystemShim"], path: "Modules/Runtime", exclude: ["CFileSystemShim"]),
 
         // Core, and the HTTP that it speaks of
         .target(name: "AlcedoHTTP", path: "Modules/HTTP"),
@@ -41,10 +42,9 @@ let package = Package(
         .target(name: "AlcedoMemoryCache", dependencies: ["AlcedoCore"], path: "Modules/MemoryCache/Bounded"),
         .target(
             name: "AlcedoNSCache", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/MemoryCache/NSCache"),
+        .target(name: "AlcedoDiskCache", dependencies: ["AlcedoCore"], path: "Modules/DiskCache/Files"),
         .target(
-            name: "AlcedoDiskCache", dependencies: ["AlcedoCore", "CFileSystemShim"], path: "Modules/DiskCache/Files"),
-        .target(
-            name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CFileSystemShim", "CSQLite"],
+            name: "AlcedoSQLiteCache", dependencies: ["AlcedoCore", "CSQLite"],
             path: "Modules/DiskCache/SQLite"),
         .target(
             name: "AlcedoRedisCache", dependencies: ["AlcedoCore", "CHiredis"], path: "Modules/RedisCache/Redis"),
@@ -162,7 +162,7 @@ let package = Package(
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
-        .target(name: "CFileSystemShim", path: "Modules/DiskCache/CFileSystemShim"),
+        .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
         .systemLibrary(
             name: "CPNG", path: "Modules/Codecs/CPNG", pkgConfig: "libpng",

@@ -32,7 +32,7 @@ struct CacheCommand: ProgramCommand {
     }
 
     private var action = Action.stat
-    private var directory = ImagePipeline.Configuration.standardCacheDirectory
+    private var directory = ImagePipeline.Configuration.cacheDirectory()
     private var isExplicit = false
     private var size: Int?
     private var count: Int?

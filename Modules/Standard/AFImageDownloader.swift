@@ -39,8 +39,10 @@ extension ImagePipeline.Configuration {
     /// Source: AFNetworking 4, `AFImageDownloader.m`, `defaultURLCache` and `defaultURLSessionConfiguration`.
     ///
     /// - Parameter cacheDirectory: A directory used by the response cache alone, or nil to store nothing on disk.
-    ///   Default: ``afImageDownloaderCacheDirectory``.
-    public static func afImageDownloader(cacheDirectory: URL? = afImageDownloaderCacheDirectory) -> Self {
+    ///   Default: the directory `alcedo-responses` in the user's cache directory; see ``cacheDirectory(named:)``.
+    public static func afImageDownloader(
+        cacheDirectory: URL? = Self.cacheDirectory(named: "alcedo-responses")
+    ) -> Self {
         var network = CURLOptions()
         network.keepsCookies = true
         let disk = cacheDirectory.map {
@@ -55,8 +57,4 @@ extension ImagePipeline.Configuration {
             memoryCache: AutoPurgingImageCache(),
             responseCache: responses)
     }
-
-    /// The default directory of ``afImageDownloader(cacheDirectory:)``: `$XDG_CACHE_HOME/alcedo-responses`, else
-    /// `~/.cache/alcedo-responses`. nil when neither `XDG_CACHE_HOME` nor `HOME` is an absolute path.
-    public static var afImageDownloaderCacheDirectory: URL? { userCache("alcedo-responses") }
 }

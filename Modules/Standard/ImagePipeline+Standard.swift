@@ -23,7 +23,7 @@ extension ImagePipeline.Configuration {
     ///
     /// - Parameters:
     ///   - cacheDirectory: A directory used by the disk cache alone, or nil to store nothing on disk. The first write
-    ///     creates it. Default: ``standardCacheDirectory``.
+    ///     creates it. Default: ``cacheDirectory(named:)``.
     ///   - memoryLimit: The maximum number of bytes of decoded images, or nil for 15 % of the memory that this process
     ///     may use, at most 768 MiB. The cache removes half of its bytes when memory is short, and everything when it
     ///     is critically short. An image that is still in use, for example in a view, is found after its removal, too.
@@ -35,7 +35,7 @@ extension ImagePipeline.Configuration {
     ///   - downloader: The downloader, or nil for `Downloader.standard` with its defaults. For a downloader with a
     ///     response cache, set `responseCache` of the returned value, too. Default: nil.
     public static func standard(
-        cacheDirectory: URL? = standardCacheDirectory,
+        cacheDirectory: URL? = Self.cacheDirectory(),
         memoryLimit: Int? = nil,
         diskLimit: Int = 256 << 20,
         responseLimit: Int = 16 << 20,
@@ -53,14 +53,13 @@ extension ImagePipeline.Configuration {
             responseCache: downloader == nil ? responses : nil)
     }
 
-    /// The default directory of the disk cache: `$XDG_CACHE_HOME/alcedo`, else `~/.cache/alcedo`. nil when neither
-    /// `XDG_CACHE_HOME` nor `HOME` is an absolute path.
+    /// Returns a directory in the user's cache directory: `$XDG_CACHE_HOME/` and the name, else `~/.cache/` and the
+    /// name. Returns nil when neither `XDG_CACHE_HOME` nor `HOME` is an absolute path. The directory need not exist.
     ///
     /// Source: XDG Base Directory Specification 0.8, which requires relative paths to be ignored.
-    public static var standardCacheDirectory: URL? { userCache("alcedo") }
-
-    /// Returns the directory of this name in the user's cache directory, or nil when that is not known.
-    static func userCache(_ name: String) -> URL? {
+    ///
+    /// - Parameter name: The name of the directory. Default: `alcedo`, the directory of the default disk cache.
+    public static func cacheDirectory(named name: String = "alcedo") -> URL? {
         let environment = ProcessInfo.processInfo.environment
         if let caches = environment["XDG_CACHE_HOME"], caches.hasPrefix("/") {
             return URL(filePath: caches).appending(path: name, directoryHint: .isDirectory)
@@ -80,7 +79,7 @@ extension ImagePipeline {
     ///
     /// - Parameters:
     ///   - cacheDirectory: A directory used by the disk cache alone, or nil to store nothing on disk. Default:
-    ///     ``Configuration/standardCacheDirectory``.
+    ///     ``Configuration/cacheDirectory(named:)``.
     ///   - memoryLimit: The maximum number of bytes of decoded images, or nil for 15 % of the memory that this process
     ///     may use, at most 768 MiB. Default: nil.
     ///   - diskLimit: The maximum number of bytes on disk. Default: 256 MiB.
@@ -90,7 +89,7 @@ extension ImagePipeline {
     /// - SeeAlso: ``Configuration/standard(cacheDirectory:memoryLimit:diskLimit:responseLimit:downloader:)``, which
     ///   returns a configuration that can be changed before a pipeline is created.
     public static func standard(
-        cacheDirectory: URL? = Configuration.standardCacheDirectory,
+        cacheDirectory: URL? = Configuration.cacheDirectory(),
         memoryLimit: Int? = nil,
         diskLimit: Int = 256 << 20,
         responseLimit: Int = 16 << 20,

@@ -157,8 +157,7 @@ struct ServerOptions {
 
     /// The default cache directory; nil without a home directory.
     private static var caches: URL? {
-        ImagePipeline.Configuration.standardCacheDirectory?.deletingLastPathComponent()
-            .appending(path: "thumbnail-server", directoryHint: .isDirectory)
+        ImagePipeline.Configuration.cacheDirectory(named: "thumbnail-server")
     }
 }
 

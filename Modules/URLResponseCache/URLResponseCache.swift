@@ -80,7 +80,7 @@ public struct URLResponseCache: Sendable {
     ///
     /// Each request that looks for a stored response counts as one hit or one miss; a stale response is a hit, too.
     /// Each response that is passed to the store counts as one store.
-    public var statistics: DataCacheStatistics { counts.value }
+    public var statistics: CacheStatistics { counts.value }
 
     /// The number of bytes in memory.
     public var memoryUsage: Int { memory.totalSize }

@@ -1,4 +1,5 @@
 import AlcedoCore
+import FoundationEssentials
 import TestSupport
 import Testing
 
@@ -11,7 +12,9 @@ struct TrimObserversTests {
     }
 
     private let observers = TrimObservers(nil)
-    private let report = DataCacheTrimReport(removals: [.init(name: "a", size: 1, reason: .sizeLimit)])
+    private let report = DataCacheTrimReport(removals: [
+        DataCacheItem(name: "a", size: 1, storedAt: Date(), lastUse: Date(), evictionReason: .costLimit)
+    ])
 
     /// Returns the observation of a handler that alone holds that of another, which counts.
     private func observeNested(_ count: Guarded<Int>) -> any Sendable {

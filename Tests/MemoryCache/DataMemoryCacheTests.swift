@@ -8,13 +8,15 @@ import Testing
 private struct NewestGoes: EvictionPolicy {
     private var slots: [Int] = []
 
-    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool) {
         slots.append(slot)
     }
 
+    mutating func use(_ slot: Int) {}
+
     mutating func remove(_ slot: Int) { slots.removeAll { $0 == slot } }
 
-    mutating func evict(marks: AccessMarks) -> Int? { slots.popLast() }
+    mutating func evict() -> Int? { slots.popLast() }
 
     mutating func removeAll() { slots = [] }
 }

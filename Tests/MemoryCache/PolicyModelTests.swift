@@ -52,7 +52,7 @@ struct PolicyModelTests {
                 switch eviction.reason {
                 case .costLimit, .countLimit, .trimmed: if isWeak { lost[eviction.key.number] = entry }
                 case .expired: #expect(entry?.isOver(at: now) == true)
-                case .removed, .replaced: break
+                case .noSpace, .removed, .replaced: break
                 }
             }
         }
@@ -125,7 +125,7 @@ struct PolicyModelTests {
                 cache.respond(to: [.normal, .warning, .warning, .critical].randomElement(using: &random) ?? .normal)
                 reference.record(evicted.value, at: now)
             case 92..<94:
-                cache.removeExpired()
+                cache.trim()
                 reference.record(evicted.value, at: now)
                 #expect(reference.stored.values.allSatisfy { !$0.isOver(at: now) })
             case 94..<99: clock.advance(by: .seconds(Int.random(in: 0...4, using: &random)))
@@ -171,7 +171,7 @@ struct PolicyModelTests {
 
         let statistics = cache.statistics
         #expect(statistics.stores == reference.storeCount)
-        #expect(statistics.rejections == reference.rejectionCount)
+        #expect(statistics.failures == reference.rejectionCount)
         #expect(statistics.evictions.values.reduce(0, +) == reference.evictionCount)
         #expect(statistics.storedCost - statistics.evictedCosts.values.reduce(0, +) == cache.totalCost)
 

@@ -116,7 +116,7 @@ struct NSCacheBackendTests {
 
         let statistics = cache.statistics
         #expect(statistics.hits == 2 && statistics.hitCost == 20 && statistics.misses == 1)
-        #expect(statistics.stores == 5 && statistics.rejections == 1)
+        #expect(statistics.stores == 5 && statistics.failures == 1)
         #expect(statistics.evictions == [.costLimit: 2, .replaced: 1, .removed: 1, .trimmed: 1])
     }
 

@@ -30,7 +30,7 @@ struct DescriptorTests {
                 switch work {
                 case .reading: for number in 0..<5 { _ = await cache.data(for: key("\(number)")) }
                 case .verifying: try #require(await cache.verify().damagedNames.isEmpty)
-                case .sweeping: _ = await cache.clean()
+                case .sweeping: _ = await cache.trim()
                 }
             }
         }

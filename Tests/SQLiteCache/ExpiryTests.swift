@@ -122,16 +122,16 @@ struct ExpiryTests {
         try await cache.store(bytes(10), for: key("new"))
         clock.advance(by: .seconds(50))
 
-        let report = await cache.clean()
+        let report = await cache.trim()
 
         #expect(report.removals.count == 601)
-        #expect(report.removals.allSatisfy { $0.reason == .expired && $0.size > 10 })
+        #expect(report.removals.allSatisfy { $0.evictionReason == .expired && $0.size > 10 })
         #expect(report.removals.contains { $0.name == key("old").fileName })
         #expect(await cache.items().map(\.name) == [key("new").fileName])
         #expect(await cache.count == 1)
-        #expect(cache.statistics.trimmedEntries == 601)
+        #expect(cache.statistics.evictionCount == 601)
         #expect(reports.value == [report])
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         #expect(reports.value.count == 1)
     }
 
@@ -153,7 +153,7 @@ struct ExpiryTests {
 
         #expect(reports.value.flatMap(\.removals).map(\.name) == [key("a").fileName])
         #expect(await cache?.count == 1)
-        #expect(cache?.statistics.trimmedEntries == 1)
+        #expect(cache?.statistics.evictionCount == 1)
 
         try await clock.waitForSleepers(count: 1)
         cache = nil
@@ -184,11 +184,11 @@ struct ExpiryTests {
 
         #expect(await cache.data(for: key("a")) != nil)
         #expect(await cache.entry(for: key("c"))?.expiry == expiry)
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         await cache.flush()
 
         clock.setDate(start.addingTimeInterval(10))
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         for name in ["a", "b"] { #expect(await cache.data(for: key(name)) != nil, "\(name)") }
         #expect(await cache.entry(for: key("c"))?.expiry == expiry.addingTimeInterval(10))
     }
@@ -210,7 +210,7 @@ struct ExpiryTests {
         let cache = make(DataCacheLimits(maximumAge: age))
 
         try await cache.store(bytes(10), for: key("a"))
-        _ = await cache.clean()
+        _ = await cache.trim()
 
         #expect(await cache.contains(key("a")) == (age > .zero))
     }

@@ -37,7 +37,7 @@ struct FullDiskTests {
         #expect(await cache.totalSize <= 8 << 20)
         #expect(await cache.totalSize >= 400_000)
         #expect(!reports.value.isEmpty)
-        #expect(reports.value.allSatisfy { $0.removals.allSatisfy { $0.reason == .noSpace } })
+        #expect(reports.value.allSatisfy { $0.removals.allSatisfy { $0.evictionReason == .noSpace } })
         #expect(await cache.verify().damagedNames.isEmpty)
         withExtendedLifetime(disk) {}
     }

@@ -40,6 +40,13 @@ struct MaintenanceTests {
         #expect(items.first?.expiry == nil)
     }
 
+    @Test func `a cache with a size limit dates entries by its clock`() async throws {
+        clock.advance(by: .seconds(1_000))
+        let cache = SQLiteDiskCache(directory: directory.url, sizeLimit: 1 << 20, clock: clock)
+        try await cache.store(bytes(10), for: key("a"))
+        #expect(await cache.items().map(\.storedAt) == [clock.now])
+    }
+
     @Test func `a name leads to its key`() async throws {
         for key in [key("a"), key("ü\u{0}'", variant: "10 x 10"), key("", variant: "")] {
             try await cache.store(bytes(10), for: key)
@@ -81,7 +88,7 @@ struct MaintenanceTests {
         try change("UPDATE content SET data = x'00'")
         _ = await cache.entry(for: key("a"))
 
-        var expected = DataCacheStatistics()
+        var expected = CacheStatistics()
         (expected.stores, expected.hits, expected.misses, expected.damagedEntries) = (1, 1, 2, 1)
         #expect(cache.statistics == expected)
     }
@@ -151,7 +158,7 @@ struct MaintenanceTests {
     @Test func `nothing is found, listed or cleaned where nothing is`() async throws {
         #expect(await cache.items().isEmpty)
         #expect(await cache.key(named: key("a").fileName) == nil)
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         #expect(await cache.trim(toSize: 0).removals.isEmpty)
         #expect(await cache.verify() == DataCacheVerification())
         #expect(await cache.removeAll(of: ResourceKey("a")) == 0)

@@ -46,9 +46,9 @@ struct ReadOnlyTests {
         let old = SQLiteDiskCache(
             directory: view.url, limits: DataCacheLimits(maximumAge: .seconds(60)),
             clock: ManualClock(now: Date() + 3_600))
-        #expect(await old.clean().error?.code == .notWritable)
+        #expect(await old.trim().error?.code == .notWritable)
         let small = SQLiteDiskCache(directory: view.url, limits: DataCacheLimits(maximumSize: 1_000))
-        #expect(await small.clean().error?.code == .notWritable)
+        #expect(await small.trim().error?.code == .notWritable)
         withExtendedLifetime(view) {}
     }
 
@@ -100,7 +100,7 @@ struct ReadOnlyTests {
         let trimmed = await cache.trim(toSize: 0)
         #expect(trimmed.removals.isEmpty && trimmed.error?.code == .notWritable)
         // There is nothing that had to go.
-        #expect(await cache.clean() == DataCacheTrimReport())
+        #expect(await cache.trim() == DataCacheTrimReport())
         #expect(await cache.trim(toSize: 100_000) == DataCacheTrimReport())
         for _ in 0..<100 { await expectAll(cache, sizes) }
         await cache.flush()

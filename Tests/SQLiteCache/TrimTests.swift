@@ -124,16 +124,17 @@ struct TrimTests {
         try await cache.store(Data(count: 1_000), for: key("x"))
         await cache.flush()
 
-        let expected = ["0", "1"].map {
-            DataCacheTrimReport.Removal(name: key($0).fileName, size: entrySize, reason: .sizeLimit)
-        }
-        #expect(reports.value == [DataCacheTrimReport(removals: expected)])
-        #expect(cache.statistics.trimmedEntries == 2)
+        #expect(reports.value.count == 1)
+        let removals = reports.value.flatMap(\.removals)
+        #expect(removals.map(\.name) == ["0", "1"].map { key($0).fileName })
+        #expect(removals.allSatisfy { $0.size == entrySize && $0.evictionReason == .costLimit && $0.expiry == nil })
+        #expect(removals.allSatisfy { $0.storedAt == $0.lastUse })
+        #expect(cache.statistics.evictions == [.costLimit: 2])
 
         let report = await cache.trim(toSize: .max, count: 6)
 
         #expect(report.removals.map(\.name) == ["2", "3", "4"].map { key($0).fileName })
-        #expect(report.removals.allSatisfy { $0.reason == .requested })
+        #expect(report.removals.allSatisfy { $0.evictionReason == .trimmed })
         #expect(report.byteCount == entrySize * 3)
         #expect(reports.value.last == report)
         #expect(await cache.trim(toSize: .max).removals.isEmpty)

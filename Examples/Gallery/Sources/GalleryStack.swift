@@ -32,8 +32,7 @@
             self.conditions = conditions
             let responses = URLResponseCache(memoryCapacity: Self.responseLimit)
             let network = SlowTransport(transport: CURLTransport(), conditions: conditions)
-            let caches = ImagePipeline.Configuration.standardCacheDirectory?.deletingLastPathComponent()
-                .appending(path: "alcedo-gallery", directoryHint: .isDirectory)
+            let caches = ImagePipeline.Configuration.cacheDirectory(named: "alcedo-gallery")
             var configuration = ImagePipeline.Configuration.standard(
                 cacheDirectory: usesDisk ? caches : nil, memoryLimit: memoryLimit,
                 downloader: Downloader(transport: CachingTransport(wrapping: network, cache: responses)))

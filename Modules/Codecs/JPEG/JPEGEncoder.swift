@@ -98,7 +98,7 @@ extension ImageEncoding where Self == ImageEncoder {
     ///   - background: The color under transparent pixels. Default: white.
     public static func jpeg(
         quality: Int = 85, subsampling: JPEGSubsampling = .both, isProgressive: Bool = false,
-        optimizesHuffman: Bool = false, background: OpaqueColor = .white
+        optimizesHuffman: Bool = false, background: PixelColor = .white
     ) -> Self {
         ImageEncoder(
             JPEGEncoder(

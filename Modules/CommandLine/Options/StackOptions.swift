@@ -63,7 +63,7 @@ private enum DefaultCache {
     /// Service users often lack a home directory, and each load would report a write error. An existing directory is
     /// used even if it is not writable.
     static var directory: URL? {
-        guard let directory = ImagePipeline.Configuration.standardCacheDirectory else { return nil }
+        guard let directory = ImagePipeline.Configuration.cacheDirectory() else { return nil }
         var path = directory.path(percentEncoded: false)
         guard access(path, F_OK) != 0 else { return directory }
         // The nearest existing ancestor must be writable, because the missing directories are created in it.

@@ -93,9 +93,14 @@ enum ByteCount {
 
     /// Returns the count with a binary unit, such as `12.3 MiB`.
     static func words(_ count: Int) -> String {
-        guard let unit = units.last(where: { count >= $0.factor }) else { return "\(count) bytes" }
-        let tenths = Int((Double(count) / Double(unit.factor) * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) \(unit.suffix)iB"
+        // A count that rounds to 1024.0 of a unit is 1.0 of the next one.
+        let rounded = units.map { unit in
+            (tenths: Int((Double(count) / Double(unit.factor) * 10).rounded()), suffix: unit.suffix)
+        }
+        guard count >= 1024, let number = rounded.first(where: { $0.tenths < 10_240 }) ?? rounded.last else {
+            return "\(count) bytes"
+        }
+        return "\(number.tenths / 10).\(number.tenths % 10) \(number.suffix)iB"
     }
 }
 

@@ -1,5 +1,4 @@
-public import AlcedoRuntime
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// A cache for encoded bytes, usually on disk.
 ///
@@ -53,67 +52,4 @@ extension DataCaching {
 
     /// Returns at once, for caches that complete each call before it returns.
     public func flush() async {}
-}
-
-/// Bytes in a data cache, with metadata and an optional expiry.
-///
-/// ```swift
-/// let entry = CachedData(data, expiry: Date(timeIntervalSinceNow: 3_600))
-/// try await cache.store(entry, for: key)
-/// ```
-public struct CachedData: Sendable, Hashable {
-    /// The bytes that were stored.
-    public var data: Data
-    /// Metadata of the caller, such as the head of a response. The cache does not interpret it.
-    public var metadata: Data
-    /// The date from which the entry is treated as missing, with millisecond precision; nil to apply the age limit of
-    /// the cache.
-    public var expiry: Date?
-
-    /// Creates an entry. By default, it has no metadata, and the age limit of the cache applies.
-    public init(_ data: Data, metadata: Data = Data(), expiry: Date? = nil) {
-        self.data = data
-        self.metadata = metadata
-        self.expiry = expiry
-    }
-}
-
-/// An error of a data cache that could not store or maintain entries.
-public struct DataCacheError: CodedError, Hashable {
-    /// The kind of failure.
-    public enum Code: String, Sendable {
-        /// The directory cannot be created or written.
-        case notWritable
-        /// The storage is full.
-        case noSpace
-        /// The entry exceeds the size limit of the cache.
-        case tooLarge
-        /// Any other failure; the message describes it.
-        case failed
-    }
-
-    /// The kind of failure.
-    public var code: Code
-    /// A description of the failure in one sentence, for logs.
-    package var message: String
-
-    /// Creates an error, for caches outside this package.
-    public init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-}
-
-/// The extent to which a disk cache's entries survive a power failure. All stored entries survive the end of the
-/// process.
-public enum Durability: Sendable, Hashable {
-    /// Entries survive once the system has written them: usually all except those of the last 30 seconds. A partially
-    /// written entry is never returned.
-    case none
-    /// The bytes of an entry are on the medium (`fdatasync`) before the entry becomes visible. Its name may be written
-    /// later.
-    case entry
-    /// The name is also on the medium before the store returns (`fdatasync` of the entry's directory and of the cache's
-    /// directory). The cache's directory itself survives once the system has written its parent directory.
-    case directory
 }

@@ -229,17 +229,20 @@ final class DiskCacheEngine: Sendable {
     // MARK: Maintaining
 
     func items() async -> [DataCacheItem] {
-        await performRead { store in
+        // Loading may list the directory and wait for another process, which must not occupy the readers' threads.
+        if await performRead({ $0.index.isLoaded }) != true {
+            await Task { [writer, store] in _ = try? await writer.run { store.index.load() } }.value
+        }
+        return await performRead { store in
             let now = store.now
-            store.index.load()
             return store.index.copy().entries.filter { !$0.isExpired(store.limits, at: now) }
-                .sorted { $0.isUsedBefore($1) }.map(DataCacheItem.init)
+                .sorted { $0.isUsedBefore($1) }.map { DataCacheItem($0) }
         } ?? []
     }
 
     func key(named text: String) async -> ImageKey? {
         guard let name = EntryName(digits: text.utf8) else { return nil }
-        return await performRead { try? $0.files.verifiedEntry(name)?.key } ?? nil
+        return await performRead { $0.key(named: name) } ?? nil
     }
 
     func trim(_ trim: EntryTrim) async -> DataCacheTrimReport {
@@ -250,7 +253,7 @@ final class DiskCacheEngine: Sendable {
         return report
     }
 
-    func clean() async -> DataCacheTrimReport {
+    func trimToLimits() async -> DataCacheTrimReport {
         guard let trim = await perform({ store in store.index.isMissing ? nil : store.knownLimitTrim }) ?? nil else {
             return DataCacheTrimReport()
         }
@@ -285,7 +288,7 @@ final class DiskCacheEngine: Sendable {
             state.isTrimDue = true
             guard state.trim == nil else { return }
             state.trim = Task {
-                while self.state.withLock({ $0.takeTrim() }) { _ = await clean() }
+                while self.state.withLock({ $0.takeTrim() }) { _ = await trimToLimits() }
             }
         }
     }
@@ -331,7 +334,7 @@ final class DiskCacheEngine: Sendable {
     private func startSweeping() {
         sweeping.start { [weak self] in
             guard let self else { return false }
-            _ = await self.clean()
+            _ = await self.trimToLimits()
             await self.perform { $0.writeUses() }
             return true
         }

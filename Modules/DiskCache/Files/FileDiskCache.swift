@@ -39,7 +39,7 @@ public import FoundationEssentials
 ///   entries' files. The first change, count or listing after a boot lists the names of all files. If the index is
 ///   damaged, it also reads the size and date of each file; if the index is lost, it reads the end of each file. Reads
 ///   do not wait for this.
-public final class FileDiskCache: MaintainableDataCache {
+public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the files.
     package let directory: URL
     /// The limits of the cache.
@@ -195,13 +195,13 @@ public final class FileDiskCache: MaintainableDataCache {
     public var count: Int { get async { await engine?.totals.count ?? 0 } }
 
     /// The hits, misses, stores and removals since the cache was created.
-    public var statistics: DataCacheStatistics { engine?.store.statistics ?? DataCacheStatistics() }
+    public var statistics: CacheStatistics { engine?.store.statistics ?? CacheStatistics() }
 
     /// Returns all entries that have not expired, the least recently used first. The call does not count as a use.
     public func items() async -> [DataCacheItem] { await engine?.items() ?? [] }
 
     /// Returns the key of the entry with a name that ``items()`` or a trim report has given, or nil if the entry is
-    /// absent or damaged.
+    /// absent, expired or damaged.
     public func key(named name: String) async -> ImageKey? { await engine?.key(named: name) }
 
     /// Returns the location of an entry's file, whether or not the file exists. Returns nil if the cache's directory is
@@ -224,24 +224,24 @@ public final class FileDiskCache: MaintainableDataCache {
 
     // MARK: Maintaining
 
-    /// Calls `handler` after each trim that has removed entries, until the returned token is released.
-    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
+    package func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
         trims.add(handler)
     }
 
     /// Removes expired entries, then the least recently used ones until the rest occupies at most `size` bytes and has
     /// at most `count` entries. Returns a report of the removed entries.
+    ///
+    /// `trim()` removes expired entries and applies the limits of the cache.
+    ///
+    /// - Parameters:
+    ///   - size: The maximum number of bytes that the entries occupy. The default is nil, for no bound.
+    ///   - count: The maximum number of entries. The default is nil, for no bound.
     @discardableResult
-    public func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
-        await engine?.trim(
-            EntryTrim(toSize: max(0, size), count: max(0, count), reason: .requested))
-            ?? DataCacheTrimReport(error: noDirectory)
-    }
-
-    /// Removes expired entries and applies the limits. Returns a report of the removed entries.
-    @discardableResult
-    public func clean() async -> DataCacheTrimReport {
-        await engine?.clean() ?? DataCacheTrimReport(error: noDirectory)
+    public func trim(toSize size: Int? = nil, count: Int? = nil) async -> DataCacheTrimReport {
+        guard let engine else { return DataCacheTrimReport(error: noDirectory) }
+        guard size != nil || count != nil else { return await engine.trimToLimits() }
+        return await engine.trim(
+            EntryTrim(toSize: max(0, size ?? .max), count: max(0, count ?? .max), reason: .trimmed))
     }
 
     /// Reads every entry and removes the damaged ones. Returns a report of what it found.

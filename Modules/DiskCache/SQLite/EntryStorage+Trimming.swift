@@ -13,7 +13,7 @@ extension EntryStorage {
     }
 
     /// Removes expired entries and applies the limits. Returns a report of the removed entries.
-    func clean() async -> DataCacheTrimReport {
+    func trimToLimits() async -> DataCacheTrimReport {
         await Self.uncancelled { [self] in
             await writeUses()
             var trimmed = DataCacheTrimReport()
@@ -34,7 +34,7 @@ extension EntryStorage {
             var strictLimits = limits
             strictLimits.trimTarget = 1
             await trim(into: &trimmed) { [strictLimits] in TrimGoal($0, exceeding: strictLimits) }
-            let goal = TrimGoal(size: size, count: count, reason: .requested)
+            let goal = TrimGoal(size: size, count: count, reason: .trimmed)
             await trim(into: &trimmed) { _ in goal }
             while await (try? change { try $0.shrink() }) ?? false {}
             report()
@@ -66,7 +66,7 @@ extension EntryStorage {
 
     @discardableResult
     func record(_ slice: TrimSlice) -> TrimSlice {
-        counts.change { $0.trimmedEntries += slice.removals.count }
+        counts.change { $0.recordEvictions(slice.removals) }
         unreported.withLock { $0 += slice.removals }
         return slice
     }
@@ -139,9 +139,7 @@ extension EntryStorage {
         while let after = last {
             let scan = await change(recording: &report.error, priority: priority) { [self] changes in
                 let scan = try changes.removeExpired(after: after, limits: limits, at: now)
-                let removed = scan.items.map {
-                    DataCacheTrimReport.Removal(name: $0.name, size: $0.size, reason: .expired)
-                }
+                let removed = scan.items.map { $0.item(removedFor: .expired) }
                 return (slice: record(TrimSlice(removals: removed)), next: scan.next)
             }
             guard let scan else { return }

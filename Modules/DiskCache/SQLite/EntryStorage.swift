@@ -14,7 +14,7 @@ final class EntryStorage: Sendable {
     let uses = UseLog()
     let pending = Locked(WriteQueue())
     let counts: Counts
-    let unreported = Locked<[DataCacheTrimReport.Removal]>([])
+    let unreported = Locked<[DataCacheItem]>([])
     let trims: TrimObservers
     private let clock: any TimeSource
     private let readers: DatabasePool<EntryQueries>
@@ -128,7 +128,7 @@ final class EntryStorage: Sendable {
     func startSweeping() {
         sweeping.start { [weak self] in
             guard let self else { return false }
-            _ = await clean()
+            _ = await trimToLimits()
             return true
         }
     }
@@ -220,9 +220,9 @@ final class MaintenanceQueue: Sendable {
 
 /// The statistics of a cache, shared by its threads.
 final class Counts: Sendable {
-    private let counts = Locked(DataCacheStatistics())
+    private let counts = Locked(CacheStatistics())
 
-    var statistics: DataCacheStatistics { counts.withLock { $0 } }
+    var statistics: CacheStatistics { counts.withLock { $0 } }
 
-    func change(_ change: (inout DataCacheStatistics) -> Void) { counts.withLock { change(&$0) } }
+    func change(_ change: (inout CacheStatistics) -> Void) { counts.withLock { change(&$0) } }
 }

@@ -30,7 +30,7 @@ public import FoundationEssentials
 /// When the cache exceeds a limit, it removes the least recently used entries in the background, in small steps. Reads
 /// have two threads and connections of their own, and do not wait for writes. The cache writes the uses of entries
 /// later and in groups, so a process that is killed may lose the order of its last reads.
-public final class SQLiteDiskCache: MaintainableDataCache {
+public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the database `alcedo.sqlite` and the directory `values`.
     package let directory: URL
     /// The limits of the cache.
@@ -72,8 +72,9 @@ public final class SQLiteDiskCache: MaintainableDataCache {
     /// - Parameters:
     ///   - directory: A directory that contains nothing but the cache. The first store creates it.
     ///   - sizeLimit: The maximum number of bytes that the entries occupy.
-    public convenience init(directory: URL, sizeLimit: Int) {
-        self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit))
+    ///   - clock: The clock that dates the uses of entries. The default is the system clock.
+    public convenience init(directory: URL, sizeLimit: Int, clock: any TimeSource = SystemClock()) {
+        self.init(directory: directory, limits: DataCacheLimits(maximumSize: sizeLimit), clock: clock)
     }
 
     deinit {
@@ -137,7 +138,7 @@ public final class SQLiteDiskCache: MaintainableDataCache {
 
 extension SQLiteDiskCache {
     /// The hits, misses, stores and removals since the cache was created.
-    public var statistics: DataCacheStatistics { storage.counts.statistics }
+    public var statistics: CacheStatistics { storage.counts.statistics }
 
     /// Returns all entries that have not expired, the least recently used first. The call does not count as a use.
     public func items() async -> [DataCacheItem] {
@@ -162,17 +163,19 @@ extension SQLiteDiskCache {
 
     /// Removes expired entries, then the least recently used ones until the rest occupies at most `size` bytes and has
     /// at most `count` entries. Returns a report of the removed entries.
+    ///
+    /// `trim()` removes expired entries and applies the limits of the cache.
+    ///
+    /// - Parameters:
+    ///   - size: The maximum number of bytes that the entries occupy. The default is nil, for no bound.
+    ///   - count: The maximum number of entries. The default is nil, for no bound.
     @discardableResult
-    public func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
-        await storage.trim(toSize: size, count: count)
+    public func trim(toSize size: Int? = nil, count: Int? = nil) async -> DataCacheTrimReport {
+        guard size != nil || count != nil else { return await storage.trimToLimits() }
+        return await storage.trim(toSize: size ?? .max, count: count ?? .max)
     }
 
-    /// Removes expired entries and applies the limits. Returns a report of the removed entries.
-    @discardableResult
-    public func clean() async -> DataCacheTrimReport { await storage.clean() }
-
-    /// Calls `handler` after each trim that has removed entries, until the returned token is released.
-    public func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
+    package func observeTrims(_ handler: @escaping @Sendable (DataCacheTrimReport) -> Void) -> any Sendable {
         storage.trims.add(handler)
     }
 

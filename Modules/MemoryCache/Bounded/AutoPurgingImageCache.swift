@@ -107,7 +107,7 @@ public final class AutoPurgingImageCache: Sendable {
     }
 
     /// The counts of lookups, stores and evictions since the cache was created.
-    public var statistics: MemoryCacheStatistics { images.statistics }
+    public var statistics: CacheStatistics { images.statistics }
 
     /// Adds an image under an identifier and replaces an existing image.
     public func add(_ image: DecodedImage, withIdentifier identifier: String) {

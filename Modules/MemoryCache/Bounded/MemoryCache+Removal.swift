@@ -35,26 +35,20 @@ extension MemoryCache {
         return count
     }
 
-    /// Removes all expired entries.
-    ///
-    /// - Complexity: O(number of entries) if any entry has a time to live.
-    @inlinable
-    public func removeExpired() {
-        let now = time
-        var releases = PendingReleases<Key, Value>()
-        lock.withLock { state, _ in state.removeExpired(at: now, into: &releases) }
-        report(releases)
-    }
-
-    /// Evicts the least useful entries until the rest cost at most `cost` and number at most `count`.
+    /// Removes all expired entries, then evicts the least useful entries until the rest cost at most `cost` and number
+    /// at most `count`. By default, removes only the expired entries.
     ///
     /// If no entry is left, the cache also frees its memory for entries and resets the policy.
     ///
-    /// - Complexity: O(number of evicted entries).
+    /// - Complexity: O(number of evicted entries); O(number of entries) if any entry has a time to live.
     @inlinable
     public func trim(toCost cost: Int = .max, count: Int = .max) {
+        let now = time
         var releases = PendingReleases<Key, Value>()
-        lock.withLock { state, _ in state.trim(toCost: max(0, cost), count: max(0, count), into: &releases) }
+        lock.withLock { state, _ in
+            state.removeExpired(at: now, into: &releases)
+            state.trim(toCost: max(0, cost), count: max(0, count), into: &releases)
+        }
         report(releases)
     }
 

@@ -21,7 +21,7 @@ import Synchronization
 /// must not call the cache and should be fast.
 ///
 /// Entries expire by the clock's uptime. The cache never returns an expired entry. It removes one when the entry is
-/// looked up, when ``removeExpired()`` is called, or during a store: while any entry has a time to live, each store
+/// looked up, when ``trim(toCost:count:)`` is called, or during a store: while any entry has a time to live, each store
 /// checks three entries.
 ///
 /// - Complexity: O(1) for every operation unless its comment says otherwise. Stores are O(1) amortized.
@@ -128,7 +128,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// The counts of lookups, stores and evictions since the cache was created.
     @inlinable
-    public var statistics: MemoryCacheStatistics {
+    public var statistics: CacheStatistics {
         lock.withAllLanes { state, lanes in
             var statistics = state.statistics
             for counters in lanes {

@@ -95,7 +95,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
 
     /// The counts of lookups, stores and evictions since the cache was created. `NSCache` has no expiration and no weak
     /// references, so these counts are zero.
-    public var statistics: MemoryCacheStatistics {
+    public var statistics: CacheStatistics {
         var statistics = records.withLock { $0.statistics }
         statistics.recordLookups(
             hits: hits.load(ordering: .relaxed), cost: hitCost.load(ordering: .relaxed),
@@ -126,7 +126,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         let box = ImageBox(image, for: key)
         guard costLimit > 0, countLimit > 0, box.cost <= costLimit else {
             change { records in
-                records.statistics.recordRejection(cost: box.cost)
+                records.statistics.recordFailure(cost: box.cost)
                 guard let replaced = records.remove(key) else { return Removals() }
                 store.remove(replaced)
                 return Removals(removed: [replaced], reason: .replaced)
@@ -236,8 +236,8 @@ private struct ImageRecords: Sendable {
     private(set) var totalCost = 0
     /// The number of images.
     private(set) var count = 0
-    /// The counts of stores, rejections and evictions. Lookups are counted separately.
-    var statistics = MemoryCacheStatistics()
+    /// The counts of stores, failures and evictions. Lookups are counted separately.
+    var statistics = CacheStatistics()
     private var boxes: [ResourceKey: [ImageKey: ImageBox]] = [:]
 
     /// Any of the boxes; nil if there are none.

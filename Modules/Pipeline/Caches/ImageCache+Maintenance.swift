@@ -80,7 +80,7 @@ extension ImageCache {
             await diskCache?.flush()
             return []
         }
-        return await disk.clean().removals.map(\.name)
+        return await disk.trim(toSize: nil, count: nil).removals.map(\.name)
     }
 
     /// The number of bytes that the entries on disk occupy, after pending writes have ended.

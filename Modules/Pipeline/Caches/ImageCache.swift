@@ -36,7 +36,7 @@ public final class ImageCache: Sendable {
     private let threads: DecodingThreads
     /// The observation of the disk cache's trims. nil when the disk cache does not report trims, or without a handler.
     private let trims: (any Sendable)?
-    private let counts = Locked(DataCacheStatistics())
+    private let counts = Locked(CacheStatistics())
     let generations: GenerationCounter
     private let reads: Coalescer<Read, Never, ImageCacheHit?>
 
@@ -83,7 +83,9 @@ public final class ImageCache: Sendable {
             codecs: codecs, maxConcurrentDecodes: maxConcurrentDecodes, byteBudget: maximumDecodingByteCount,
             taskExecutor: taskExecutor)
         trims = onClean.flatMap { onClean in
-            diskCache?.maintenance?.observeTrims { report in onClean(report.removals.map(\.name)) }
+            // A wrapping cache passes on the cache that it wraps, so that this finds the reports of that one.
+            let disk = diskCache?.maintenance as? any TrimReportingDataCache
+            return disk?.observeTrims { report in onClean(report.removals.map(\.name)) }
         }
     }
 
@@ -171,7 +173,7 @@ public final class ImageCache: Sendable {
     // MARK: Counting
 
     /// The reads and stores through this cache. Each counts once, whether memory, disk or both took part.
-    public var statistics: DataCacheStatistics { counts.withLock { $0 } }
+    public var statistics: CacheStatistics { counts.withLock { $0 } }
 
     private func recordRead(isHit: Bool) {
         counts.withLock { counts in

@@ -29,7 +29,7 @@ public final class TieredDataCache: MeasurableDataCache {
     private let tiers: [DataCacheTier]
 
     private let generations: GenerationCounter
-    private let counts = Locked(DataCacheStatistics())
+    private let counts = Locked(CacheStatistics())
 
     /// Creates a cache.
     ///
@@ -48,7 +48,7 @@ public final class TieredDataCache: MeasurableDataCache {
 
     /// The reads and stores through this cache. Each counts once, however many tiers took part. The tiers count damaged
     /// and trimmed entries.
-    public var statistics: DataCacheStatistics { counts.withLock { $0 } }
+    public var statistics: CacheStatistics { counts.withLock { $0 } }
 
     private var writableTiers: [DataCacheTier] { tiers.filter { $0.writes != .readOnly } }
 

@@ -1,6 +1,6 @@
 import Alcedo
 import AlcedoLibc
-import AlcedoRuntime
+package import AlcedoRuntime
 package import FoundationEssentials
 
 /// The directory of output files.

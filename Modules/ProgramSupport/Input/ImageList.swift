@@ -1,4 +1,5 @@
 import Alcedo
+package import AlcedoRuntime
 
 /// The images of a command line, in order.
 ///

@@ -39,7 +39,7 @@ public final class RedisDataCache: MeasurableDataCache {
     private let pool: RedisPool
     private let keys: RedisKeys
     private let clock: any TimeSource
-    private let counts = Locked(DataCacheStatistics())
+    private let counts = Locked(CacheStatistics())
 
     /// Creates a cache. It connects at the first call.
     ///
@@ -54,7 +54,7 @@ public final class RedisDataCache: MeasurableDataCache {
     }
 
     /// The statistics of this cache object. Stores that the server did not accept count as failures.
-    public var statistics: DataCacheStatistics { counts.withLock { $0 } }
+    public var statistics: CacheStatistics { counts.withLock { $0 } }
 
     /// Whether the server is failing. After several consecutive failures, no calls are sent for a while, and then one
     /// trial call at a time until one succeeds.

@@ -17,7 +17,7 @@ public struct RedisOptions: Sendable, Hashable {
     }
 
     /// The address of the server. Default: 127.0.0.1, port 6379.
-    public var address: Address
+    package var address: Address
     /// The user name; nil means the server's default user. Default: nil.
     package var username: String?
     /// The password; nil sends no credentials. Default: nil.
@@ -25,7 +25,7 @@ public struct RedisOptions: Sendable, Hashable {
     /// The number of the database. Default: 0.
     package var database: Int
     /// The prefix of all Redis keys of the cache, which allows several caches to share a server. Default: `alcedo:`.
-    public var prefix: String
+    package var prefix: String
     /// The maximum number of connections, and so of concurrent calls. Values below 1 count as 1. Default: 4.
     package var maxConcurrentConnections: Int
     /// The maximum time to connect. Host name lookup by the system's resolver is not included; use an IP address or a

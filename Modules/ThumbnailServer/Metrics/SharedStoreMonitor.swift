@@ -5,7 +5,7 @@ import AlcedoRuntime
 /// A monitor of a store that several servers share. It reports statistics, and warns once when the store first fails.
 final class SharedStoreMonitor: Sendable {
     struct Statistics: Sendable {
-        var statistics: DataCacheStatistics
+        var statistics: CacheStatistics
         /// Whether the store is temporarily not used, because it failed repeatedly.
         var isFailing: Bool
     }

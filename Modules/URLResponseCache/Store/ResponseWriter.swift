@@ -144,9 +144,9 @@ extension ResponseEntry {
 
 /// The counters of a response cache.
 final class ResponseCounts: Sendable {
-    private let counts = Locked(DataCacheStatistics())
+    private let counts = Locked(CacheStatistics())
 
-    var value: DataCacheStatistics { counts.withLock { $0 } }
+    var value: CacheStatistics { counts.withLock { $0 } }
 
     func recordLookup(isHit: Bool) {
         counts.withLock { counts in

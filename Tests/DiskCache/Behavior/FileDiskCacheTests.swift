@@ -90,7 +90,7 @@ struct FileDiskCacheTests {
         try await cache().store(bytes(3000), for: key("a"))
         let small = cache(sizeLimit: 1000)
         #expect(await small.data(for: key("a")) == bytes(3000))
-        #expect(await small.clean().removals.map(\.reason) == [.sizeLimit])
+        #expect(await small.trim().removals.map(\.evictionReason) == [.costLimit])
         #expect(directory.files.isEmpty)
     }
 

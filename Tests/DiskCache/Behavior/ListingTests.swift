@@ -75,6 +75,20 @@ struct ListingTests {
         #expect(await cache.key(named: name) == nil)
     }
 
+    @Test func `the name of an expired entry leads nowhere, whether or not the index is known`() async throws {
+        let cache = cache()
+        try await cache.store(CachedData(bytes(10), expiry: clock.now + 10), for: key("a"))
+        try await cache.store(bytes(10), for: key("b"))
+        await cache.flush()
+        clock.advance(by: .milliseconds(9_999))
+        #expect(await cache.key(named: key("a").fileName) == key("a"))
+        clock.advance(by: .milliseconds(1))
+
+        #expect(await cache.key(named: key("a").fileName) == nil)
+        #expect(await self.cache().key(named: key("a").fileName) == nil)
+        #expect(await cache.key(named: key("b").fileName) == key("b"))
+    }
+
     @Test func `a path is where the file is, or would be`() async throws {
         let cache = cache(pathExtension: "png")
         let url = try #require(cache.path(for: key("a")))
@@ -131,13 +145,13 @@ struct ListingTests {
         _ = await cache.entry(for: key("3"))
         await cache.trim(toSize: .max, count: 2)
 
-        var expected = DataCacheStatistics()
+        var expected = CacheStatistics()
         expected.hits = 3
         expected.misses = 3
         expected.stores = 5
         expected.failures = 1
         expected.damagedEntries = 1
-        expected.trimmedEntries = 2
+        expected.recordEvictions(.trimmed, count: 2, cost: 2 * block)
         #expect(cache.statistics == expected)
     }
 
@@ -147,7 +161,7 @@ struct ListingTests {
         let error = try #require(await cache.listingError())
         #expect(error.code == .notWritable)
         #expect(await cache.verify() == DataCacheVerification(error: error))
-        #expect(await cache.clean() == DataCacheTrimReport(error: error))
+        #expect(await cache.trim() == DataCacheTrimReport(error: error))
         #expect(await cache.trim(toSize: 0) == DataCacheTrimReport(error: error))
         #expect(await cache.key(named: key("a").fileName) == nil)
         #expect(await cache.mappedEntry(for: key("a")) == nil)

@@ -32,8 +32,8 @@ struct FullDiskTests {
 
         #expect(!reports.all.isEmpty)
         #expect(reports.removals.map(\.name).sorted() == Set(names).subtracting(left).sorted())
-        #expect(reports.removals.allSatisfy { $0.reason == .noSpace && $0.size > 20_000 })
-        #expect(cache.statistics.trimmedEntries == names.count - left.count)
+        #expect(reports.removals.allSatisfy { $0.evictionReason == .noSpace && $0.size > 20_000 })
+        #expect(cache.statistics.evictionCount == names.count - left.count)
     }
 
     @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))

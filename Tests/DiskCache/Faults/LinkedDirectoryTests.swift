@@ -108,7 +108,7 @@ struct LinkedDirectoryTests {
         case .everything: await cache.removeAll()
         case .trimming: await cache.trim(toSize: 0)
         case .cleaning:
-            await FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumAge: .zero)).clean()
+            await FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumAge: .zero)).trim()
         case .adopting: #expect(await FileDiskCache(directory: other.url).adoptEntries(of: directory.url) == 0)
         case .reconciling:
             unlink(directory.path + "/index")

@@ -67,7 +67,7 @@ struct ReadOnlyTests {
         #expect(await cache.removeAll(of: ResourceKey("1")) == 0)
         await cache.removeAll()
         #expect(await cache.trim(toSize: 0).removals.isEmpty)
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         #expect(await cache.adoptEntries(of: directory.url) == 0)
         await cache.flush()
         try await expectAll()

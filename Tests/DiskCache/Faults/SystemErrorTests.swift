@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import AlcedoLibc
 import FoundationEssentials
 import TestSupport

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import TestSupport
 import Testing
 

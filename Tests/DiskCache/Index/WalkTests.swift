@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -94,7 +95,7 @@ struct WalkTests {
 
     @Test func `a trim that finds all used again and again removes them all the same`() throws {
         try fill(0..<5)
-        var trim = EntryTrim(toSize: .max, count: 2, reason: .requested)
+        var trim = EntryTrim(toSize: .max, count: 2, reason: .trimmed)
         var steps = 0
         repeat {
             for number in 0..<5 { _ = store.index.use(name(number), at: store.now, limits: store.limits) }
@@ -108,7 +109,7 @@ struct WalkTests {
         let count = 40 * DiskIndex.sliceCount
         try fill(0..<count)
         let sorted = store.index.read(\.entries).sorted { $0.isUsedBefore($1) }.map(\.name.text)
-        var trim = EntryTrim(toSize: .max, count: count - 100, reason: .requested)
+        var trim = EntryTrim(toSize: .max, count: count - 100, reason: .trimmed)
         var steps = 1
         while !store.advance(&trim) { steps += 1 }
         #expect(trim.report.removals.map(\.name) == sorted.prefix(100).map { $0 })

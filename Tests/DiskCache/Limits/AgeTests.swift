@@ -56,7 +56,7 @@ struct AgeTests {
         try await cache.store(bytes(10), for: key("a"))
         clock.advance(by: .seconds(400 * 365 * 24 * 60 * 60))
         #expect(await isFound("a", in: cache))
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
     }
 
     @Test func `an expiry of its own holds to the millisecond, whatever the age`() async throws {
@@ -104,7 +104,7 @@ struct AgeTests {
         #expect(directory.files == [directory.file("b")])
         #expect(await cache.count == 1)
         #expect(cache.statistics.misses == 1)
-        #expect(cache.statistics.trimmedEntries == 1)
+        #expect(cache.statistics.evictionCount == 1)
     }
 
     @Test func `listings tell nothing of expired entries`() async throws {
@@ -124,10 +124,10 @@ struct AgeTests {
         await cache.flush()
         clock.advance(by: .seconds(60))
 
-        let report = await cache.clean()
+        let report = await cache.trim()
 
         #expect(Set(report.removals.map(\.name)) == Set((0..<50).map { key("\($0 * 2)").fileName }))
-        #expect(report.removals.allSatisfy { $0.reason == .expired })
+        #expect(report.removals.allSatisfy { $0.evictionReason == .expired })
         #expect(await cache.count == 50)
         #expect(await cache.totalSize == directory.fileSizes)
         #expect(reports.all == [report])
@@ -145,7 +145,7 @@ struct AgeTests {
         let report = await cache.trim(toSize: .max, count: 2)
 
         #expect(report.removals.map(\.name) == [key("expired").fileName])
-        #expect(report.removals.map(\.reason) == [.expired])
+        #expect(report.removals.map(\.evictionReason) == [.expired])
     }
 
     @Test func `a clock that goes back changes nothing of the order, and ends nothing`() async throws {
@@ -158,12 +158,12 @@ struct AgeTests {
         try await cache.store(bytes(10), for: key("c"))
         #expect(await cache.entry(for: key("a"))?.expiry == expiry)
         #expect(await isFound("b", in: cache))
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         #expect(await cache.items().map(\.name) == ["c", "a", "b"].map { key($0).fileName })
 
         clock.setDate(start + 99)
         #expect(await isFound("c", in: cache))
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         #expect(await cache.count == 3)
     }
 
@@ -196,13 +196,13 @@ struct AgeTests {
 
         #expect(await isFound("a", in: cache))
         #expect(await self.cache(cache.limits).contains(key("b")))
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         #expect(await cache.items().count == 3)
 
         clock.setDate(start + 60)
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         for name in ["a", "b", "c"] { #expect(await isFound(name, in: cache), "\(name)") }
-        #expect(cache.statistics.trimmedEntries == 0)
+        #expect(cache.statistics.evictionCount == 0)
     }
 
     @Test func `a clock that goes back moves no expiry`() async throws {
@@ -238,7 +238,7 @@ struct AgeTests {
         try await cache.store(bytes(10), for: key("b"))
         #expect(await isFound("b", in: cache))
         _ = await cache.items()
-        await cache.clean()
+        await cache.trim()
         clock.setDate(Date(timeIntervalSince1970: 1_700_000_000))
         try await cache.store(bytes(10), for: key("c"))
         #expect(await isFound("c", in: cache))

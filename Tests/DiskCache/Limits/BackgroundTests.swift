@@ -45,7 +45,7 @@ struct BackgroundTests {
         clock.advance(by: .seconds(60))
         await reports.waitForRemovals(count: 2)
 
-        #expect(reports.removals.allSatisfy { $0.reason == .expired })
+        #expect(reports.removals.allSatisfy { $0.evictionReason == .expired })
         #expect(directory.files == [directory.file("c")])
         withExtendedLifetime(cache) {}
     }
@@ -99,7 +99,7 @@ struct BackgroundTests {
         #expect(try #require(cache.engine).isSweeping == false)
 
         #expect(await cache.count == 2)
-        #expect(await cache.clean().removals.count == 1)
+        #expect(await cache.trim().removals.count == 1)
     }
 
     @Test func `a sweep tells others of uses`() async throws {
@@ -173,6 +173,23 @@ struct BackgroundTests {
         #expect(report.removals.map(\.name).contains(key("between").fileName))
         #expect(report.removals.count == 501)
         #expect(await cache.count == 0)
+    }
+
+    @Test func `listings that wait for another process keep no reader waiting`() async throws {
+        let first = cache()
+        for name in ["a", "b"] { try await first.store(bytes(10), for: key(name)) }
+        await first.flush()
+        // A damaged index has to be rebuilt under the lock, which another process has.
+        try Data(count: 200).write(to: URL(filePath: directory.path + "/index"))
+        let lock = try IndexLock(directory.path)
+        let cache = cache()
+
+        // More listings than there are threads for reads.
+        let listings = (0..<4).map { _ in Task { await cache.items().count } }
+        for _ in 0..<100 { #expect(await cache.data(for: key("a")) == bytes(10)) }
+        lock.release()
+
+        for listing in listings { #expect(await listing.value == 2) }
     }
 
     @Test func `what is read while a trim is under way is not the oldest any more`() async throws {

@@ -44,12 +44,11 @@ struct SizeAndCountTests {
         await cache.flush()
         await reports.waitForRemovals(count: 6)
 
-        let expected = (0..<6).map {
-            DataCacheTrimReport.Removal(name: name($0), size: block, reason: .sizeLimit)
-        }
-        #expect(reports.removals == expected)
+        #expect(reports.removals.map(\.name) == (0..<6).map(name))
+        #expect(reports.removals.allSatisfy { $0.size == block && $0.evictionReason == .costLimit })
+        #expect(reports.removals.allSatisfy { $0.storedAt == $0.lastUse && $0.expiry == nil })
         #expect(reports.all.reduce(0) { $0 + $1.byteCount } == 6 * block)
-        #expect(cache.statistics.trimmedEntries == 6)
+        #expect(cache.statistics.evictions == [.costLimit: 6])
         for number in 0..<6 { #expect(!FileManager.default.fileExists(atPath: directory.file("\(number)"))) }
     }
 
@@ -110,7 +109,7 @@ struct SizeAndCountTests {
         await reports.waitForRemovals(count: 5)
 
         #expect(await names(in: cache) == (5...20).map(name))
-        #expect(reports.removals.allSatisfy { $0.reason == .countLimit })
+        #expect(reports.removals.allSatisfy { $0.evictionReason == .countLimit })
         #expect(reports.removals.map(\.name) == (0..<5).map(name))
     }
 
@@ -141,7 +140,7 @@ struct SizeAndCountTests {
         #expect(error?.code == .tooLarge)
         #expect(await cache.data(for: key("a")) == nil)
         #expect(cache.statistics.failures == 1 && cache.statistics.stores == 0)
-        await cache.clean()
+        await cache.trim()
         #expect(await cache.count == 0)
         #expect(directory.files.isEmpty)
     }
@@ -188,7 +187,7 @@ struct SizeAndCountTests {
 
         let byCount = await cache.trim(toSize: .max, count: 7)
         #expect(byCount.removals.map(\.name) == (0..<3).map(name))
-        #expect(byCount.removals.allSatisfy { $0.reason == .requested })
+        #expect(byCount.removals.allSatisfy { $0.evictionReason == .trimmed })
 
         let bySize = await cache.trim(toSize: 4 * block)
         #expect(bySize.removals.map(\.name) == (3..<6).map(name))
@@ -203,10 +202,10 @@ struct SizeAndCountTests {
 
     @Test func `cleaning a cache that keeps its limits changes nothing`() async throws {
         let cache = cache(DataCacheLimits())
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         #expect(directory.files.isEmpty)
         try await cache.store(bytes(10), for: key("a"))
-        #expect(await cache.clean().removals.isEmpty)
+        #expect(await cache.trim().removals.isEmpty)
         #expect(await cache.count == 1)
     }
 
@@ -215,7 +214,7 @@ struct SizeAndCountTests {
         for number in 0..<10 { try await roomy.store(bytes(1000), for: key("\(number)")) }
         await roomy.flush()
 
-        let report = await cache(DataCacheLimits(maximumCount: 4, trimTarget: 1)).clean()
+        let report = await cache(DataCacheLimits(maximumCount: 4, trimTarget: 1)).trim()
 
         #expect(report.removals.map(\.name) == (0..<6).map(name))
         #expect(await roomy.count == 4)

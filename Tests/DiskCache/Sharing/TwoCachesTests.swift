@@ -79,7 +79,7 @@ struct TwoCachesTests {
         try await two.store(lasting, for: key("a"))
         clock.advance(by: .seconds(10))
 
-        await one.clean()
+        await one.trim()
 
         try await expect(lasting, in: one)
         try await expect(lasting, in: two)

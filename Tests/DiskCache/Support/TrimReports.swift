@@ -8,7 +8,7 @@ final class TrimReports: Sendable {
 
     var all: [DataCacheTrimReport] { reports.value }
 
-    var removals: [DataCacheTrimReport.Removal] { all.flatMap(\.removals) }
+    var removals: [DataCacheItem] { all.flatMap(\.removals) }
 
     /// For a cache to call.
     func add(_ report: DataCacheTrimReport) {

@@ -41,7 +41,7 @@ import Testing
             ])
         let statistics = cache.statistics
         #expect(statistics.stores == 8)
-        #expect(statistics.rejections == 1 && statistics.rejectedCost == 9 * unit)
+        #expect(statistics.failures == 1 && statistics.failedCost == 9 * unit)
         #expect(statistics.evictions.values.reduce(0, +) == 8)
         #expect(statistics.evictions[.replaced] == 2)
         #expect(statistics.evictedCosts[.removed] == 3 * unit)
@@ -71,7 +71,7 @@ import Testing
         }
         box.change { $0 = cache }
         for key in 0..<10 { cache.store(key, for: key, cost: 1) }
-        #expect(calls.value + cache.statistics.rejections >= 7)
+        #expect(calls.value + cache.statistics.failures >= 7)
         #expect(cache.totalCost <= 3)
         box.change { $0 = nil }
     }
@@ -187,7 +187,7 @@ import Testing
 
         #expect(!cache.store(9, for: 9, cost: 10))
 
-        #expect(cache.statistics.rejections == 1 && cache.statistics.rejectedCost == 10)
+        #expect(cache.statistics.failures == 1 && cache.statistics.failedCost == 10)
         #expect(
             cache.statistics.stores == before.stores && cache.statistics.storedCost == before.storedCost
                 && cache.statistics.evictions == before.evictions)
@@ -198,7 +198,7 @@ import Testing
         #expect(evicted.value == [4: .replaced])
         #expect(!cache.store(9, for: 3, cost: 11))
         #expect(evicted.value == [4: .replaced, 3: .replaced])
-        #expect(cache.statistics.rejections == 3)
+        #expect(cache.statistics.failures == 3)
     }
 
     @Test func `what the policy refuses is found while it is held`() {

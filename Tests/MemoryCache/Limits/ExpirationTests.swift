@@ -62,7 +62,7 @@ import Testing
         cache.store(1, for: 1, cost: 1)
         #expect(!cache.store(2, for: 1, cost: 1, timeToLive: life))
         #expect(cache.value(for: 1) == nil)
-        #expect(cache.statistics.rejections == 1)
+        #expect(cache.statistics.failures == 1)
     }
 
     @Test func `a time longer than clocks go is no end`() {
@@ -87,9 +87,18 @@ import Testing
         let cache = cache(.seconds(1))
         for key in 0..<10 { cache.store(key, for: key, cost: 1, timeToLive: key % 2 == 0 ? .seconds(5) : nil) }
         clock.advance(by: .seconds(2))
-        cache.removeExpired()
+        cache.trim()
         #expect(cache.count == 5)
         #expect(cache.removeValue(for: 0) == 0)
+    }
+
+    @Test func `a trim removes the expired entries first`() {
+        let cache = cache(nil)
+        for key in 0..<10 { cache.store(key, for: key, cost: 1, timeToLive: key >= 5 ? .seconds(1) : nil) }
+        clock.advance(by: .seconds(2))
+        cache.trim(count: 5)
+        #expect((0..<5).allSatisfy { cache.contains($0) })
+        #expect(cache.statistics.evictions == [.expired: 5])
     }
 
     @Test func `an entry that is stored again has the new time`() {

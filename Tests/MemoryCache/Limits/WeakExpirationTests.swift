@@ -72,7 +72,7 @@ struct WeakExpirationTests {
         cache.store(held, for: 1, cost: 11, timeToLive: .seconds(1))
         cache.store(other, for: 2, cost: 11)
         clock.advance(by: .seconds(3600))
-        cache.removeExpired()
+        cache.trim()
         #expect(cache.value(for: 1) == nil && cache.value(for: 2) != nil)
         withExtendedLifetime((held, other)) {}
     }

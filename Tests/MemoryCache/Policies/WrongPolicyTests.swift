@@ -11,8 +11,6 @@ struct WrongPolicyTests {
     }
 
     private struct WrongPolicy: EvictionPolicy {
-        static var readsMarks: Bool { true }
-
         let fault: Fault
         let foreign: Int?
         private var slots: [Int] = []
@@ -20,24 +18,22 @@ struct WrongPolicyTests {
 
         init(_ fault: Fault, foreign: Int?) { (self.fault, self.foreign) = (fault, foreign) }
 
-        mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+        mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool) {
             slots.append(slot)
         }
 
+        mutating func use(_ slot: Int) {}
+
         mutating func remove(_ slot: Int) { slots.removeAll { $0 == slot } }
 
-        mutating func evict(marks: AccessMarks) -> Int? {
+        mutating func evict() -> Int? {
             switch fault {
             case .sameSlotAgain:
                 if let last, !slots.isEmpty { return last }
                 last = slots.popLast()
                 return last
-            case .slotOfAnother:
-                if let foreign { #expect(marks.takeCount(foreign) == 0 && marks.lastUse(foreign) == 0) }
-                return foreign
-            case .negativeSlot:
-                #expect(marks.takeCount(-1) == 0 && marks.lastUse(.min) == 0)
-                return -1
+            case .slotOfAnother: return foreign
+            case .negativeSlot: return -1
             case .silence: return nil
             }
         }
@@ -49,12 +45,13 @@ struct WrongPolicyTests {
     private struct Collector: EvictionPolicy {
         let slots: Guarded<[Int]>
 
-        mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+        mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool) {
             slots.change { $0.append(slot) }
         }
 
+        mutating func use(_ slot: Int) {}
         mutating func remove(_ slot: Int) {}
-        mutating func evict(marks: AccessMarks) -> Int? { nil }
+        mutating func evict() -> Int? { nil }
         mutating func removeAll() {}
     }
 

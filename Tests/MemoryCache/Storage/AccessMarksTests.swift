@@ -20,6 +20,13 @@ struct AccessMarksTests {
         #expect(marks.takeCount(3) == 15)
     }
 
+    @Test func `a slot that was never in use has no uses`() {
+        let marks = AccessMarks()
+        for slot in [Int.min, -1, 2000, .max] {
+            #expect(marks.takeCount(slot) == 0 && marks.lastUse(slot) == 0, "\(slot)")
+        }
+    }
+
     @Test(.spawnsProcesses) func `a use that tells nothing new writes nothing`() async {
         await #expect(processExitsWith: .success) {
             // A page that may not be written any more when the last uses are noted.

@@ -48,7 +48,7 @@ struct ShrinkTests {
 
         // Sixty thousand places would take a thousand times as long as ten.
         let bound = least { _ = small.entries } * 40 + .microseconds(50)
-        let (looking, sweeping) = (least { _ = large.entries }, least { large.removeExpired() })
+        let (looking, sweeping) = (least { _ = large.entries }, least { large.trim() })
         #expect(looking < bound)
         #expect(sweeping < bound)
         #expect(large.entries.count == 11)

@@ -66,7 +66,7 @@ struct TieredDataCacheTests {
         let closed = tiers(.readOnly, .readOnly)
         await #expect(throws: DataCacheError.self) { try await closed.store(entry("a"), for: key) }
 
-        #expect(cache.statistics.description == "2 of 3 found, 1 stored, 0 failed, 0 damaged, 0 trimmed")
+        #expect(cache.statistics.description == "2 of 3 found, 1 stored, 0 failed, 0 damaged, 0 evicted")
         #expect(cache.statistics.hitRatio == 2.0 / 3)
         #expect(closed.statistics.failures == 1 && closed.statistics.stores == 0)
     }

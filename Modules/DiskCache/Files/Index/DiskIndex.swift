@@ -59,17 +59,23 @@ final class DiskIndex: Sendable {
     /// - Returns: The reason why the index may lack entries, or nil if it is complete.
     @discardableResult
     func load() -> DataCacheError? {
-        let isComplete = state.withLock { state in
-            state.refresh(path)
-            return state.isComplete
-        }
-        guard !isComplete, !isMissing else { return nil }
+        guard !isLoaded else { return nil }
         do throws(DataCacheError) {
             try change { _ throws(DataCacheError) in }
             return nil
         } catch {
             return error
         }
+    }
+
+    /// Whether the index has all entries, or the cache's directory does not exist. Reads the changes of other
+    /// processes, but waits for none.
+    var isLoaded: Bool {
+        let isComplete = state.withLock { state in
+            state.refresh(path)
+            return state.isComplete
+        }
+        return isComplete || isMissing
     }
 
     /// The number of bytes and of entries.

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 
 /// An entry in the index.
 struct IndexEntry: Sendable, Equatable {

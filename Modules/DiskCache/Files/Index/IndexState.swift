@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoRuntime
 
 /// The index in memory, and the position up to which its file has been read. Reads of the file are short, but block.
 struct IndexState: Sendable {

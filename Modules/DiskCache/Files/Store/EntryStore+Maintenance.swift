@@ -188,9 +188,9 @@ extension DataCacheVerification {
 }
 
 extension DataCacheItem {
-    init(_ entry: IndexEntry) {
+    init(_ entry: IndexEntry, evictionReason: EvictionReason? = nil) {
         self.init(
             name: entry.name.text, size: entry.size, storedAt: entry.storedAt.date, lastUse: entry.lastUse.date,
-            expiry: entry.expiry?.date)
+            expiry: entry.expiry?.date, evictionReason: evictionReason)
     }
 }

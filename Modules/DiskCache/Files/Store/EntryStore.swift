@@ -18,9 +18,9 @@ final class EntryStore: Sendable {
     let index: DiskIndex
     private let durability: Durability
     private let clock: any TimeSource
-    private let counts = Locked(DataCacheStatistics())
+    private let counts = Locked(CacheStatistics())
     private let isSwept = Locked(false)
-    private let unreported = Locked<[DataCacheTrimReport.Removal]>([])
+    private let unreported = Locked<[DataCacheItem]>([])
 
     init(
         _ paths: EntryPaths, limits: DataCacheLimits, durability: Durability, lockTimeout: Duration,
@@ -35,9 +35,9 @@ final class EntryStore: Sendable {
 
     var now: Timestamp { Timestamp(clock.now) }
 
-    var statistics: DataCacheStatistics { counts.withLock { $0 } }
+    var statistics: CacheStatistics { counts.withLock { $0 } }
 
-    func count(_ change: (inout DataCacheStatistics) -> Void) { counts.withLock { change(&$0) } }
+    func count(_ change: (inout CacheStatistics) -> Void) { counts.withLock { change(&$0) } }
 
     func countLookup(isHit: Bool) {
         count { counts in
@@ -152,6 +152,21 @@ final class EntryStore: Sendable {
         }
     }
 
+    /// Returns the key of the entry with a name, or nil if it is absent, expired or damaged. Reads the whole file, and
+    /// records no use.
+    func key(named name: EntryName) -> ImageKey? {
+        guard let found = try? files.verifiedEntry(name) else { return nil }
+        switch index.find(name, at: now, limits: limits) {
+        case .present: return found.key
+        case .expired: return nil
+        case .absent, .unknown:
+            let isOver = limits.isOver(
+                storedAt: found.storedAt, lastUse: found.storedAt, expiry: found.entry.expiry.map { Timestamp($0) },
+                now: now)
+            return isOver ? nil : found.key
+        }
+    }
+
     /// Checks again an entry that a reader could not confirm, while no other process makes changes. Removes the entry
     /// if it is damaged or expired.
     func confirm(_ key: ImageKey) -> CachedData? {
@@ -166,7 +181,7 @@ final class EntryStore: Sendable {
                     entry.expiry = found.expiry?.date
                     return entry
                 }
-                count { $0.trimmedEntries += 1 }
+                count { $0.recordEvictions(.expired, count: 1, cost: found.size) }
             case .damaged: count { $0.damagedEntries += 1 }
             case .absent: break
             case .unavailable: return nil
@@ -181,11 +196,11 @@ final class EntryStore: Sendable {
     func removeExpired(_ key: ImageKey) {
         let name = EntryName(key)
         _ = try? index.change { change throws(DataCacheError) in
-            let isOver = change.read { table in
-                table.position(of: name).map { table[$0].isExpired(limits, at: now) } ?? false
+            let expired = change.read { table in
+                table.position(of: name).map { table[$0] }.flatMap { $0.isExpired(limits, at: now) ? $0 : nil }
             }
-            guard isOver, remove(name, change) else { return }
-            count { $0.trimmedEntries += 1 }
+            guard let expired, remove(name, change) else { return }
+            count { $0.recordEvictions(.expired, count: 1, cost: expired.size) }
         }
     }
 
@@ -369,7 +384,7 @@ final class EntryStore: Sendable {
         // Within the limits it has no size goal: entries stored during its scan request a trim of their own.
         return EntryTrim(
             toSize: isOver ? limits.sizeAfterTrim : .max, count: isOver ? limits.countAfterTrim : .max,
-            sizeOfLast: limits.maximumCount > 0 ? limits.maximumSize : 0, reason: .sizeLimit)
+            sizeOfLast: limits.maximumCount > 0 ? limits.maximumSize : 0, reason: .costLimit)
     }
 
     /// Performs a step of a trim. Returns whether it was the last one.
@@ -379,11 +394,13 @@ final class EntryStore: Sendable {
         do throws(DataCacheError) {
             try index.change { change throws(DataCacheError) in
                 let chosen = change.read { trim.choose(in: $0, at: now, limits: limits) }
-                let removed = chosen.filter { removeFile($0.name, in: change.file.directory) }
+                let removed = chosen.filter { removeFile($0.entry.name, in: change.file.directory) }
                 guard !removed.isEmpty else { return }
-                change.recordRemovals(removed.map(\.name))
+                change.recordRemovals(removed.map(\.entry.name))
                 trim.record(removed)
-                count { $0.trimmedEntries += removed.count }
+                count { counts in
+                    for choice in removed { counts.recordEvictions(choice.reason, count: 1, cost: choice.entry.size) }
+                }
             }
             return trim.isDone
         } catch {
@@ -392,7 +409,7 @@ final class EntryStore: Sendable {
         }
     }
 
-    private func trim(toSize size: Int, reason: DataCacheTrimReport.Reason) -> DataCacheTrimReport {
+    private func trim(toSize size: Int, reason: EvictionReason) -> DataCacheTrimReport {
         var trim = EntryTrim(toSize: size, count: .max, reason: reason)
         while !advance(&trim) {}
         return trim.report

@@ -5,6 +5,12 @@ import AlcedoCore
 /// A trim scans a few entries at a time for candidates, under the lock of the index in memory only. It checks each
 /// candidate again under the lock of the index file before the entry is removed.
 struct EntryTrim: Sendable {
+    /// An entry that was chosen for removal.
+    struct Choice: Sendable {
+        var entry: IndexEntry
+        var reason: EvictionReason
+    }
+
     private enum Stage {
         /// The scan still has to visit the entries at the positions below this one.
         case scanning(below: Int)
@@ -26,7 +32,7 @@ struct EntryTrim: Sendable {
     /// The maximum size of a single remaining entry that the trim keeps although it exceeds `size` or `count`.
     let sizeOfLast: Int
     /// The reason that is reported for entries that have not expired and do not exceed the count limit.
-    let reason: DataCacheTrimReport.Reason
+    let reason: EvictionReason
     private(set) var report = DataCacheTrimReport()
 
     private var stage = Stage.scanning(below: .max)
@@ -40,7 +46,7 @@ struct EntryTrim: Sendable {
     /// The candidates in the order of their last use; the least recently used one is last.
     private var oldest: [OldestEntries.Candidate] = []
 
-    init(toSize size: Int, count: Int, sizeOfLast: Int = 0, reason: DataCacheTrimReport.Reason) {
+    init(toSize size: Int, count: Int, sizeOfLast: Int = 0, reason: EvictionReason) {
         self.size = size
         self.count = count
         self.sizeOfLast = sizeOfLast
@@ -83,14 +89,12 @@ struct EntryTrim: Sendable {
 
     /// Returns the next entries to remove, judged by their present state. Returns an empty array if there are none at
     /// the moment.
-    mutating func choose(in table: IndexTable, at now: Timestamp, limits: DataCacheLimits) -> [DataCacheTrimReport
-        .Choice]
-    {
-        var chosen: [DataCacheTrimReport.Choice] = []
+    mutating func choose(in table: IndexTable, at now: Timestamp, limits: DataCacheLimits) -> [Choice] {
+        var chosen: [Choice] = []
         var (leftSize, leftCount) = (table.totalSize, table.count)
         for _ in 0..<Self.candidateLimit where chosen.count < Self.removalLimit {
             let name: EntryName
-            let reason: DataCacheTrimReport.Reason
+            let reason: EvictionReason
             if let candidate = expired.popLast() {
                 guard let position = table.position(of: candidate), table[position].isExpired(limits, at: now) else {
                     continue
@@ -105,16 +109,16 @@ struct EntryTrim: Sendable {
                     ignoresRecentUse || table[position].useNumber == candidate.use
                 else { continue }
                 let isTooLarge = leftSize > size
-                (name, reason) = (candidate.name, isTooLarge || self.reason != .sizeLimit ? self.reason : .countLimit)
+                (name, reason) = (candidate.name, isTooLarge || self.reason != .costLimit ? self.reason : .countLimit)
             } else {
                 if chosen.isEmpty { rescan() }
                 break
             }
             // A scan may meet an entry twice.
-            guard !chosen.contains(where: { $0.name == name }), let position = table.position(of: name) else {
+            guard !chosen.contains(where: { $0.entry.name == name }), let position = table.position(of: name) else {
                 continue
             }
-            chosen.append(.init(name: name, size: table[position].size, reason: reason))
+            chosen.append(Choice(entry: table[position], reason: reason))
             leftSize -= table[position].size
             leftCount -= 1
         }
@@ -122,11 +126,9 @@ struct EntryTrim: Sendable {
     }
 
     /// Records the chosen entries that were removed.
-    mutating func record(_ choices: [DataCacheTrimReport.Choice]) {
+    mutating func record(_ choices: [Choice]) {
         if !choices.isEmpty { hasProgress = true }
-        for choice in choices {
-            report.removals.append(.init(name: choice.name.text, size: choice.size, reason: choice.reason))
-        }
+        report.removals += choices.map { DataCacheItem($0.entry, evictionReason: $0.reason) }
     }
 
     /// Records why an entry cannot be removed. The report has the first reason.
@@ -148,14 +150,5 @@ struct EntryTrim: Sendable {
         }
         ignoresRecentUse = !hasProgress
         hasProgress = false
-    }
-}
-
-extension DataCacheTrimReport {
-    /// An entry that was chosen for removal.
-    struct Choice: Sendable {
-        var name: EntryName
-        var size: Int
-        var reason: Reason
     }
 }

@@ -61,9 +61,9 @@ struct DatabaseFile<Queries> {
 
     private mutating func open(makesFile: Bool) throws(SQLiteFailure) -> Queries? {
         let path = try self.path
-        let identity = FileIdentity(path: path)
+        let identity = FileIdentity(linkAt: path)
         if let opened, opened.identity == identity, isUnchanged(path) {
-            guard companions.allSatisfy({ FileIdentity(path: $0.path) == $0.file.identity }) else {
+            guard companions.allSatisfy({ FileIdentity(linkAt: $0.path) == $0.file.identity }) else {
                 throw SQLiteFailure(.damaged, "somebody has taken the log of \(path)")
             }
             return opened.queries
@@ -120,7 +120,7 @@ struct DatabaseFile<Queries> {
         (opened, unchanged, companions) = (nil, nil, [])
         let lock = try DirectoryLock(path: path + ".lock", timeout: lockTimeout)
         defer { extendLifetime(lock) }
-        guard tried?.identity == FileIdentity(path: path) else { return }
+        guard tried?.identity == FileIdentity(linkAt: path) else { return }
         // The space is freed at once, not when the last connection closes: the disk may be full. Processes that still
         // read the old file find it damaged, and then open the new one.
         for suffix in ["", "-wal"] { Self.empty(path + suffix) }
@@ -220,31 +220,6 @@ private struct DirectoryLock: ~Copyable {
     }
 }
 
-/// The identity of a file, which distinguishes it from a later file of the same name.
-private struct FileIdentity: Equatable {
-    private let device: UInt64
-    private let node: UInt64
-
-    /// Creates the identity of the file at a path. Returns nil if there is none.
-    init?(path: String) {
-        var facts = stat()
-        guard lstat(path, &facts) == 0 else { return nil }
-        self.init(facts)
-    }
-
-    /// Creates the identity of an open file. Returns nil if the descriptor is invalid.
-    init?(descriptor: Int32) {
-        var facts = stat()
-        guard fstat(descriptor, &facts) == 0 else { return nil }
-        self.init(facts)
-    }
-
-    private init(_ facts: stat) {
-        device = UInt64(facts.st_dev)
-        node = UInt64(facts.st_ino)
-    }
-}
-
 /// The state of a file that this process cannot write to. A comparison shows whether another process has changed it.
 private struct FileState: Equatable {
     private let identity: FileIdentity
@@ -255,7 +230,7 @@ private struct FileState: Equatable {
     /// Creates the state of the file at a path. Returns nil if there is none.
     init?(path: String) {
         var facts = stat()
-        guard let identity = FileIdentity(path: path), lstat(path, &facts) == 0 else { return nil }
+        guard let identity = FileIdentity(linkAt: path), lstat(path, &facts) == 0 else { return nil }
         self.identity = identity
         size = Int(facts.st_size)
         seconds = facts.st_mtim.tv_sec

@@ -19,6 +19,8 @@ final class EntryChanges {
     private static let sliceCount = 128
     /// The number of rows that one scan for expired entries reads.
     private static let scanCount = 512
+    /// The columns that ``item(_:)`` reads.
+    private static let itemColumns = "id, name, size, file, blocks, stored, used, expiry"
 
     let queries: EntryQueries
     /// Whether the connection has not been used yet.
@@ -51,17 +53,17 @@ final class EntryChanges {
             """)
         insertContent = try connection.prepare(
             "INSERT INTO content (id, resource, variant, metadata, data) VALUES (?, ?, ?, ?, ?)")
-        findItem = try connection.prepare("SELECT id, name, size, file, blocks FROM entry WHERE name = ?")
+        findItem = try connection.prepare("SELECT \(Self.itemColumns) FROM entry WHERE name = ?")
         itemsOfResource = try connection.prepare(
             """
-            SELECT id, name, size, file, blocks FROM entry JOIN content USING (id) \
+            SELECT \(Self.itemColumns) FROM entry JOIN content USING (id) \
             WHERE entry.resource = ? AND content.resource = ?
             """)
         oldestItems = try connection.prepare(
-            "SELECT id, name, size, file, blocks FROM entry ORDER BY recency, id LIMIT ?")
+            "SELECT \(Self.itemColumns) FROM entry ORDER BY recency, id LIMIT ?")
         expiredItems = try connection.prepare(
             """
-            SELECT id, name, size, file, blocks FROM (SELECT * FROM entry WHERE id > ?1 ORDER BY id LIMIT ?2) \
+            SELECT \(Self.itemColumns) FROM (SELECT * FROM entry WHERE id > ?1 ORDER BY id LIMIT ?2) \
             WHERE iif(expiry IS NULL, \
             0.0 + ?3 - iif(stored > ?3, used, iif(?4, max(used, stored), stored)) >= ?5, expiry <= ?3)
             """)
@@ -163,7 +165,7 @@ final class EntryChanges {
             guard let found = try queries.unverifiedEntry(id), try !found.isIntact(values) else { return nil }
             return StoredItem(
                 id: id, name: found.row.name, size: found.row.size, file: found.row.file,
-                fileSize: found.row.fileSize)
+                fileSize: found.row.fileSize, times: found.row.times)
         }
     }
 
@@ -243,7 +245,7 @@ final class EntryChanges {
                 guard let reason = goal.reason(for: totals) else { break }
                 totals.remove(item)
                 victims.append(item)
-                slice.removals.append(DataCacheTrimReport.Removal(name: item.name, size: item.size, reason: reason))
+                slice.removals.append(item.item(removedFor: reason))
             }
             slice.isDone = items.count < Self.sliceCount || victims.count < items.count
             try removeRows(victims)
@@ -266,11 +268,10 @@ final class EntryChanges {
     }
 
     /// Removes all files of values, before the database is replaced. Returns their entries as removed.
-    func removeAllFiles(because reason: DataCacheTrimReport.Reason) throws(SQLiteFailure) -> TrimSlice {
+    func removeAllFiles(because reason: EvictionReason) throws(SQLiteFailure) -> TrimSlice {
         let items = try oldestItems.rows(.integer(-1), read: Self.item)
         removeFiles(of: items)
-        return TrimSlice(
-            removals: items.map { DataCacheTrimReport.Removal(name: $0.name, size: $0.size, reason: reason) })
+        return TrimSlice(removals: items.map { $0.item(removedFor: reason) })
     }
 
     /// Removes expired entries among the next few hundred after `id`.
@@ -321,7 +322,7 @@ final class EntryChanges {
         return StoredItem(
             id: row.integer(0), name: name, size: EntryQueries.size(row.integer(2)),
             file: row.optionalInteger(3).flatMap { ValueName(entry: name, token: $0) },
-            fileSize: EntryQueries.size(row.integer(4)))
+            fileSize: EntryQueries.size(row.integer(4)), times: EntryQueries.times(row, from: 5))
     }
 
     private func removeRow(named name: String) throws(SQLiteFailure) -> StoredItem? {

@@ -141,7 +141,7 @@ final class EntryQueries {
         try connection.prepare("PRAGMA integrity_check(1)").firstRow { $0.text(0) } == "ok"
     }
 
-    private static func times(_ row: Statement.Row, from column: Int32) -> EntryTimes {
+    static func times(_ row: Statement.Row, from column: Int32) -> EntryTimes {
         EntryTimes(
             stored: Timestamp(milliseconds: row.integer(column)),
             used: Timestamp(milliseconds: row.integer(column + 1)),

@@ -34,6 +34,14 @@ struct StoredItem: Sendable {
     var file: ValueName?
     /// The number of bytes that the file occupies; zero without a file.
     var fileSize: Int
+    var times: EntryTimes
+
+    /// Returns the description of the entry for a report.
+    func item(removedFor reason: EvictionReason) -> DataCacheItem {
+        DataCacheItem(
+            name: name, size: size, storedAt: times.stored.date, lastUse: times.used.date, expiry: times.expiry?.date,
+            evictionReason: reason)
+    }
 }
 
 /// The part of the database file that an entry occupies.
@@ -79,12 +87,12 @@ enum PageShare {
 struct TrimGoal: Sendable {
     var size = Int.max
     var count = Int.max
-    var reason = DataCacheTrimReport.Reason.requested
+    var reason = EvictionReason.trimmed
     /// The limits within which the most recently used entry is kept, or nil if it may be removed too.
     var limits: DataCacheLimits?
 
     /// Creates the goal of a requested trim.
-    init(size: Int, count: Int, reason: DataCacheTrimReport.Reason) {
+    init(size: Int, count: Int, reason: EvictionReason) {
         self.size = size
         self.count = count
         self.reason = reason
@@ -97,23 +105,23 @@ struct TrimGoal: Sendable {
         self.limits = limits
         if isTooLarge { size = limits.sizeAfterTrim }
         if areTooMany { count = limits.countAfterTrim }
-        reason = isTooLarge ? .sizeLimit : .countLimit
+        reason = isTooLarge ? .costLimit : .countLimit
     }
 
     /// Returns the reason why the least recently used entry has to be removed, or nil if it may be kept.
-    func reason(for totals: EntryTotals) -> DataCacheTrimReport.Reason? {
+    func reason(for totals: EntryTotals) -> EvictionReason? {
         let isTooLarge = totals.occupiedSize > size
         guard totals.count > 0, isTooLarge || totals.count > count else { return nil }
         if let limits, totals.count == 1, totals.size <= limits.maximumSize, totals.count <= limits.maximumCount {
             return nil
         }
-        return reason == .sizeLimit && !isTooLarge ? .countLimit : reason
+        return reason == .costLimit && !isTooLarge ? .countLimit : reason
     }
 }
 
 /// A part of a trim.
 struct TrimSlice: Sendable {
-    var removals: [DataCacheTrimReport.Removal] = []
+    var removals: [DataCacheItem] = []
     /// Whether the trim is complete.
     var isDone = true
 }

@@ -34,7 +34,9 @@ struct ValueDirectory: Sendable {
     func read(_ name: ValueName, count: Int) throws(SQLiteFailure) -> Data? {
         do throws(SystemError) {
             let file = try Descriptor(opening: Self.path(of: name), beneath: openDirectory(), O_RDONLY | O_NONBLOCK)
-            return try file.contents(count: count)
+            guard let size = try file.regularFileSize(), size.length == count else { return nil }
+            guard let bytes = try file.read(count) else { return nil }
+            return bytes.prefix(count)
         } catch {
             guard Self.isInvalid(error) else { throw failure(error.number, doing: "read a value in") }
             return nil
@@ -44,21 +46,22 @@ struct ValueDirectory: Sendable {
     /// Writes a new value. A failed write leaves no file.
     func write(_ data: Data, for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
         var value = try makeValue(for: key)
-        guard value.file.write(data), durability == .none || value.file.synchronize(),
-            durability != .directory || synchronizeDirectory(of: value.name), let size = value.file.occupiedSize
+        guard value.file.write(data.bytes, RawSpan()), durability == .none || value.file.synchronize(),
+            durability != .directory || synchronizeDirectory(of: value.name), let status = value.file.status
         else {
             let reason = errno
             remove(value.name)
             throw failure(reason)
         }
-        value.occupiedSize = size
+        value.occupiedSize = FileSize(status).occupied
         return value
     }
 
     /// Removes a value, anything else in its place, or a symbolic link in place of its directory.
     func remove(_ name: ValueName) {
         do throws(SystemError) {
-            let shard = try Descriptor(openingDirectory: Self.path(of: name.shard), beneath: openDirectory())
+            let shard = try Descriptor(
+                opening: Self.path(of: name.shard), beneath: openDirectory(), Descriptor.onlyPath)
             shard.clear(name.fileName)
         } catch {
             if error.number == ELOOP { removeLinks(above: name) }
@@ -89,7 +92,7 @@ struct ValueDirectory: Sendable {
         }
         switch consume opened {
         case .success(let file):
-            if file.lock(), try isAbandoned() { remove(name) }
+            if file.lockLinked(), try isAbandoned() { remove(name) }
             extendLifetime(file)
         case .failure(let error):
             // A cache never creates a symbolic link.
@@ -107,11 +110,13 @@ struct ValueDirectory: Sendable {
         [ENOENT, ENOTDIR, ELOOP, ENXIO, ENODEV].contains(error.number)
     }
 
-    private func openDirectory() throws(SystemError) -> Descriptor { try Descriptor(openingDirectory: directory) }
+    private func openDirectory() throws(SystemError) -> Descriptor {
+        try Descriptor(opening: directory, Descriptor.onlyPath)
+    }
 
     private func names(in shard: String) throws(SQLiteFailure) -> [String] {
         do throws(SystemError) {
-            let opened = try Descriptor(openingDirectory: shard, beneath: openDirectory())
+            let opened = try Descriptor(opening: shard, beneath: openDirectory(), Descriptor.onlyPath)
             if let names = opened.names() { return names }
         } catch {
             if error.number == ELOOP, let directory = try? openDirectory() { directory.removeLink(shard) }
@@ -124,7 +129,7 @@ struct ValueDirectory: Sendable {
     private func removeLinks(above name: ValueName) {
         guard let directory = try? openDirectory() else { return }
         directory.removeLink(Self.name)
-        guard let values = try? Descriptor(openingDirectory: Self.name, beneath: directory) else { return }
+        guard let values = try? Descriptor(opening: Self.name, beneath: directory, Descriptor.onlyPath) else { return }
         values.removeLink(String(name.shard))
     }
 
@@ -134,7 +139,7 @@ struct ValueDirectory: Sendable {
             let name = ValueName(newFor: key)
             do throws(SystemError) {
                 let file = try makeFile(name)
-                if file.lock() { return WrittenValue(name: name, file: file) }
+                if file.lockLinked() { return WrittenValue(name: name, file: file) }
                 remove(name)
             } catch {
                 guard error.number == EEXIST else { throw failure(error.number) }
@@ -151,8 +156,10 @@ struct ValueDirectory: Sendable {
         } catch {
             guard [ENOENT, ELOOP].contains(error.number) else { throw error }
         }
+        directory.removeLink(Self.name)
         try directory.makeDirectory(Self.name)
-        let values = try Descriptor(openingDirectory: Self.name, beneath: directory)
+        let values = try Descriptor(opening: Self.name, beneath: directory, Descriptor.onlyPath)
+        values.removeLink(String(name.shard))
         try values.makeDirectory(String(name.shard))
         return try Descriptor(opening: Self.path(of: name), beneath: directory, flags)
     }
@@ -176,6 +183,11 @@ struct ValueDirectory: Sendable {
     private func failure(_ reason: Int32, doing action: String = "write to") -> SQLiteFailure {
         SQLiteFailure(systemError: reason, doing: "cannot \(action) \(directory)/\(Self.name)")
     }
+}
+
+extension Descriptor {
+    /// Locks the file. Returns false if another descriptor has the lock, or if the file has been removed.
+    fileprivate func lockLinked() -> Bool { lock() && (status?.st_nlink ?? 0) > 0 }
 }
 
 /// A value that is being written and that no row names yet. Its file is locked while this value exists, so that no

@@ -9,7 +9,8 @@ public import Synchronization
 ///
 /// `@unchecked` because of the pointer. It changes only while the cache is locked for writing, and the marks are
 /// atomic.
-public final class AccessMarks: @unchecked Sendable {
+@usableFromInline
+final class AccessMarks: @unchecked Sendable {
     @usableFromInline var marks: UnsafeMutablePointer<Atomic<UInt64>>
     private var capacity = 16
 
@@ -57,7 +58,7 @@ public final class AccessMarks: @unchecked Sendable {
 
     /// Returns the number of uses of the entry in `slot` since the previous call, up to 15. Returns zero for a slot
     /// that was never in use.
-    public func takeCount(_ slot: Int) -> Int {
+    func takeCount(_ slot: Int) -> Int {
         guard 0..<capacity ~= slot else { return 0 }
         let mark = marks[slot].load(ordering: .relaxed)
         marks[slot].store(mark & ~0xFF, ordering: .relaxed)
@@ -66,7 +67,8 @@ public final class AccessMarks: @unchecked Sendable {
 
     /// Returns the time at which the entry in `slot` was last used or stored, on the cache's own scale, which never
     /// decreases in one thread. Returns zero for a slot that was never in use.
-    public func lastUse(_ slot: Int) -> UInt64 {
+    @usableFromInline
+    func lastUse(_ slot: Int) -> UInt64 {
         0..<capacity ~= slot ? marks[slot].load(ordering: .relaxed) >> 8 : 0
     }
 

@@ -28,7 +28,7 @@
 /// Greedy-Dual-Size-Frequency Caching Policy", HP Laboratories (1998); window size from ghosts, N. Megiddo, D. Modha,
 /// "ARC: A Self-Tuning, Low Overhead Replacement Cache", FAST 2003; marks, F. Corbató, "A Paging Experiment with the
 /// Multics System" (1968).
-struct AdaptivePolicy: EvictionPolicy {
+struct AdaptivePolicy: MarkedEvictionPolicy {
     static var readsMarks: Bool { true }
 
     private struct Entry: Sendable {
@@ -82,7 +82,7 @@ struct AdaptivePolicy: EvictionPolicy {
     init() {}
 
     mutating func insert(
-        _ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks
+        _ slot: Int, hash: UInt64, cost: Int, fits: Bool, marks: AccessMarks
     ) {
         while entries.count <= slot { entries.append(Entry()) }
         var frequency = 0
@@ -99,7 +99,7 @@ struct AdaptivePolicy: EvictionPolicy {
         windowCost += cost
         totalCost += cost
         // While the cache has free capacity, entries enter the main part without a duel.
-        while hasRoom, isWindowTooLarge, let oldest = leastRecentlyUsed(marks) { moveToMain(oldest) }
+        while fits, isWindowTooLarge, let oldest = leastRecentlyUsed(marks) { moveToMain(oldest) }
     }
 
     mutating func remove(_ slot: Int) { forget(slot) }

@@ -1,5 +1,22 @@
 /// A policy that decides which entry a full memory cache evicts.
 ///
+/// ```swift
+/// import AlcedoMemoryCache
+///
+/// /// Evicts the most recently stored entry first.
+/// struct NewestFirst: EvictionPolicy {
+///     private var slots: [Int] = []
+///
+///     mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool) { slots.append(slot) }
+///     mutating func use(_ slot: Int) {}
+///     mutating func remove(_ slot: Int) { slots.removeAll { $0 == slot } }
+///     mutating func evict() -> Int? { slots.popLast() }
+///     mutating func removeAll() { slots = [] }
+/// }
+///
+/// let cache = MemoryCache<String, [UInt8]>(costLimit: 1 << 20, policy: .custom(NewestFirst()))
+/// ```
+///
 /// A policy sees neither keys nor values, only slots, costs and hashes. A slot is a small number that identifies an
 /// entry: 0, 1, 2 and so on, below the largest number of entries that were stored at the same time. The cache reuses a
 /// slot after its entry has left. It calls the policy under its lock, so a policy needs no lock of its own and must not
@@ -8,12 +25,6 @@
 /// The cache keeps its limits even if a policy is wrong. If the policy returns a slot without an entry, or nil while
 /// there are entries, the cache evicts an arbitrary entry and informs the policy with ``remove(_:)``.
 public protocol EvictionPolicy: Sendable {
-    /// Whether the policy reads ``AccessMarks`` when it chooses an entry to evict, instead of being called for each
-    /// use. Default: false.
-    ///
-    /// With such a policy, several threads can read from the cache at the same time.
-    static var readsMarks: Bool { get }
-
     /// Adds an entry that was stored.
     ///
     /// - Parameters:
@@ -21,12 +32,11 @@ public protocol EvictionPolicy: Sendable {
     ///   - hash: The hash of the key, which is the same when the key is stored again. Two keys may have the same hash.
     ///   - cost: The entry's cost, from 0 to half of `Int.max`. The total cost of all entries is at most twice that
     ///     half.
-    ///   - hasRoom: Whether the entry fits without an eviction.
-    ///   - marks: The uses that the cache records, for a policy that reads them.
-    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks)
+    ///   - fits: Whether the entry fits without an eviction.
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool)
 
-    /// Records that an entry was read, or stored again at the same cost. Never called if ``EvictionPolicy/readsMarks``
-    /// is true.
+    /// Records that an entry was read, or stored again at the same cost. Each read calls this under the lock, so the
+    /// reads of a cache with a custom policy do not run at the same time.
     mutating func use(_ slot: Int)
 
     /// Removes an entry. The cache calls this when an entry is removed or replaced, expires, or is evicted without the
@@ -36,14 +46,57 @@ public protocol EvictionPolicy: Sendable {
     /// Chooses the entry to evict next and forgets it. Returns its slot, or nil if there are no entries.
     ///
     /// The policy may choose the entry that was inserted last, to reject it as not worth its cost. The cache then
-    /// counts it as rejected, not as stored and evicted.
-    mutating func evict(marks: AccessMarks) -> Int?
+    /// counts a failed store instead of a store and an eviction.
+    mutating func evict() -> Int?
 
     /// Forgets all entries, including past ones.
     mutating func removeAll()
 }
 
-extension EvictionPolicy {
-    public static var readsMarks: Bool { false }
-    public mutating func use(_ slot: Int) {}
+/// An eviction policy as the cache calls it, which can read the uses that the cache records.
+///
+/// The requirements that ``EvictionPolicy`` also has mean the same here.
+@usableFromInline
+protocol MarkedEvictionPolicy: Sendable {
+    /// Whether the policy reads ``AccessMarks`` when it chooses an entry to evict, instead of being called for each
+    /// use. Default: false.
+    ///
+    /// With such a policy, several threads can read from the cache at the same time.
+    static var readsMarks: Bool { get }
+
+    /// Adds an entry that was stored. `marks` has the uses that the cache records.
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool, marks: AccessMarks)
+
+    /// Records that an entry was read, or stored again at the same cost. Never called if ``readsMarks`` is true.
+    mutating func use(_ slot: Int)
+
+    mutating func remove(_ slot: Int)
+
+    mutating func evict(marks: AccessMarks) -> Int?
+
+    mutating func removeAll()
+}
+
+extension MarkedEvictionPolicy {
+    @usableFromInline static var readsMarks: Bool { false }
+    @usableFromInline mutating func use(_ slot: Int) {}
+}
+
+/// A custom policy, which is called for each use and reads no marks.
+struct UnmarkedPolicy: MarkedEvictionPolicy {
+    private var policy: any EvictionPolicy
+
+    init(_ policy: any EvictionPolicy) { self.policy = policy }
+
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool, marks: AccessMarks) {
+        policy.insert(slot, hash: hash, cost: cost, fits: fits)
+    }
+
+    mutating func use(_ slot: Int) { policy.use(slot) }
+
+    mutating func remove(_ slot: Int) { policy.remove(slot) }
+
+    mutating func evict(marks: AccessMarks) -> Int? { policy.evict() }
+
+    mutating func removeAll() { policy.removeAll() }
 }

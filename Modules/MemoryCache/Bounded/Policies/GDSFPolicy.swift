@@ -7,7 +7,7 @@
 ///
 /// Source: L. Cherkasova, "Improving WWW Proxies Performance with Greedy-Dual-Size-Frequency Caching Policy", HP
 /// Laboratories (1998), with the cost of a miss taken as 1. The queue is a radix heap instead of the paper's heap.
-struct GDSFPolicy: EvictionPolicy {
+struct GDSFPolicy: MarkedEvictionPolicy {
     private struct Entry: Sendable {
         var cost = 0
         var frequency: UInt16 = 1
@@ -22,7 +22,7 @@ struct GDSFPolicy: EvictionPolicy {
     /// Creates a policy without entries.
     init() {}
 
-    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool, marks: AccessMarks) {
         while entries.count <= slot { entries.append(Entry()) }
         entries[slot] = Entry(cost: cost)
         queue.insert(slot, aboveFloor: priority(of: slot))

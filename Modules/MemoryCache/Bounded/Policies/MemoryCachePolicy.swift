@@ -34,7 +34,7 @@ public enum MemoryCachePolicy: Sendable {
 
     /// Returns the policy for a new cache.
     @usableFromInline
-    func makePolicy() -> any EvictionPolicy {
+    func makePolicy() -> any MarkedEvictionPolicy {
         switch self {
         case .adaptive: AdaptivePolicy()
         case .lru, .purging: LRUPolicy()
@@ -43,7 +43,7 @@ public enum MemoryCachePolicy: Sendable {
         case .s3FIFO: S3FIFOPolicy()
         case .wTinyLFU: WTinyLFUPolicy()
         case .gdsf: GDSFPolicy()
-        case .custom(let policy): policy
+        case .custom(let policy): UnmarkedPolicy(policy)
         }
     }
 
@@ -56,12 +56,12 @@ public enum MemoryCachePolicy: Sendable {
 /// A policy that evicts the least recently used entry first, in the exact order of reads.
 ///
 /// Source: P. Denning, "The Working Set Model for Program Behavior", Communications of the ACM 11 (1968).
-private struct LRUPolicy: EvictionPolicy {
+private struct LRUPolicy: MarkedEvictionPolicy {
     private var order = SlotLists(count: 1)
 
     init() {}
 
-    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool, marks: AccessMarks) {
         order.append(slot, to: 0)
     }
 
@@ -77,7 +77,7 @@ private struct LRUPolicy: EvictionPolicy {
 /// A policy that evicts the entry that was stored first, regardless of uses.
 ///
 /// Source: L. Belady, "A Study of Replacement Algorithms for a Virtual-Storage Computer", IBM Systems Journal 5 (1966).
-private struct FIFOPolicy: EvictionPolicy {
+private struct FIFOPolicy: MarkedEvictionPolicy {
     /// True, so that several threads can read at the same time. The policy ignores the marks.
     static var readsMarks: Bool { true }
 
@@ -85,7 +85,7 @@ private struct FIFOPolicy: EvictionPolicy {
 
     init() {}
 
-    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool, marks: AccessMarks) {
         order.append(slot, to: 0)
     }
 

@@ -5,7 +5,7 @@
 ///
 /// Source: J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, "FIFO Queues are All You Need for Cache Eviction", SOSP
 /// 2023.
-struct S3FIFOPolicy: EvictionPolicy {
+struct S3FIFOPolicy: MarkedEvictionPolicy {
     static var readsMarks: Bool { true }
 
     private struct Entry: Sendable {
@@ -31,7 +31,7 @@ struct S3FIFOPolicy: EvictionPolicy {
     /// Creates a policy without entries.
     init() {}
 
-    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool, marks: AccessMarks) {
         while entries.count <= slot { entries.append(Entry()) }
         let isKnown = ghosts.take(hash) != nil
         entries[slot] = Entry(hash: hash, cost: cost, isInMain: isKnown)

@@ -3,7 +3,7 @@
 ///
 /// Source: Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson, K. V. Rashmi, "SIEVE is Simpler than LRU: an Efficient Turn-Key
 /// Eviction Algorithm for Web Caches", NSDI 2024.
-struct SIEVEPolicy: EvictionPolicy {
+struct SIEVEPolicy: MarkedEvictionPolicy {
     static var readsMarks: Bool { true }
 
     private var order = SlotLists(count: 1)
@@ -12,7 +12,7 @@ struct SIEVEPolicy: EvictionPolicy {
     /// Creates a policy without entries.
     init() {}
 
-    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool, marks: AccessMarks) {
         order.append(slot, to: 0)
     }
 

@@ -8,7 +8,7 @@
 /// Sources: G. Einziger, R. Friedman, B. Manes, "TinyLFU: A Highly Efficient Cache Admission Policy", ACM Transactions
 /// on Storage 13 (2017). Entries of different costs are compared one victim at a time, after G. Einziger, O. Eytan, R.
 /// Friedman, B. Manes, "Lightweight Robust Size Aware Cache Management", ACM Transactions on Storage 18 (2022).
-struct WTinyLFUPolicy: EvictionPolicy {
+struct WTinyLFUPolicy: MarkedEvictionPolicy {
     private enum Segment: Int { case window, probation, protected }
 
     private struct Entry: Sendable {
@@ -29,7 +29,7 @@ struct WTinyLFUPolicy: EvictionPolicy {
     /// Creates a policy without entries.
     init() {}
 
-    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
+    mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool, marks: AccessMarks) {
         while entries.count <= slot { entries.append(Entry()) }
         count += 1
         sketch.reserve(count)
@@ -37,7 +37,7 @@ struct WTinyLFUPolicy: EvictionPolicy {
         climber.recordMiss(count: count)
         entries[slot] = Entry(hash: hash, cost: cost)
         add(slot, to: .window)
-        while hasRoom, isWindowTooLarge, let oldest = oldest(.window) { move(oldest, to: .probation) }
+        while fits, isWindowTooLarge, let oldest = oldest(.window) { move(oldest, to: .probation) }
     }
 
     mutating func use(_ slot: Int) {

@@ -9,7 +9,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @usableFromInline typealias Eviction = RemovedEntry<Key, Value>
 
     @usableFromInline var table: EntryTable<Key, Value>
-    @usableFromInline var policy: any EvictionPolicy
+    @usableFromInline var policy: any MarkedEvictionPolicy
     /// The cost to which a purge evicts entries; nil for the limit.
     @usableFromInline let preferredCost: Int?
     @usableFromInline var marks = AccessMarks()
@@ -19,7 +19,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @usableFromInline var weak: WeakValueTable<Key, Value>?
     /// The number of stores so far. It is part of the stamps that order uses.
     @usableFromInline var tick: UInt64 = 1
-    @usableFromInline var statistics = MemoryCacheStatistics()
+    @usableFromInline var statistics = CacheStatistics()
     /// The position above that of the slot that the next sweep step checks for expiration.
     @usableFromInline var sweepPosition = 0
 
@@ -62,7 +62,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         marks.reset(slot, stamp: tick << 8)
         policy.insert(
             slot, hash: UInt64(bitPattern: Int64(hash)), cost: cost,
-            hasRoom: table.totalCost <= limits.effectiveCost && table.count <= limits.countLimit, marks: marks)
+            fits: table.totalCost <= limits.effectiveCost && table.count <= limits.countLimit, marks: marks)
         evict(limits, insertedSlot: slot, into: &releases)
         // The slot cannot have been reused in the meantime, because this call inserts nothing else.
         guard table.slots.contains(slot) else {
@@ -84,7 +84,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         weak?.forget(key)
         if let slot = table.slot(of: key, hash: hash) { remove(slot, .replaced, into: &releases) }
         if isTooOld {
-            statistics.recordRejection(cost: cost)
+            statistics.recordFailure(cost: cost)
         } else {
             recordRejection(value, for: key, cost: cost, expiration: expiration, into: &releases)
         }
@@ -229,7 +229,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         switch reason {
         case .costLimit, .countLimit, .trimmed:
             weak?.remember(eviction.value, for: eviction.key, expiration: expiration, examined: &releases.examined)
-        case .expired, .removed, .replaced: break
+        case .expired, .noSpace, .removed, .replaced: break
         }
         record(eviction, into: &releases)
     }
@@ -240,7 +240,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         _ value: Value, for key: Key, cost: Int, expiration: EntryExpiration,
         into releases: inout PendingReleases<Key, Value>
     ) {
-        statistics.recordRejection(cost: cost)
+        statistics.recordFailure(cost: cost)
         weak?.remember(value, for: key, expiration: expiration, examined: &releases.examined)
     }
 

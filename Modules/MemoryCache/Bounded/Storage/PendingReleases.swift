@@ -32,13 +32,13 @@ struct RetiredEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let table: EntryTable<Key, Value>
     @usableFromInline let reason: EvictionReason
     /// The policy. It, the marks and the weak references are held only to be released outside the lock.
-    @usableFromInline let policy: any EvictionPolicy
+    @usableFromInline let policy: any MarkedEvictionPolicy
     @usableFromInline let marks: AccessMarks
     @usableFromInline let weak: WeakValueTable<Key, Value>?
 
     @inlinable
     init(
-        table: EntryTable<Key, Value>, reason: EvictionReason, policy: any EvictionPolicy, marks: AccessMarks,
+        table: EntryTable<Key, Value>, reason: EvictionReason, policy: any MarkedEvictionPolicy, marks: AccessMarks,
         weak: WeakValueTable<Key, Value>?
     ) {
         (self.table, self.reason, self.policy, self.marks, self.weak) = (table, reason, policy, marks, weak)

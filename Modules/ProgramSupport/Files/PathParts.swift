@@ -1,25 +1,3 @@
-import AlcedoLibc
-
-/// The identity of a file: its device and inode, which are the same for every path and link.
-package struct FileIdentity: Hashable, Sendable {
-    private let device: UInt
-    private let number: UInt
-
-    /// Creates the identity of the file at a path, following links. Returns nil if there is no file.
-    package init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        (device, number) = (UInt(status.st_dev), UInt(status.st_ino))
-    }
-
-    /// Creates the identity of the file at a path without following a final link. Returns nil if there is no file.
-    init?(linkAt path: String) {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
-        (device, number) = (UInt(status.st_dev), UInt(status.st_ino))
-    }
-}
-
 /// The parts of a path, split at slash bytes as the system does. A `Character` comparison would miss a slash that a
 /// combining mark follows.
 package enum PathParts {

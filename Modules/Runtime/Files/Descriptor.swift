@@ -1,17 +1,15 @@
-import AlcedoCore
-import AlcedoLibc
+package import AlcedoLibc
 private import CFileSystemShim
-import AlcedoRuntime
-import FoundationEssentials
 
 /// A file descriptor, which is closed with the value.
-struct Descriptor: ~Copyable {
+package struct Descriptor: ~Copyable {
     private let number: Int32
     /// The flags that open a directory only to look up names. The value is that of Linux on the architectures that
     /// Swift supports.
-    static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY
+    package static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY
 
-    init(opening path: UnsafePointer<CChar>, _ flags: Int32) throws(SystemError) {
+    /// Opens a file. A file that `flags` create is readable and writable only for its owner.
+    package init(opening path: UnsafePointer<CChar>, _ flags: Int32) throws(SystemError) {
         let opened = open(path, flags | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw SystemError(number: errno) }
         number = opened
@@ -23,7 +21,7 @@ struct Descriptor: ~Copyable {
     ///   - path: A path relative to `directory` that does not leave it.
     ///   - directory: The directory to start from.
     ///   - flags: The flags of `open`.
-    init(
+    package init(
         opening path: UnsafePointer<CChar>, beneath directory: borrowing Descriptor, _ flags: Int32
     ) throws(SystemError) {
         let opened = alcedo_open_beneath(directory.number, path, flags, 0o600)
@@ -34,19 +32,19 @@ struct Descriptor: ~Copyable {
     deinit { close(number) }
 
     /// The status of the file, or nil if the system reports an error.
-    var status: stat? {
+    package var status: stat? {
         var status = stat()
         return fstat(number, &status) == 0 ? status : nil
     }
 
     /// Returns the size of a regular file, or nil for any other kind of file.
-    func regularFileSize() throws(SystemError) -> FileSize? {
+    package func regularFileSize() throws(SystemError) -> FileSize? {
         guard let status else { throw SystemError(number: errno) }
         return status.st_mode & S_IFMT == S_IFREG ? FileSize(status) : nil
     }
 
     /// Reads at most `memory.count` bytes from `offset`. Reads fewer only at the end of the file.
-    func read(into memory: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError) -> Int {
+    package func read(into memory: UnsafeMutableRawBufferPointer, at offset: Int) throws(SystemError) -> Int {
         var done = 0
         while done < memory.count, let base = memory.baseAddress {
             let read = pread(number, base + done, memory.count - done, off_t(offset + done))
@@ -59,14 +57,14 @@ struct Descriptor: ~Copyable {
     }
 
     /// Returns `count` bytes from `offset`, or nil if the file has fewer.
-    func read(_ count: Int, at offset: Int = 0) throws(SystemError) -> FileBytes? {
+    package func read(_ count: Int, at offset: Int = 0) throws(SystemError) -> FileBytes? {
         let bytes = try FileBytes(count: count)
         guard try read(into: bytes.room, at: offset) == count else { return nil }
         return bytes
     }
 
     /// Returns all bytes of a file of `count` bytes, or nil if it has another length.
-    func readAll(_ count: Int) throws(SystemError) -> FileBytes? {
+    package func readAll(_ count: Int) throws(SystemError) -> FileBytes? {
         // Reading one more byte shows whether the file is longer.
         let bytes = try FileBytes(count: count, spare: 1)
         guard try read(into: bytes.room, at: 0) == count else { return nil }
@@ -74,7 +72,7 @@ struct Descriptor: ~Copyable {
     }
 
     /// Writes both parts in sequence. Returns false if the system refuses, with the reason in `errno`.
-    func write(_ first: RawSpan, _ second: RawSpan) -> Bool {
+    package func write(_ first: RawSpan, _ second: RawSpan) -> Bool {
         first.withUnsafeBytes { first in
             second.withUnsafeBytes { second in
                 var done = 0
@@ -95,7 +93,7 @@ struct Descriptor: ~Copyable {
     }
 
     /// Writes all of `bytes` at `offset`. Returns false if the system refuses, with the reason in `errno`.
-    func write(_ bytes: [UInt8], at offset: Int) -> Bool {
+    package func write(_ bytes: [UInt8], at offset: Int) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count, let base = bytes.baseAddress {
@@ -108,20 +106,20 @@ struct Descriptor: ~Copyable {
         }
     }
 
-    func truncate(to size: Int) { ftruncate(number, off_t(size)) }
+    package func truncate(to size: Int) { ftruncate(number, off_t(size)) }
 
     /// Waits until the bytes are on the storage medium. Returns false if the system refuses, with the reason in
     /// `errno`.
-    func synchronize() -> Bool { fdatasync(number) == 0 }
+    package func synchronize() -> Bool { fdatasync(number) == 0 }
 
     /// Locks the file until the descriptor is closed or the process ends. Returns false if another descriptor has the
     /// lock.
-    func lock() -> Bool { flock(number, LOCK_EX | LOCK_NB) == 0 }
+    package func lock() -> Bool { flock(number, LOCK_EX | LOCK_NB) == 0 }
 
-    func unlock() { flock(number, LOCK_UN) }
+    package func unlock() { flock(number, LOCK_UN) }
 
     /// Maps the file into memory.
-    func map(_ count: Int) throws(SystemError) -> UnsafeMutableRawPointer {
+    package func map(_ count: Int) throws(SystemError) -> UnsafeMutableRawPointer {
         guard let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE, number, 0), memory != MAP_FAILED else {
             throw SystemError(number: errno)
         }
@@ -130,46 +128,54 @@ struct Descriptor: ~Copyable {
 
     // MARK: Directories
 
+    /// Returns all names in the directory, or nil if they cannot be listed.
+    package func names() -> [String]? { DirectoryListing.names(in: ".", of: number) }
+
     /// Calls `body` with each name in a directory. Returns zero, or the error number if not all names can be listed.
-    func forEachName(in directory: String = ".", _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Int32 {
+    package func forEachName(in directory: String = ".", _ body: (UnsafeBufferPointer<UInt8>) -> Void) -> Int32 {
         DirectoryListing.forEachName(in: directory, of: number, body)
     }
 
     /// Returns the kind of the file with a name, or nil if there is none. Does not follow a symbolic link.
-    func kind(of name: UnsafePointer<CChar>) -> mode_t? { status(of: name).map { $0.st_mode & S_IFMT } }
+    package func kind(of name: UnsafePointer<CChar>) -> mode_t? { status(of: name).map { $0.st_mode & S_IFMT } }
 
     /// Returns the status of a name in the directory, without following a symbolic link. Returns nil on an error, with
     /// the reason in `errno`.
-    func status(of name: UnsafePointer<CChar>) -> stat? {
+    package func status(of name: UnsafePointer<CChar>) -> stat? {
         var status = stat()
         return fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
     /// Creates a directory, unless a file has the name.
-    func makeDirectory(_ name: UnsafePointer<CChar>) throws(SystemError) {
+    package func makeDirectory(_ name: UnsafePointer<CChar>) throws(SystemError) {
         guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemError(number: errno) }
     }
 
+    /// Removes a symbolic link. Leaves any other file.
+    package func removeLink(_ name: UnsafePointer<CChar>) {
+        if kind(of: name) == S_IFLNK { _ = unlink(name) }
+    }
+
     /// Removes a file that is not a directory. Returns zero, or the error number.
-    func unlink(_ name: UnsafePointer<CChar>) -> Int32 { unlinkat(number, name, 0) == 0 ? 0 : errno }
+    package func unlink(_ name: UnsafePointer<CChar>) -> Int32 { unlinkat(number, name, 0) == 0 ? 0 : errno }
 
     /// Removes a file, or a directory with its content.
-    func clear(_ name: UnsafePointer<CChar>) { DirectoryRemoval.remove(name, in: number) }
+    package func clear(_ name: UnsafePointer<CChar>) { DirectoryRemoval.remove(name, in: number) }
 
     /// Renames a file, replacing an existing one. Returns zero, or the error number.
-    func rename(
+    package func rename(
         _ name: UnsafePointer<CChar>, to directory: borrowing Descriptor, _ newName: UnsafePointer<CChar>
     ) -> Int32 {
         renameat(number, name, directory.number, newName) == 0 ? 0 : errno
     }
 
     /// Renames a file to a path, replacing an existing one. Returns zero, or the error number.
-    func rename(_ name: UnsafePointer<CChar>, toPath path: UnsafePointer<CChar>) -> Int32 {
+    package func rename(_ name: UnsafePointer<CChar>, toPath path: UnsafePointer<CChar>) -> Int32 {
         renameat(number, name, AT_FDCWD, path) == 0 ? 0 : errno
     }
 
     /// Renames a file, or removes it if the new name is taken. Returns whether the file has the new name.
-    func renameOrRemove(_ name: UnsafePointer<CChar>, _ newName: UnsafePointer<CChar>) -> Bool {
+    package func renameOrRemove(_ name: UnsafePointer<CChar>, _ newName: UnsafePointer<CChar>) -> Bool {
         let isMoved = linkat(number, name, number, newName, 0) == 0
         // On a file system without hard links, the file keeps its name.
         if isMoved || errno == EEXIST { unlinkat(number, name, 0) }
@@ -185,73 +191,21 @@ extension iovec {
     }
 }
 
-/// The bytes of a file in allocated memory, which is freed with the value.
-struct FileBytes: ~Copyable {
-    private let memory: UnsafeMutableRawPointer
-    private let count: Int
-    /// The memory to fill, including the spare bytes.
-    let room: UnsafeMutableRawBufferPointer
-
-    /// Allocates memory for `count` bytes, and for `spare` more.
-    init(count: Int, spare: Int = 0) throws(SystemError) {
-        guard let memory = malloc(max(1, count + spare)) else { throw SystemError(number: ENOMEM) }
-        self.memory = memory
-        self.count = count
-        room = UnsafeMutableRawBufferPointer(start: memory, count: count + spare)
-    }
-
-    deinit { free(memory) }
-
-    func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result {
-        body(UnsafeRawBufferPointer(start: memory, count: count).bytes)
-    }
-
-    /// Returns the first `length` bytes as data that owns the memory, without copying.
-    consuming func prefix(_ length: Int) -> Data {
-        let memory = memory
-        discard self
-        return Data(bytesNoCopy: memory, count: length, deallocator: .free)
-    }
-}
-
-/// The size of an entry's file.
-struct FileSize: Equatable, Sendable {
+/// The size of a file.
+package struct FileSize: Equatable, Sendable {
     /// The length of the file in bytes.
-    var length: Int
-    /// The number of bytes that the file occupies on disk. Limits, listings and reports use this number.
-    var occupied: Int
+    package var length: Int
+    /// The number of bytes that the file occupies on disk.
+    package var occupied: Int
 
-    init(length: Int, occupied: Int) {
+    package init(length: Int, occupied: Int) {
         self.length = length
         self.occupied = occupied
     }
 
-    init(_ status: stat) {
+    package init(_ status: stat) {
         length = Int(status.st_size)
         occupied = DiskUsage.byteCount(
             length: length, blocks: Int(status.st_blocks), blockSize: Int(status.st_blksize))
     }
-}
-
-extension SystemError {
-    /// Returns the error that the cache throws for this system error.
-    ///
-    /// - Parameters:
-    ///   - action: The operation that failed, as a verb phrase.
-    ///   - directory: The path of the directory; empty if it is unknown.
-    func cacheError(_ action: String, _ directory: String = "") -> DataCacheError {
-        let code: DataCacheError.Code =
-            switch number {
-            case ENOSPC, EDQUOT, EFBIG: .noSpace
-            case EACCES, EPERM, EROFS, ENOTDIR, ENOENT, ELOOP: .notWritable
-            default: .failed
-            }
-        return DataCacheError(
-            code,
-            "cannot \(action) the cache directory\(directory.isEmpty ? "" : " ")\(directory): \(String(cString: strerror(number)))"
-        )
-    }
-
-    /// Whether the error concerns one file, rather than the present state of the process or the machine.
-    var isOfOneFile: Bool { [EACCES, EPERM, EIO, ESTALE].contains(number) }
 }

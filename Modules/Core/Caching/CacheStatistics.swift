@@ -1,0 +1,84 @@
+/// The counts of lookups, stores and evictions since a cache was created. Sums wrap around on overflow.
+///
+/// Memory caches and data caches return the same counts. A count that does not apply to a cache stays zero.
+public struct CacheStatistics: Sendable, Hashable, CustomStringConvertible {
+    /// The number of lookups that found an entry.
+    public package(set) var hits = 0
+    /// The sum of the costs of the entries that lookups found in a memory cache, in the cache's unit, usually bytes.
+    public package(set) var hitCost = 0
+    /// The number of lookups that found no entry, including damaged and expired entries and ``weakHits``.
+    public package(set) var misses = 0
+    /// The number of lookups that found a value evicted from a memory cache because it was still referenced elsewhere.
+    public package(set) var weakHits = 0
+    /// The number of values stored, including replacements.
+    public package(set) var stores = 0
+    /// The number of stores that failed. The value is too large or too costly for the cache, or the storage of a data
+    /// cache failed. A memory cache also counts values that have expired or are not worth their cost to the policy. A
+    /// failure is neither a store nor an eviction.
+    public package(set) var failures = 0
+    /// The number of entries that a data cache found damaged and removed.
+    public package(set) var damagedEntries = 0
+    /// The number of entries that left the cache, by reason. A data cache counts the entries that were removed
+    /// because of its limits, their expiry, full storage or a requested trim.
+    public package(set) var evictions: [EvictionReason: Int] = [:]
+
+    /// The sum of the costs of the values that were stored in a memory cache.
+    package private(set) var storedCost = 0
+    /// The sum of the costs of the values that a memory cache did not store.
+    package private(set) var failedCost = 0
+    /// The sum of the costs or sizes of the entries that left the cache, by reason.
+    package private(set) var evictedCosts: [EvictionReason: Int] = [:]
+
+    /// Creates statistics with all counts zero.
+    @usableFromInline package init() {}
+
+    /// Counts a value that was stored.
+    @usableFromInline
+    package mutating func recordStore(cost: Int) {
+        stores += 1
+        storedCost &+= cost
+    }
+
+    /// Counts a value that was not stored.
+    @usableFromInline
+    package mutating func recordFailure(cost: Int) {
+        failures += 1
+        failedCost &+= cost
+    }
+
+    /// Counts entries that left the cache.
+    @usableFromInline
+    package mutating func recordEvictions(_ reason: EvictionReason, count: Int, cost: Int) {
+        guard count > 0 else { return }
+        evictions[reason, default: 0] += count
+        evictedCosts[reason, default: 0] &+= cost
+    }
+
+    /// Counts the entries that a trim of a data cache has removed.
+    package mutating func recordEvictions(_ items: [DataCacheItem]) {
+        for item in items {
+            if let reason = item.evictionReason { recordEvictions(reason, count: 1, cost: item.size) }
+        }
+    }
+
+    /// Counts lookups. `cost` is the sum of the costs of the entries found.
+    @usableFromInline
+    package mutating func recordLookups(hits count: Int, cost: Int, misses: Int, weakHits: Int) {
+        hits += count
+        hitCost &+= cost
+        self.misses += misses
+        self.weakHits += weakHits
+    }
+
+    /// The number of hits divided by the number of lookups, from 0 to 1. Zero before the first lookup.
+    public var hitRatio: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
+
+    /// The total number of entries that left the cache.
+    package var evictionCount: Int { evictions.values.reduce(0, +) }
+
+    /// The counts in one line for a log, such as `3 of 5 found, 4 stored, 1 failed, 0 damaged, 2 evicted`.
+    public var description: String {
+        "\(hits) of \(hits + misses) found, \(stores) stored, \(failures) failed, \(damagedEntries) damaged, "
+            + "\(evictionCount) evicted"
+    }
+}

@@ -1,0 +1,21 @@
+/// The result of a verification of all entries of a data cache.
+package struct DataCacheVerification: Sendable, Hashable {
+    /// The number of entries read, including damaged ones.
+    package var checkedCount: Int
+    /// The number of bytes that the intact entries occupy, as ``DataCacheLimits/maximumSize`` counts them.
+    package var byteCount: Int
+    /// The ``ImageKey/fileName`` of each key whose entry was damaged or missing. These entries have been removed.
+    package var damagedNames: [String]
+    /// The first error that prevented reading an entry or removing a damaged one; nil if there was none.
+    package var error: DataCacheError?
+
+    /// Creates a result. By default, it is that of an empty cache.
+    package init(
+        checkedCount: Int = 0, byteCount: Int = 0, damagedNames: [String] = [], error: DataCacheError? = nil
+    ) {
+        self.checkedCount = checkedCount
+        self.byteCount = byteCount
+        self.damagedNames = damagedNames
+        self.error = error
+    }
+}

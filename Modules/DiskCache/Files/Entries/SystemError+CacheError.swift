@@ -1,0 +1,26 @@
+import AlcedoCore
+import AlcedoLibc
+import AlcedoRuntime
+
+extension SystemError {
+    /// Returns the error that the cache throws for this system error.
+    ///
+    /// - Parameters:
+    ///   - action: The operation that failed, as a verb phrase.
+    ///   - directory: The path of the directory; empty if it is unknown.
+    func cacheError(_ action: String, _ directory: String = "") -> DataCacheError {
+        let code: DataCacheError.Code =
+            switch number {
+            case ENOSPC, EDQUOT, EFBIG: .noSpace
+            case EACCES, EPERM, EROFS, ENOTDIR, ENOENT, ELOOP: .notWritable
+            default: .failed
+            }
+        return DataCacheError(
+            code,
+            "cannot \(action) the cache directory\(directory.isEmpty ? "" : " ")\(directory): \(String(cString: strerror(number)))"
+        )
+    }
+
+    /// Whether the error concerns one file, rather than the present state of the process or the machine.
+    var isOfOneFile: Bool { [EACCES, EPERM, EIO, ESTALE].contains(number) }
+}

@@ -1,0 +1,30 @@
+import AlcedoLibc
+
+/// The bytes of a file in allocated memory, which is freed with the value.
+package struct FileBytes: ~Copyable {
+    private let memory: UnsafeMutableRawPointer
+    private let count: Int
+    /// The memory to fill, including the spare bytes.
+    package let room: UnsafeMutableRawBufferPointer
+
+    /// Allocates memory for `count` bytes, and for `spare` more.
+    package init(count: Int, spare: Int = 0) throws(SystemError) {
+        guard let memory = malloc(max(1, count + spare)) else { throw SystemError(number: ENOMEM) }
+        self.memory = memory
+        self.count = count
+        room = UnsafeMutableRawBufferPointer(start: memory, count: count + spare)
+    }
+
+    deinit { free(memory) }
+
+    package func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result {
+        body(UnsafeRawBufferPointer(start: memory, count: count).bytes)
+    }
+
+    /// Hands over the memory, which the caller must free.
+    package consuming func takeMemory() -> UnsafeMutableRawPointer {
+        let memory = memory
+        discard self
+        return memory
+    }
+}
