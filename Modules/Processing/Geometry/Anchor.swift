@@ -40,7 +40,7 @@ extension ImageProcessors {
         /// Coordinates are negative where `size` is larger than `bounds`. Both must be valid image sizes.
         func origin(of size: PixelSize, in bounds: PixelSize) throws(ImageProcessingError) -> (x: Int, y: Int) {
             guard (0...1).contains(x), (0...1).contains(y) else {
-                throw ImageProcessingError(.invalidParameter, "\(identifier) is no place in a picture")
+                throw ImageProcessingError(.invalidParameter, "invalid anchor: \(identifier)")
             }
             let start = { (share: Double, free: Int) in Int((Double(free) * share).rounded(.down)) }
             return (start(x, bounds.width - size.width), start(y, bounds.height - size.height))
