@@ -167,7 +167,7 @@ public final class ImagePipeline: ImageLoading {
         await disk.flushEntry(request.originalKey)
         layers = await cache.contains(request)
         guard !layers.isDisjoint(with: [.original, .response]) else {
-            throw PipelineError(.notStored, "the bytes have come, and no cache on disk has kept them")
+            throw PipelineError(.notStored, "the data was downloaded, but no disk cache stored it")
         }
         return true
     }
