@@ -156,7 +156,7 @@ private struct ResizeBenchmark {
                 memory[index] = alphaMode == .opaque && index % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: state >> 24)
             }
         }
-        guard let pixels else { throw ImageProcessingError(.tooLarge, "there is no memory for \(size) pixels") }
+        guard let pixels else { throw ImageProcessingError(.tooLarge, "cannot allocate \(size) pixels: out of memory") }
         return pixels
     }
 }

@@ -57,7 +57,7 @@ import Testing
         let three = file([pixel, pixel, pixel])
 
         #expect(try decoder.inspect(three, limits: DecodingLimits(maximumFrameCount: 3)).frameCount == 3)
-        #expect(throws: ImageDecodingError(.exceedsLimit, "3 frames are more than the limit of 2")) {
+        #expect(throws: ImageDecodingError(.exceedsLimit, "3 frames exceed the limit of 2")) {
             try decoder.inspect(three, limits: DecodingLimits(maximumFrameCount: 2))
         }
     }

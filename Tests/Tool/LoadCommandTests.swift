@@ -79,11 +79,11 @@ struct LoadCommandTests {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let words = [
-            "/page.jpg": "text, perhaps a web page",
-            "/empty.jpg": "no bytes",
+            "/page.jpg": "text, possibly an HTML page",
+            "/empty.jpg": "the data is empty",
             "/truncated.jpg": "JPEG: ",
-            "/bomb.png": "50000 x 50000 pixels are more than the limit",
-            "/missing.jpg": "the server answered 404",
+            "/bomb.png": "50000 x 50000 pixels exceed the limit",
+            "/missing.jpg": "the server responded with status 404",
             "/cut.jpg": "",
             "/lie.jpg": "",
         ]
@@ -182,7 +182,7 @@ struct LoadCommandTests {
         let outcome = try await alcedo.run(["load", "-v", name, missing, "http://user:secret@127.0.0.1:1/a.png"])
 
         #expect(outcome.status == 1)
-        #expect(outcome.problems.contains("the server answered 404 for http://127.0.0.1"))
+        #expect(outcome.problems.contains("the server responded with status 404 for http://127.0.0.1"))
         #expect(!(outcome.output + outcome.problems).contains("\u{1B}"))
         #expect(!(outcome.output + outcome.problems).contains("secret"))
         #expect(outcome.problems.filter { $0 == "\n" }.count == 3 + 3)

@@ -170,7 +170,7 @@ public import FoundationEssentials
         view.display(options.placeholder.map { .placeholder($0) } ?? .nothing)
         updateActivity()
         abandoned?.report(.failure(CancellationError()))
-        completion?(.failure(ImageBindingError(.noRequest, "There is no request to load an image for.")))
+        completion?(.failure(ImageBindingError(.noRequest, "there is no request to load")))
     }
 
     private func takeAbandoned() -> BindingLoad? {

@@ -65,7 +65,7 @@ struct DecoderKitTests {
 
         func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
             let header = [UInt8](data.prefix(Self.headerLength))
-            guard !header.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+            guard !header.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
             guard header.count == Self.headerLength else {
                 throw ImageDecodingError(.truncated, "the header ends early")
             }

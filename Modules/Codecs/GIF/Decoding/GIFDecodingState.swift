@@ -85,7 +85,7 @@ final class GIFDecodingState: IncrementalDecodingState {
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        guard !data.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+        guard !data.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
         if first == nil { decodeFirst() }
         if partialError == nil {
             do throws(ImageDecodingError) {

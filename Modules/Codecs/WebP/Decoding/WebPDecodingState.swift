@@ -98,7 +98,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        guard !data.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+        guard !data.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
         if partialError == nil {
             do throws(ImageDecodingError) { try container.requireEnd() } catch { try accept(error) }
         }
