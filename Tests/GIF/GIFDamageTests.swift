@@ -84,7 +84,7 @@ import Testing
         #expect(errorCode(Data("no picture at all".utf8)) == .corrupt)
         #expect(errorCode(Data("GIF90a.......".utf8)) == .unsupportedVariant)
         #expect(errorCode(file([GIFWriter.image(width: 1, height: 1, codeSize: 12, indices: [0])])) == .corrupt)
-        #expect(throws: ImageDecodingError(.corrupt, "GIF: there is no image")) {
+        #expect(throws: ImageDecodingError(.corrupt, "GIF: the file has no image")) {
             try decoder.inspect(file([]), limits: DecodingLimits())
         }
     }

@@ -176,7 +176,7 @@ import Testing
                 == ImageDecodingError(
                     .unknownFormat, "no registered codec recognizes the data (registered formats: png, jpeg)"))
         #expect(error(Data()) == ImageDecodingError(.empty, "the data is empty"))
-        #expect(error(Data(PNGWriter.signature)) == ImageDecodingError(.truncated, "PNG: the file ends early"))
+        #expect(error(Data(PNGWriter.signature)) == ImageDecodingError(.truncated, "PNG: the file is truncated"))
         #expect(registry.entry(for: Data(PNGWriter.signature.prefix(7))) == nil)
     }
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /// Said by the fast reader of rows; another reader finds better words.
-static const char not_understood[] = "the file is not as it should be";
+static const char not_understood[] = "the file is corrupt";
 
 static void on_error(png_structp png, png_const_charp message) {
     alcedo_png_decoder *d = png_get_error_ptr(png);
@@ -160,7 +160,7 @@ alcedo_png_status alcedo_png_read_rows(
     alcedo_png_check_room(d, stride, rows, capacity);
     const size_t width = png_get_image_width(d->png, d->info);
     if (rows > png_get_image_height(d->png, d->info) - d->progress.rows) {
-        png_error(d->png, "there are no more rows");
+        png_error(d->png, "the image has no more rows");
     }
     for (size_t y = 0; y < rows; y++) {
         uint8_t *row = out + y * stride;

@@ -59,7 +59,7 @@ package struct JPEGDecoder: ImageDecoding {
         }
     }
 
-    private static var noHeader: ImageDecodingError { ImageDecodingError(.corrupt, "JPEG: there is no header") }
+    private static var noHeader: ImageDecodingError { ImageDecodingError(.corrupt, "JPEG: the header is missing") }
 }
 
 extension CodecRegistry.Entry {
