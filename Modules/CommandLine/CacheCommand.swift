@@ -56,10 +56,10 @@ struct CacheCommand: ProgramCommand {
     mutating func finish(_ words: [String]) throws {
         let actions = Action.allCases.map(\.rawValue).joined(separator: ", ")
         guard words.count == 1, let word = words.first, let action = Action(rawValue: word) else {
-            throw UsageError("cache takes one of: \(actions)")
+            throw UsageError("cache needs one of: \(actions)")
         }
         guard (size ?? count) == nil || action == .trim else {
-            throw UsageError("cache \(word) takes neither --size nor --count")
+            throw UsageError("cache \(word) has no options --size and --count")
         }
         guard action != .trim || (size ?? count) != nil else {
             throw UsageError("cache trim needs --size, --count or both")
@@ -68,7 +68,7 @@ struct CacheCommand: ProgramCommand {
     }
 
     func run() async throws -> ExitStatus {
-        guard let directory else { throw UsageError("there is no home for a cache; --cache names one") }
+        guard let directory else { throw UsageError("no home directory for the cache; set one with --cache DIR") }
         try checkExistence(of: directory)
         try await CacheDirectory.check(directory, mustExist: true)
         let maintenance = CacheMaintenance(
@@ -126,15 +126,15 @@ private struct CacheMaintenance {
     func verify() async -> String? {
         let (found, foundParts) = (await images.verify(), await parts.verify())
         report.printVerification(found, foundParts)
-        if let failure = found.refusal ?? foundParts.refusal { return "not all could be verified: \(failure)" }
+        if let failure = found.refusal ?? foundParts.refusal { return "cannot verify all entries: \(failure)" }
         let damagedCount = found.damagedNames.count + foundParts.damagedNames.count
-        return damagedCount == 0 ? nil : "entries that were damaged, and are removed: \(damagedCount)"
+        return damagedCount == 0 ? nil : "damaged entries, removed: \(damagedCount)"
     }
 
     func trim(toSize size: Int, count: Int) async -> String? {
         let trimmed = await images.trim(toSize: size, count: count)
         report.printTrim(trimmed)
-        return trimmed.refusal.map { "not all could be removed: \($0)" }
+        return trimmed.refusal.map { "cannot remove all entries: \($0)" }
     }
 
     func clear() async -> String? {
@@ -146,7 +146,7 @@ private struct CacheMaintenance {
         let partFailure = await parts.trim(toSize: 0).refusal
         let (leftCount, leftSize) = await totals
         report.printRemovals(max(0, count - leftCount), max(0, size - leftSize))
-        return (imageFailure ?? partFailure).map { "not all could be removed: \($0)" }
+        return (imageFailure ?? partFailure).map { "cannot remove all entries: \($0)" }
     }
 
     private var totals: (count: Int, size: Int) {

@@ -37,10 +37,10 @@ struct ContactSheetCommand: ProgramCommand {
         try options.finish(words, for: Self.name, takesStandardOutput: true)
         guard let output = options.output else { return }
         if output.hasSuffix("/") {
-            throw UsageError("--output is the name of a file here, not of a folder: '\(output)'")
+            throw UsageError("--output needs a file, not the directory '\(output)'")
         }
         if ImageFileExtension.isImage(output), OutputFormat(fileName: output) != .png {
-            throw UsageError("'\(output)' is no name for png")
+            throw UsageError("'\(output)' does not end in .png")
         }
     }
 

@@ -48,7 +48,9 @@ struct ConvertCommand: ProgramCommand {
             let destination = try destination
             var format = encoding.format
             if case .file(let path) = destination, let named = OutputFormat(fileName: path) {
-                if let format, format != named { throw UsageError("'\(path)' is no name for \(format.rawValue)") }
+                if let format, format != named {
+                    throw UsageError("the extension of '\(path)' does not match the format \(format.rawValue)")
+                }
                 format = named
             }
             guard let format else { throw UsageError("convert needs --format") }
@@ -61,7 +63,10 @@ struct ConvertCommand: ProgramCommand {
         let (destination, maker) = (try destination, try maker)
         let images = try await options.images()
         if images.count > 1 {
-            if case .directory = destination {} else { throw UsageError("several images need a folder for --output") }
+            if case .directory = destination {
+            } else {
+                throw UsageError("several images need a directory for --output")
+            }
         }
         return try await options.run("converted", images, to: destination, by: maker, jobs: options.jobs ?? 4)
     }

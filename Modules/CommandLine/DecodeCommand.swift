@@ -34,13 +34,13 @@ struct DecodeCommand: ProgramCommand {
         case "--format":
             let name = try arguments.value(of: option)
             guard let format = PixelFile(rawValue: name) else {
-                throw UsageError("--format takes \(PixelFile.names), not '\(name)'")
+                throw UsageError("--format needs \(PixelFile.names), not '\(name)'")
             }
             self.format = format
         case "--frame": frame = try arguments.number(of: option, in: 0...1_000_000)
         case "--depth":
             let depth = try arguments.number(of: option, in: 8...16)
-            guard depth == 8 || depth == 16 else { throw UsageError("--depth takes 8 or 16, not '\(depth)'") }
+            guard depth == 8 || depth == 16 else { throw UsageError("--depth needs 8 or 16, not '\(depth)'") }
             isShallow = depth == 8
         default: return try options.take(option, from: &arguments)
         }
@@ -50,7 +50,7 @@ struct DecodeCommand: ProgramCommand {
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: true)
         if case .file(let path) = try destination, let format, format != PixelFile(fileName: path) {
-            throw UsageError("'\(path)' is no name for \(format.rawValue)")
+            throw UsageError("the extension of '\(path)' does not match the format \(format.rawValue)")
         }
     }
 
@@ -69,7 +69,7 @@ struct DecodeCommand: ProgramCommand {
         switch destination {
         case .file(let path):
             file = file ?? PixelFile(fileName: path)
-            if images.count > 1 { throw UsageError("several images need a folder for --output") }
+            if images.count > 1 { throw UsageError("several images need a directory for --output") }
         // A single job keeps the images in order.
         case .standardOutput: jobs = 1
         case .directory: break
@@ -136,7 +136,7 @@ private struct PixelMaker: FileMaking {
     private func frames(of image: DecodedImage) throws -> [Int?] {
         let count = image.frames?.frameCount ?? 1
         if let frame, frame >= count {
-            throw OutputError(description: "there is no frame \(frame); the last is \(count - 1)")
+            throw OutputError(description: "the image has no frame \(frame); the last frame is \(count - 1)")
         }
         guard image.isAnimated else { return [nil] }
         return frame.map { [$0] } ?? Array(0..<count)

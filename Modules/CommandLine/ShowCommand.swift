@@ -46,7 +46,7 @@ struct ShowCommand: ProgramCommand {
         case "--protocol":
             let name = try arguments.value(of: option)
             guard let graphics = GraphicsProtocol(rawValue: name) else {
-                throw UsageError("--protocol takes auto, blocks, kitty or sixel, not '\(name)'")
+                throw UsageError("--protocol needs auto, blocks, kitty or sixel, not '\(name)'")
             }
             self.graphics = graphics
         case "--loops": loops = try arguments.number(of: option, in: 1...1_000_000)
@@ -136,7 +136,7 @@ struct ShowCommand: ProgramCommand {
         case "truecolor": .trueColor
         case "256": .ansi256
         case "none": TerminalColorDepth.none
-        default: throw UsageError("--color takes auto, truecolor, 256 or none, not '\(mode)'")
+        default: throw UsageError("--color needs auto, truecolor, 256 or none, not '\(mode)'")
         }
     }
 }

@@ -30,7 +30,7 @@ struct BenchmarkTests {
         let rejected = try await bench.run(words)
 
         #expect(rejected.status == 1)
-        #expect(rejected.problems == "alcedo-bench: \(report.path) is there already; --force replaces it\n")
+        #expect(rejected.problems == "alcedo-bench: \(report.path) already exists; use --force to replace it\n")
         #expect(try Data(contentsOf: report) == Data("mine".utf8))
         #expect(try await bench.run(words + ["--force"]).status == 0)
         #expect(try Data(contentsOf: report) != Data("mine".utf8))
@@ -210,6 +210,6 @@ struct BenchmarkTests {
         let outcome = try await bench.run(words)
 
         #expect(outcome.status == 2 && outcome.output == "")
-        #expect(outcome.problems.hasPrefix("alcedo-bench: ") && outcome.problems.hasSuffix("--help says more\n"))
+        #expect(outcome.problems.hasPrefix("alcedo-bench: ") && outcome.problems.hasSuffix("--help'\n"))
     }
 }

@@ -68,7 +68,7 @@ struct LoadCommandTests {
         #expect(outcome.problems.split(separator: "\n").count == 2)
         #expect(outcome.output.contains("images: 2 loaded, 0 failed, 1 not written, "))
         for file in [sheet, first] {
-            #expect(outcome.problems.contains("\(file.path) is one of the images, and stays as it is"))
+            #expect(outcome.problems.contains("cannot write \(file.path): it is one of the input images"))
             #expect(try Data(contentsOf: file) == tiles)
         }
         let second = folder.url.appending(path: "2-1-contact-sheet.png.png.png").path
@@ -149,7 +149,7 @@ struct LoadCommandTests {
         #expect(outcome.output == "")
         #expect(outcome.problems.hasPrefix("alcedo: "))
         let command = ["load", "show"].contains(words.first) ? "alcedo \(words[0])" : "alcedo"
-        #expect(outcome.problems.hasSuffix("; \(command) --help says more\n"))
+        #expect(outcome.problems.hasSuffix("; see '\(command) --help'\n"))
         #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
     }
 

@@ -67,7 +67,7 @@
             of option: String, in range: ClosedRange<Int>, from words: inout ArraySlice<String>
         ) throws -> Int {
             guard let text = words.popFirst(), let number = Int(text), range.contains(number) else {
-                throw UsageError("\(option) takes a number from \(range.lowerBound) to \(range.upperBound)")
+                throw UsageError("\(option) needs an integer from \(range.lowerBound) to \(range.upperBound)")
             }
             return number
         }

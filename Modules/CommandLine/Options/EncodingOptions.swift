@@ -51,7 +51,7 @@ struct EncodingOptions: Sendable {
 
     private func check(_ isGiven: Bool, _ option: String, _ isSupported: Bool, _ format: OutputFormat) throws {
         if isGiven, !isSupported {
-            throw UsageError("\(isLossless ? "lossless " : "")\(format.rawValue) has no use for this \(option)")
+            throw UsageError("\(isLossless ? "lossless " : "")\(format.rawValue) does not support \(option)")
         }
     }
 }
@@ -65,7 +65,7 @@ enum OutputFormat: String, CaseIterable, Sendable {
     /// Creates the format with a name that an option gives. Throws ``UsageError`` if no format has the name.
     init(_ option: String, _ name: String) throws {
         guard let format = Self(rawValue: name) else {
-            throw UsageError("\(option) takes \(Self.names), not '\(name)'")
+            throw UsageError("\(option) needs \(Self.names), not '\(name)'")
         }
         self = format
     }

@@ -41,8 +41,8 @@ struct ImageOptions: Sendable {
     mutating func finish(_ words: [String], for command: String, takesStandardOutput: Bool) throws {
         try inputs.take(words, for: command)
         guard output == "-" else { return }
-        if !takesStandardOutput { throw UsageError("\(command) writes to a folder, not to standard output") }
-        if writing.report.isJSON { throw UsageError("--json and --output - are both standard output") }
+        if !takesStandardOutput { throw UsageError("\(command) writes to a directory, not to standard output") }
+        if writing.report.isJSON { throw UsageError("--json and --output - cannot both use standard output") }
     }
 
     /// Returns the value of `--output`. Throws ``UsageError`` if the option is missing.

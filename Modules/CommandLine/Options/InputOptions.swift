@@ -43,11 +43,11 @@ struct InputOptions: Sendable {
     /// Parses the arguments that name images. Throws ``UsageError`` if they are invalid or name no input.
     mutating func take(_ words: [String], for command: String) throws {
         if words.contains(where: \.isEmpty) { throw UsageError("an argument is empty") }
-        if words.isEmpty, lists.isEmpty { throw UsageError("\(command) needs a URL, a file, a folder or --list") }
+        if words.isEmpty, lists.isEmpty { throw UsageError("\(command) needs a URL, a file, a directory or --list") }
         if words.count(where: { $0 == "-" }) + lists.count(where: { $0 == "-" }) > 1 {
             throw UsageError("standard input can be read only once")
         }
-        if hasNulls, lists.isEmpty { throw UsageError("--null goes with --list") }
+        if hasNulls, lists.isEmpty { throw UsageError("--null needs --list") }
         self.words = words
     }
 
@@ -66,7 +66,7 @@ struct InputOptions: Sendable {
         }
         guard !items.isEmpty else {
             let sources = (words + lists.map { $0 == "-" ? "standard input" : $0 }).joined(separator: "', '")
-            throw UsageError("there is no image in '\(sources)'")
+            throw UsageError("no image found in '\(sources)'")
         }
         return ImageList(items) { [limits] image in
             image.changing { request in

@@ -107,15 +107,16 @@ private struct HeaderOption: Sendable {
     /// - Throws: ``UsageError`` if the name or the value is invalid, or if the field belongs to the connection.
     init(_ text: String) throws {
         guard let colon = text.firstIndex(of: ":"), text[..<colon].isToken else {
-            throw UsageError("--header takes 'Name: value', not '\(text)'")
+            throw UsageError("--header needs 'Name: value', not '\(text)'")
         }
         let name = String(text[..<colon])
         let value = text[text.index(after: colon)...].trimmingPrefix { $0 == " " || $0 == "\t" }
         guard let bytes = String(value).latin1, bytes.allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }) else {
-            throw UsageError("--header cannot send the value of \(name): it has characters that no field can have")
+            throw UsageError(
+                "--header cannot send the value of \(name): it contains characters that are not allowed in a field")
         }
         guard !Self.connectionFields.contains(name.lowercased()) else {
-            throw UsageError("--header cannot set \(name), which belongs to the connection")
+            throw UsageError("--header cannot set the connection field \(name)")
         }
         let end = value.reversed().prefix { $0 == " " || $0 == "\t" }.count
         field = HTTPFields.Field(name, String(value.dropLast(end)))
@@ -162,13 +163,13 @@ private enum CertificateFile {
             throw Problem("cannot read \(path): \(String(cString: strerror(errno)))")
         }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= sizeLimit else {
-            throw Problem("cannot read \(path): not a file of certificates")
+            throw Problem("cannot read \(path): not a regular file of at most 16 MiB")
         }
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Problem("cannot read \(path): permission denied")
         }
         guard hasCertificate(String(decoding: data, as: UTF8.self)) else {
-            throw Problem("\(path) has no certificate in PEM")
+            throw Problem("\(path) contains no certificate in PEM")
         }
         return data
     }

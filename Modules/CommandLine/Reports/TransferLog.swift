@@ -166,8 +166,8 @@ struct TransferReport: Sendable, CustomStringConvertible {
     var isResumed: Bool { offset != nil && head?.status == 206 }
 
     var description: String {
-        var words = ["\(argument.name): \(head.map { "\($0.status)" } ?? "no answer")", "\(byteCount) bytes"]
-        words.append("look-up \(Self.text(metrics?.nameLookup))")
+        var words = ["\(argument.name): \(head.map { "\($0.status)" } ?? "no response")", "\(byteCount) bytes"]
+        words.append("DNS \(Self.text(metrics?.nameLookup))")
         words.append("connect \(Self.text(metrics?.connect))")
         words.append("TLS \(Self.text(metrics?.secureConnect))")
         words.append("first byte \(Self.text(metrics?.firstByte ?? headTime))")

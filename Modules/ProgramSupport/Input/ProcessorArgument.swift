@@ -43,14 +43,14 @@ package struct ProcessorArgument: Sendable {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let form = Self.forms.first(where: { $0.name == parts[0] }) else {
             let names = Self.forms.map(\.name).joined(separator: ", ")
-            throw UsageError("there is no processor '\(parts[0])', there are \(names)")
+            throw UsageError("unknown processor '\(parts[0])'; available: \(names)")
         }
         let words = parts.dropFirst().flatMap {
             $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         }
         guard let processor = form.make(words) else {
             let values = form.values.isEmpty ? "" : "; \(form.values)"
-            throw UsageError("a processor is \(form.text), not '\(text)'\(values)")
+            throw UsageError("invalid processor '\(text)'; the syntax is \(form.text)\(values)")
         }
         self.processor = processor
     }
