@@ -9,21 +9,21 @@ struct CacheCommand: ProgramCommand {
     static let help = """
         usage: alcedo cache stat|list|verify|trim|clear [options]
 
-        Looks into the cache on disk that the other commands use, and puts it in order. Others may use it meanwhile.
+        Inspects and maintains the disk cache of the other commands. Other processes may use it at the same time.
 
-          stat      how many entries there are, and what they occupy; unfinished downloads apart
-          list      one line for each entry, the least recently used first
-          verify    read every entry, and remove those that are damaged; exits with 1 when there was one
+          stat      print the number and the size of the entries and of unfinished downloads
+          list      print one line per entry, the least recently used first
+          verify    read all entries and remove damaged ones; exits with status 1 if it found any
           trim      remove the least recently used entries until the rest fits --size and --count
-          clear     remove everything, unfinished downloads too
+          clear     remove everything, including unfinished downloads
 
-        It ends with 1 when it could not do all of that, and where a cache that is named is none.
+        The exit status is 1 if an action is incomplete, or if --cache names a directory that is not a cache.
 
-          --cache DIR      the cache (default: the user's cache directory)
-          --size N         for trim: most bytes that stay, such as 64M
-          --count N        for trim: most entries that stay
-          --json           one JSON object; for list, one a line
-          --quiet, -q      say nothing but problems
+          --cache DIR             use the cache directory DIR (default: alcedo in the user's cache directory)
+          --size N                trim: keep at most N bytes, such as 64M
+          --count N               trim: keep at most N entries
+          --json                  print one JSON object; list prints one per line
+          --quiet, -q             print only problems
 
         """
 

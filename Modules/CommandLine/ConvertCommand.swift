@@ -8,18 +8,18 @@ struct ConvertCommand: ProgramCommand {
     static let name = "convert"
     static let help =
         """
-        usage: alcedo convert URL|FILE|FOLDER... --format NAME --output DIR [options]
+        usage: alcedo convert URL|FILE|DIRECTORY... --format NAME --output DIR [options]
                alcedo convert URL|FILE --output FILE [options]
 
-        Writes every image in another format, upright and at its full size. Colour profiles are kept, 16 bits in png, and
-        animations in webp and gif; EXIF and XMP are not, but for the orientation, which is applied. What a file does not
-        keep is told. What cannot be read is a line on standard error, and the others are made.
+        Writes each image in another format, upright and at full size. Color profiles are kept. png keeps 16 bits per
+        sample, and webp and gif keep animations. EXIF and XMP are not kept; the orientation is applied to the pixels.
+        Lost properties are reported. An image that fails is reported on standard error, and the others are written.
 
-          --output, -o DIR|FILE
-                           a folder for files under the images' names, of which equal ones get a number; or, for one
-                           image, a file whose name ends with its format, or - for standard output
-          --format NAME    png, jpeg, webp or gif (default: as FILE ends)
-          --quality Q      of jpeg and webp, from 1 to 100 (default: 85)
+          --output, -o DIR|FILE   write files with the images' names to DIR, with a number after repeated names; or
+                                  write one image to FILE, whose extension selects the format, or to standard output
+                                  for -
+          --format NAME           write png, jpeg, webp or gif (default: the extension of FILE)
+          --quality Q             set the quality of jpeg and webp, from 1 to 100 (default: 85)
 
         """ + EncodingOptions.help + ImageOptions.help(jobs: 4)
 

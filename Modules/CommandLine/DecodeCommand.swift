@@ -7,20 +7,21 @@ struct DecodeCommand: ProgramCommand {
     static let name = "decode"
     static let help =
         """
-        usage: alcedo decode URL|FILE|FOLDER... --output DIR|FILE|- [options]
+        usage: alcedo decode URL|FILE|DIRECTORY... --output DIR|FILE|- [options]
 
-        Writes the pixels of every image, upright, with straight alpha; of animations every frame as it is shown. Profiles
-        are not applied. What cannot be read is a line on standard error, and the others are made.
+        Writes the pixels of each image, and of each composited frame of an animation, upright and with straight alpha.
+        Color profiles are not applied. An image that fails is reported on standard error, and the others are written.
 
           --output, -o DIR|FILE|-
-                           a folder for files under the images' names, frames with +0000 and so on behind; or, for one
-                           image, a file whose name ends with its format; or standard output. Frames in one file, and
-                           images on standard output, come one after another, as Netpbm's tools read them
-          --format NAME    pam, RGB, RGBA where there is alpha, or 8-bit gray; ppm, without alpha; or rgba, four samples
-                           a pixel without a header, of 16 bits in this machine's byte order (default: as FILE ends, else
-                           pam)
-          --frame N        of animations only this frame; the first is 0
-          --depth N        bits of a sample: 8, or 16 where the file has more than 8 (default: 16)
+                                  write files with the images' names to DIR, with +0000 and so on for frames; write one
+                                  image to FILE, whose extension selects the format; or write to standard output.
+                                  Frames in one file, and images on standard output, are concatenated, as Netpbm's
+                                  tools read them
+          --format NAME           write pam (gray, RGB, or RGBA for alpha), ppm (without alpha), or rgba (samples
+                                  without a header, 16-bit samples in native byte order) (default: the extension of
+                                  FILE, or pam)
+          --frame N               write only the frame N of animations; the first frame is 0
+          --depth N               write at most N bits per sample, 8 or 16 (default: 16)
 
         """ + ImageOptions.help(jobs: 4)
 

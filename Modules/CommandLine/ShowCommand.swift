@@ -9,19 +9,18 @@ struct ShowCommand: ProgramCommand {
     static let name = "show"
     static let help =
         """
-        usage: alcedo show URL|FILE|FOLDER... [options]
+        usage: alcedo show URL|FILE|DIRECTORY... [options]
 
-        Draws images in the terminal: in pixels where the terminal has the Kitty graphics protocol or Sixel, else two pixels
-        a character cell in 24-bit or 256 colours, or characters where it has no colour. Animations are played; Ctrl-C ends
-        them.
+        Shows images in the terminal: as pixels with the Kitty graphics protocol or Sixel, otherwise as two pixels per
+        character cell in 24-bit or 256 colors, or as characters without color. Animations are played; Ctrl-C ends them.
 
-          --protocol P     auto, blocks, kitty or sixel (default: auto, which asks the terminal; what is typed until it
-                           has answered, 300 ms at most, is lost, as it is with kitty and sixel)
-          --loops N        play animations N times (default: as their files say; of several images, once)
-          --color MODE     auto, truecolor, 256 or none (default: auto, from the environment)
-          --width N        at most N columns (default: the terminal's, or 80)
-          --height N       at most N lines (default: the terminal's, or 40)
-          --quiet, -q      no names between images; problems are told
+          --protocol P            use auto, blocks, kitty or sixel; all but blocks query the terminal and discard input
+                                  typed before its reply, for at most 300 ms (default: auto)
+          --loops N               play animations N times (default: as specified by the file; once for several images)
+          --color MODE            use auto, truecolor, 256 or none (default: auto, from the environment)
+          --width N               use at most N columns (default: the width of the terminal, or 80)
+          --height N              use at most N lines (default: the height of the terminal, or 40)
+          --quiet, -q             print no names between images, only problems
 
         """ + InputOptions.help + StackOptions.help
 

@@ -4,9 +4,9 @@ import AlcedoProgramSupport
 /// The options that control encoding.
 struct EncodingOptions: Sendable {
     static let help = """
-          --effort N       how hard to try for a small file: of png from 0 to 9 (default: 6), of webp from 0 to 6 (default: 4)
-          --lossless       of webp, keep every pixel as it is
-          --progressive    of jpeg, from coarse to fine
+          --effort N              set the effort: png from 0 to 9 (default: 6), webp from 0 to 6 (default: 4)
+          --lossless              encode webp without loss
+          --progressive           encode progressive jpeg
 
         """
 

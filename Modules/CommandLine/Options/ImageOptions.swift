@@ -7,7 +7,7 @@ struct ImageOptions: Sendable {
     ///
     /// - Parameter jobs: The default of `--jobs`, the maximum number of images processed at once.
     static func help(jobs: Int) -> String {
-        "  --jobs N         work on at most N images at once (default: \(jobs))\n" + WritingOptions.help
+        "  --jobs N                process at most N images at once (default: \(jobs))\n" + WritingOptions.help
             + ProcessorArgument.help + InputOptions.help + StackOptions.help
     }
 
@@ -72,7 +72,8 @@ struct ImageOptions: Sendable {
 struct WritingOptions: Sendable {
     static let help =
         """
-          --force, -f      replace files that are there already; without it nothing begins. An image is never replaced
+          --force, -f             replace existing output files, but never an input image; without it, an existing file
+                                  is an error before any work begins
 
         """ + ReportOptions.help
 
@@ -94,9 +95,9 @@ struct WritingOptions: Sendable {
 /// The options that control reporting.
 struct ReportOptions: Sendable {
     static let help = """
-          --json           for scripts: one JSON object a line, with input, output, frame, width, height, bytes, layer,
-                           lost and error; null is not known, or none
-          --quiet, -q      no summary, no progress, no notes; problems are told
+          --json                  print one JSON object per line with input, output, frame, width, height, bytes,
+                                  layer, lost and error; null means unknown or none
+          --quiet, -q             print only problems: no summary, progress or notices
 
         """
 

@@ -5,13 +5,15 @@ import AlcedoRuntime
 /// The options that name the images of a command: its arguments, and lists in files.
 struct InputOptions: Sendable {
     static let help = """
-          --list FILE      also the images that FILE names, one a line; - is standard input; may be repeated
-          --null, -0       lists have zero bytes between names, as from find -print0, not lines
-          --max-pixels N   refuse images, or frames, of more than N pixels before they are decoded, which takes 4 bytes of
-                           memory a pixel, or 8 (default: \(DecodingLimits().maximumPixelCount))
+          --list FILE             read more image names from FILE, one per line, or from standard input for -; may be
+                                  repeated
+          --null, -0              separate the names in lists by zero bytes, as find -print0 does
+          --max-pixels N          reject images and frames of more than N pixels before decoding; a pixel needs 4 or 8
+                                  bytes of memory (default: \(DecodingLimits().maximumPixelCount))
 
-        An image is a URL, a file, or - for standard input. A folder stands for all images below it, told by their names'
-        ends; a pattern that the shell has left alone, such as '*.jpg', for the files that it matches. -- ends the options.
+        An image is a URL, a file, or - for standard input. A directory stands for all images below it, recognized by
+        their file extensions. A quoted pattern, such as '*.jpg', stands for the files that it matches. -- ends the
+        options.
 
 
         """

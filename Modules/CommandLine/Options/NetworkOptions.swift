@@ -12,17 +12,17 @@ struct NetworkOptions: Sendable {
     static let connectionRange = 1...256
 
     static let help = """
-          --max-connections N           at most N transfers at once (default: 6)
-          --max-connections-per-host N  at most N at once from one host (default: no limit of its own)
-          --retry N        try up to N times more where that may help, ever longer pauses between (default: 0)
-          --timeout SECONDS
-                           longest time until the first byte, and without a byte (default: 15; decimals allowed)
-          --header 'Name: value'
-                           send this with every request; may be repeated. A redirect to another origin takes only
-                           along what can be no credential, such as Accept
-          --ca FILE        trust the authorities in FILE (certificates in PEM), and no others
-          --verbose, -v    a line for each exchange with a server as it ends: times, bytes, connection, attempt,
-                           what was resumed, what the response cache did
+          --max-connections N     download at most N images at once (default: 6)
+          --max-connections-per-host N
+                                  download at most N images at once from one host (default: no separate limit)
+          --retry N               retry a failed download up to N times, with increasing delays (default: 0)
+          --timeout SECONDS       limit the time until the first byte and between received bytes; decimals are allowed
+                                  (default: 15)
+          --header 'Name: value'  send this header field with each request; may be repeated. A redirect to another
+                                  origin keeps only fields that cannot be credentials, such as Accept
+          --ca FILE               trust only the certificate authorities in FILE, in PEM
+          --verbose, -v           print one line per exchange with a server: timings, bytes, connection, attempt,
+                                  resumption and response cache
 
         """
 
