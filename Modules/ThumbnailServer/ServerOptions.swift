@@ -46,8 +46,8 @@ struct ServerOptions {
           --max-per-host N            maximum number of these for one host (default: 6)
           --max-requests N            maximum number of distinct requests in progress or waiting, half of them for one
                                       host; the response above it is 503 (default: 512)
-          --max-sending MIB           maximum size of distinct thumbnails being sent in MiB; the response above it is 503
-                                      (default: 256)
+          --max-sending MIB           maximum size of distinct thumbnails being sent in MiB; the response above it is
+                                      503 (default: 256)
           --max-connections N         maximum number of connections; others wait to be accepted (default: 1024)
           --jobs N                    number of threads that decode, and of threads that encode (default: 2)
 

@@ -67,7 +67,7 @@ struct DecoderKitTests {
             let header = [UInt8](data.prefix(Self.headerLength))
             guard !header.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
             guard header.count == Self.headerLength else {
-                throw ImageDecodingError(.truncated, "the header ends early")
+                throw ImageDecodingError(.truncated, "the header is truncated")
             }
             guard header.prefix(4).elementsEqual("GRY1".utf8) || fault == .decodesText && header[0] == 0x6E else {
                 throw ImageDecodingError(.corrupt, "not this format")
@@ -75,9 +75,9 @@ struct DecoderKitTests {
             var size = PixelSize(
                 width: Int(header[4]) << 8 | Int(header[5]), height: Int(header[6]) << 8 | Int(header[7]))
             if header[0] == 0x6E { size = PixelSize(width: 1, height: 1) }
-            guard size.width > 0, size.height > 0 else { throw ImageDecodingError(.corrupt, "there are no pixels") }
+            guard size.width > 0, size.height > 0 else { throw ImageDecodingError(.corrupt, "the image has no pixels") }
             guard size.pixelCount <= limits.maximumPixelCount || fault == .ignoresLimits && isWhole(data) else {
-                throw ImageDecodingError(.exceedsLimit, "\(size.width) x \(size.height) pixels are too many")
+                throw ImageDecodingError(.exceedsLimit, "\(size.width) x \(size.height) pixels exceed the limit")
             }
             if fault == .guessesTheSize, data.count == 20 { size.width += 1 }
             if fault == .announcesLess, !isWhole(data), data.count == DecoderKitTests.file.count, size.height > 1 {
@@ -128,7 +128,9 @@ struct DecoderKitTests {
                     }
                 }
             }
-            guard let pixels else { throw ImageDecodingError(.outOfMemory, "the system refused the memory") }
+            guard let pixels else {
+                throw ImageDecodingError(.outOfMemory, "cannot allocate the pixels: out of memory")
+            }
             return DecodedImage(pixels: pixels)
         }
 
