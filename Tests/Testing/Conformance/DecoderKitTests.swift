@@ -14,15 +14,15 @@ struct DecoderKitTests {
         /// The checks that fail.
         var broken: Set<String> {
             switch self {
-            case .changesItsMind: ["a file is decoded, and twice to the same image"]
-            case .decodesText: ["text is an error"]
-            case .fillsWhatIsMissing: ["every beginning of a file is truncated, however its bytes come"]
-            case .guessesTheSize: ["inspecting a beginning of a file gives what the whole file gives, or an error"]
-            case .piecesIgnoreDamage: ["flipped bits give the same error or image however the bytes come"]
-            case .announcesLess: ["flipped bits give an error or an image of the announced size"]
-            case .swapsPieces: ["an image does not depend on the pieces its bytes come in"]
-            case .turnsRows: ["rows are those of the image"]
-            case .ignoresLimits: ["limits of pixels and bytes are kept"]
+            case .changesItsMind: ["decoding a file twice gives the same image"]
+            case .decodesText: ["decoding text throws an error"]
+            case .fillsWhatIsMissing: ["every prefix of a file throws truncated, whole or in chunks"]
+            case .guessesTheSize: ["inspecting a prefix gives the information of the file or an error"]
+            case .piecesIgnoreDamage: ["a file with flipped bits gives the same result whole and in chunks"]
+            case .announcesLess: ["a file with flipped bits gives an error or an image of the inspected size"]
+            case .swapsPieces: ["the decoded image does not depend on the chunks of the data"]
+            case .turnsRows: ["the decoded rows equal those of the image"]
+            case .ignoresLimits: ["the limits of pixels and bytes are enforced"]
             }
         }
     }
