@@ -150,7 +150,7 @@ struct NetworkOptionTests {
         #expect(outcome.rows(later).map { $0[0] } == ["network"] && outcome.rows(never).map { $0[0] } == ["failed"])
         #expect(origin.requestCount(for: "/later.png") == 3 && origin.requestCount(for: "/never.png") == 1 + 3)
         #expect(outcome.problems.contains("exchanges: 6, "))
-        #expect(outcome.problems.contains(" 4 repeated"))
+        #expect(outcome.problems.contains(" 4 retried"))
         #expect(outcome.problems.contains("attempt 3"))
     }
 

@@ -149,7 +149,7 @@ size_t alcedo_png_check_room(alcedo_png_decoder *d, size_t stride, size_t rows, 
     const size_t row_bytes = png_get_rowbytes(d->png, d->info);
     if (row_bytes != (size_t)png_get_image_width(d->png, d->info) * sizes[d->format] || row_bytes > stride ||
         rows > capacity / stride) {
-        png_error(d->png, "the output buffer does not fit the image");
+        png_error(d->png, "the output buffer is too small for the image");
     }
     return row_bytes;
 }

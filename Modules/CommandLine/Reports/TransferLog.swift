@@ -49,7 +49,7 @@ final class TransferLog: Sendable {
     /// The totals of all exchanges, as one line.
     var summary: String {
         let state = state.withLock { $0 }
-        return "exchanges: \(state.exchanges), \(state.byteCount) bytes, \(state.repeated) repeated, "
+        return "exchanges: \(state.exchanges), \(state.byteCount) bytes, \(state.repeated) retried, "
             + "\(state.resumed) resumed"
     }
 }
@@ -182,7 +182,7 @@ struct TransferReport: Sendable, CustomStringConvertible {
         switch end?.0 {
         case .failed(let error)? where error is CancellationError: words.append("cancelled")
         case .failed(let error)?: words.append("failed: \(argument.withoutPassword("\(error)"))")
-        case .abandoned?: words.append("rest not read")
+        case .abandoned?: words.append("body not fully read")
         case .complete?, nil: break
         }
         return words.joined(separator: ", ")
