@@ -60,7 +60,7 @@ struct NetworkOptionTests {
         #expect(lines.contains { $0.hasPrefix("\(missing): 404, ") })
         #expect(
             lines.contains { $0.hasPrefix("http://127.0.0.1:1/dead.png: no response, ") && $0.contains("failed: ") })
-        #expect(lines.contains { $0.hasPrefix("exchanges: 3, ") && $0.hasSuffix(" bytes, 0 repeated, 0 resumed") })
+        #expect(lines.contains { $0.hasPrefix("exchanges: 3, ") && $0.hasSuffix(" bytes, 0 retried, 0 resumed") })
         // No terminal, no progress.
         #expect(!outcome.problems.contains("\u{1B}") && !outcome.problems.contains("\r"))
     }
