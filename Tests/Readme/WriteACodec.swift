@@ -28,7 +28,7 @@ struct GrayMapDecoder: ImageDecoding {
         let size = try inspect(data, limits: options.limits).size
         let samples = [UInt8](data.dropFirst(Self.headerLength))
         guard samples.count >= size.width * size.height else {
-            throw ImageDecodingError(.truncated, "the samples end early")
+            throw ImageDecodingError(.truncated, "the samples are truncated")
         }
         let format: PixelFormat = options.pixelFormat == .gray8 ? .gray8 : .rgba8
         try options.limits.check(size, format: format)
