@@ -65,7 +65,7 @@ final class WebPSource {
     private static func straightRGBA(_ pixels: PixelBuffer) throws(ImageEncodingError) -> PixelBuffer {
         if pixels.format.bytesPerPixel == 4, pixels.alphaMode != .premultiplied { return pixels }
         guard let copy = pixels.straightRGBA(rowCount: pixels.height) else {
-            throw ImageEncodingError(.outOfMemory, "there is no memory for \(pixels.size) pixels")
+            throw ImageEncodingError(.outOfMemory, "WebP: cannot allocate \(pixels.size) pixels: out of memory")
         }
         return copy
     }

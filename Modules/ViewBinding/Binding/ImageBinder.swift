@@ -170,7 +170,7 @@ public import FoundationEssentials
         view.display(options.placeholder.map { .placeholder($0) } ?? .nothing)
         updateActivity()
         abandoned?.report(.failure(CancellationError()))
-        completion?(.failure(ImageBindingError(.noRequest, "there is no request to load")))
+        completion?(.failure(ImageBindingError(.noRequest, "the binder has no request to load")))
     }
 
     private func takeAbandoned() -> BindingLoad? {
