@@ -52,9 +52,9 @@ struct ServerOptions {
           --jobs N                    number of threads that decode, and of threads that encode (default: 2)
 
         Timeouts:
-          --timeout SECONDS           maximum time until a response, and without data from an origin (default: 20)
-          --send-timeout SECONDS      maximum time for a client to receive a response (default: 60)
-          --client-timeout SECONDS    maximum time for which a connection may be idle (default: 15)
+          --timeout SECONDS           maximum seconds until a response, and without data from an origin (default: 20)
+          --send-timeout SECONDS      maximum seconds for a client to receive a response (default: 60)
+          --client-timeout SECONDS    maximum seconds for which a connection may be idle (default: 15)
           --grace SECONDS             maximum time for requests in progress when the server stops (default: 10)
 
         """

@@ -16,8 +16,8 @@ struct NetworkOptions: Sendable {
           --max-connections-per-host N
                                   download at most N images at once from one host (default: no separate limit)
           --retry N               retry a failed download up to N times, with increasing delays (default: 0)
-          --timeout SECONDS       limit the time until the first byte and between received bytes; decimals are allowed
-                                  (default: 15)
+          --timeout SECONDS       limit the seconds until the first byte and between received bytes; decimals are
+                                  allowed (default: 15)
           --header 'Name: value'  send this header field with each request; may be repeated. A redirect to another
                                   origin keeps only fields that cannot be credentials, such as Accept
           --ca FILE               trust only the certificate authorities in FILE, in PEM
