@@ -55,7 +55,7 @@ struct ServerOptions {
           --timeout SECONDS           maximum seconds until a response, and without data from an origin (default: 20)
           --send-timeout SECONDS      maximum seconds for a client to receive a response (default: 60)
           --client-timeout SECONDS    maximum seconds for which a connection may be idle (default: 15)
-          --grace SECONDS             maximum time for requests in progress when the server stops (default: 10)
+          --grace SECONDS             maximum seconds for requests in progress when the server stops (default: 10)
 
         """
 
