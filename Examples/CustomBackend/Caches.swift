@@ -94,7 +94,9 @@ actor FirstInFirstOutDataCache: DataCaching {
 
     func store(_ entry: CachedData, for key: ImageKey) throws {
         let size = entry.data.count + entry.metadata.count
-        guard size <= sizeLimit else { throw DataCacheError(.tooLarge, "\(size) bytes exceed \(sizeLimit)") }
+        guard size <= sizeLimit else {
+            throw DataCacheError(.tooLarge, "an entry of \(size) bytes exceeds the limit of \(sizeLimit) bytes")
+        }
         entries.remove(key)
         guard Self.isCurrent(entry) else { return }
         entries.store(entry, size: size, for: key, limit: sizeLimit)

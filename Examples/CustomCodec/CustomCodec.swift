@@ -12,7 +12,7 @@ enum CustomCodec {
         let image = try sampleImage()
         let file = try FarbfeldEncoder().encode(image)
         let decoded = try codecs.decode(file)
-        let pixels = decoded.pixels == image.pixels ? "the same pixels" : "other pixels"
+        let pixels = decoded.pixels == image.pixels ? "equal pixels" : "different pixels"
         print("farbfeld: \(file.count) bytes, \(decoded.size), \(pixels)")
 
         // Every API that takes a registry or an encoder accepts these.
@@ -38,7 +38,7 @@ enum CustomCodec {
                 for index in 0..<size.width * 4 { memory[y * bytesPerRow + index] = UInt8(index + y * 4) }
             }
         }
-        guard let pixels else { throw ImageEncodingError(.outOfMemory, "the system refused the memory") }
+        guard let pixels else { throw ImageEncodingError(.outOfMemory, "cannot allocate the pixels: out of memory") }
         return DecodedImage(pixels: pixels)
     }
 }

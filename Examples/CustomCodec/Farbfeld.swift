@@ -27,7 +27,9 @@ private enum Farbfeld {
 /// A decoder of farbfeld. Decodes images at their full size, with 8 or 16 bits a sample.
 struct FarbfeldDecoder: ImageDecoding {
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        guard data.count >= Farbfeld.headerLength else { throw ImageDecodingError(.truncated, "the header ends early") }
+        guard data.count >= Farbfeld.headerLength else {
+            throw ImageDecodingError(.truncated, "the header is truncated")
+        }
         guard data.starts(with: Farbfeld.signature) else {
             throw ImageDecodingError(.corrupt, "the signature is missing")
         }
@@ -44,7 +46,7 @@ struct FarbfeldDecoder: ImageDecoding {
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         let size = try inspect(data, limits: options.limits).size
         guard (data.count - Farbfeld.headerLength) / Farbfeld.bytesPerPixel >= size.pixelCount else {
-            throw ImageDecodingError(.truncated, "the pixels end early")
+            throw ImageDecodingError(.truncated, "the pixels are truncated")
         }
         let format: PixelFormat = options.pixelFormat == .rgba16 ? .rgba16 : .rgba8
         let pixels = data.withUnsafeBytes { file in
@@ -63,7 +65,7 @@ struct FarbfeldDecoder: ImageDecoding {
                 }
             }
         }
-        guard let pixels else { throw ImageDecodingError(.outOfMemory, "the system refused the memory") }
+        guard let pixels else { throw ImageDecodingError(.outOfMemory, "cannot allocate the pixels: out of memory") }
         return DecodedImage(
             pixels: options.alphaMode == .premultiplied ? pixels.converted(to: .premultiplied) : pixels,
             format: .farbfeld)
@@ -77,7 +79,10 @@ struct FarbfeldEncoder: ImageEncoding {
     func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         guard image.orientation == .up, let width = UInt32(exactly: image.size.width),
             let height = UInt32(exactly: image.size.height)
-        else { throw ImageEncodingError(.unsupportedImage, "farbfeld holds upright images with sides of 32 bits") }
+        else {
+            throw ImageEncodingError(
+                .unsupportedImage, "farbfeld stores only upright images with sides of at most 32 bits")
+        }
         let pixels = image.pixels.converted(to: .straight)
         var file = Data(Farbfeld.signature)
         file.reserveCapacity(Farbfeld.headerLength + pixels.size.pixelCount * Farbfeld.bytesPerPixel)

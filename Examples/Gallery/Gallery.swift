@@ -21,7 +21,7 @@ enum Gallery {
                 end("\(error)", error is UsageError ? 2 : 1)
             }
         #else
-            end("built without GTK; try: swift run -c release --traits GTK gallery", 1)
+            end("built without GTK; run it with: swift run -c release --traits GTK gallery", 1)
         #endif
     }
 
@@ -35,7 +35,7 @@ enum Gallery {
     /// The application: assembles the parts and runs GTK's main loop.
     @MainActor private enum GalleryApp {
         private struct NoDisplay: Error, CustomStringConvertible {
-            let description = "there is no display to open a window on"
+            let description = "cannot open a window: no display is available"
         }
 
         static func run(_ options: GalleryOptions) throws {

@@ -32,7 +32,7 @@ enum HTTPCacheClient {
 
     static func main() {
         guard CommandLine.arguments.count == 1 else {
-            FileHandle.standardError.write(Data("http-cache-client: it takes no argument\n".utf8))
+            FileHandle.standardError.write(Data("http-cache-client: arguments are not supported\n".utf8))
             exit(2)
         }
         // Test runners with an event loop may pass nonblocking streams.
@@ -76,7 +76,7 @@ enum HTTPCacheClient {
         let decoder = JSONDecoder()
         let number = try? decoder.decode(Identified<Int>.self, from: line).id
         guard let id: any Sendable = number ?? (try? decoder.decode(Identified<String>.self, from: line).id) else {
-            FileHandle.standardError.write(Data("http-cache-client: a line without a readable id\n".utf8))
+            FileHandle.standardError.write(Data("http-cache-client: invalid line: no readable id\n".utf8))
             return nil
         }
         do {
@@ -123,7 +123,10 @@ private struct Call: Decodable {
     func response(for id: any Sendable, over transport: CachingTransport) async throws -> [String: any Sendable] {
         guard op ?? "fetch" == "fetch", let policy = Self.policies[cache ?? "default"],
             ["follow", "manual"].contains(redirect ?? "follow"), headers?.allSatisfy({ $0.count == 2 }) ?? true
-        else { throw HTTPTransportError(.invalidRequest, "an unknown op or mode, or headers that are not pairs") }
+        else {
+            throw HTTPTransportError(
+                .invalidRequest, "invalid request: unknown op or mode, or headers that are not pairs")
+        }
         let limit = Duration.milliseconds(min(max(timeout_ms ?? 10_000, 1), 3_600_000))
         let request = HTTPRequest(
             method: HTTPMethod(rawValue: method ?? "GET"), url: url,
@@ -145,7 +148,7 @@ private struct Call: Decodable {
             }
             group.addTask {
                 try await Task.sleep(for: limit)
-                throw HTTPTransportError(.timedOut, "there is no whole response within \(limit)")
+                throw HTTPTransportError(.timedOut, "no complete response within \(limit)")
             }
             defer { group.cancelAll() }
             return try await group.next() ?? [:]

@@ -7,7 +7,7 @@ import Foundation
 @main enum Quickstart {
     static func main() async throws {
         let names = CommandLine.arguments.dropFirst()
-        if let option = names.first(where: { $0.hasPrefix("-") }) { end(2, "there is no option '\(option)'") }
+        if let option = names.first(where: { $0.hasPrefix("-") }) { end(2, "unknown option '\(option)'") }
         let samples = Bundle.module.bundleURL.appending(path: "Pictures")
         let origin = try LoopbackOrigin(directory: samples)
         let files = names.isEmpty ? try FileManager.default.contentsOfDirectory(atPath: samples.path).sorted() : []

@@ -11,7 +11,7 @@ enum SwapBackends {
         while let word = words.popFirst() {
             if word == "--stack" {
                 let name = words.popFirst() ?? ""
-                guard let stack = CacheStack(rawValue: name) else { end(2, "there is no stack '\(name)'") }
+                guard let stack = CacheStack(rawValue: name) else { end(2, "unknown stack '\(name)'") }
                 stacks.append(stack)
             } else if word.hasPrefix("-") {
                 end(2, "usage: swap-backends [--stack memory|files|sqlite|responses]... [URL|FILE...]")

@@ -44,7 +44,7 @@ enum UploadToThumbnail {
         let file = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
         let data = try file.read(upToCount: uploadLimit + 1) ?? Data()
         guard data.count <= uploadLimit else {
-            throw ImageDecodingError(.exceedsLimit, "the upload has more than \(uploadLimit) bytes")
+            throw ImageDecodingError(.exceedsLimit, "the upload exceeds the limit of \(uploadLimit) bytes")
         }
         return data
     }

@@ -5,25 +5,31 @@ import AlcedoProgramSupport
 @main
 enum AlcedoTool {
     private static let help = """
-        alcedo loads, caches and shows images.
+        alcedo loads, converts and shows images, and manages their cache.
 
         usage:
-          alcedo load IMAGE... [options]         load images, print a table, draw a contact sheet
-          alcedo inspect IMAGE... [options]      say what images are, as text or JSON
-          alcedo decode IMAGE... [options]       write the pixels of images, and of every frame
-          alcedo convert IMAGE... [options]      write images in another format
-          alcedo thumbnail IMAGE... [options]    write small pictures of images
-          alcedo contact-sheet IMAGE... [options]
-                                                 draw many images on one picture
-          alcedo show IMAGE... [options]         draw images in the terminal, and play them
+          alcedo load IMAGE... [options]           load images, print a table and draw a contact sheet
+          alcedo inspect IMAGE... [options]        print the properties of images as text or JSON
+          alcedo decode IMAGE... [options]         write the pixels of images and of animation frames
+          alcedo convert IMAGE... [options]        write images in another format
+          alcedo thumbnail IMAGE... [options]      write thumbnails of images
+          alcedo contact-sheet IMAGE... [options]  draw several images on one sheet
+          alcedo show IMAGE... [options]           show images and animations in the terminal
           alcedo cache stat|list|verify|trim|clear [options]
-                                                 look into the cache on disk, and put it in order
+                                                   inspect and maintain the disk cache
 
-        An IMAGE is a URL, a file, a folder, a pattern such as '*.jpg', or - for standard input; --list FILE names more.
-        alcedo COMMAND --help says more; alcedo --version says which this is.
+        An IMAGE is a URL, a file, a directory, a pattern such as '*.jpg', or - for standard input. --list FILE adds the
+        images that a file lists.
 
-        It ends with 0, with 1 when something failed, with 2 when the command line makes no sense, with 130 after Ctrl-C,
-        with 143 after SIGTERM and 129 after SIGHUP.
+        'alcedo COMMAND --help' prints the options of a command. 'alcedo --version' prints the version.
+
+        exit status:
+          0    success
+          1    an image or the command failed
+          2    the command line is invalid
+          130  ended by Ctrl-C (SIGINT)
+          143  ended by SIGTERM
+          129  ended by SIGHUP
 
         """
 

@@ -9,21 +9,21 @@ struct CacheCommand: ProgramCommand {
     static let help = """
         usage: alcedo cache stat|list|verify|trim|clear [options]
 
-        Looks into the cache on disk that the other commands use, and puts it in order. Others may use it meanwhile.
+        Inspects and maintains the disk cache of the other commands. Other processes may use it at the same time.
 
-          stat      how many entries there are, and what they occupy; unfinished downloads apart
-          list      one line for each entry, the least recently used first
-          verify    read every entry, and remove those that are damaged; exits with 1 when there was one
+          stat      print the number and the size of the entries and of unfinished downloads
+          list      print one line per entry, the least recently used first
+          verify    read all entries and remove damaged ones; exits with status 1 if it found any
           trim      remove the least recently used entries until the rest fits --size and --count
-          clear     remove everything, unfinished downloads too
+          clear     remove everything, including unfinished downloads
 
-        It ends with 1 when it could not do all of that, and where a cache that is named is none.
+        The exit status is 1 if an action is incomplete, or if --cache names a directory that is not a cache.
 
-          --cache DIR      the cache (default: the user's cache directory)
-          --size N         for trim: most bytes that stay, such as 64M
-          --count N        for trim: most entries that stay
-          --json           one JSON object; for list, one a line
-          --quiet, -q      say nothing but problems
+          --cache DIR             use the cache directory DIR (default: alcedo in the user's cache directory)
+          --size N                trim: keep at most N bytes, such as 64M
+          --count N               trim: keep at most N entries
+          --json                  print one JSON object; list prints one per line
+          --quiet, -q             print only problems
 
         """
 
@@ -56,10 +56,10 @@ struct CacheCommand: ProgramCommand {
     mutating func finish(_ words: [String]) throws {
         let actions = Action.allCases.map(\.rawValue).joined(separator: ", ")
         guard words.count == 1, let word = words.first, let action = Action(rawValue: word) else {
-            throw UsageError("cache takes one of: \(actions)")
+            throw UsageError("cache needs one of: \(actions)")
         }
         guard (size ?? count) == nil || action == .trim else {
-            throw UsageError("cache \(word) takes neither --size nor --count")
+            throw UsageError("cache \(word) has no options --size and --count")
         }
         guard action != .trim || (size ?? count) != nil else {
             throw UsageError("cache trim needs --size, --count or both")
@@ -68,7 +68,7 @@ struct CacheCommand: ProgramCommand {
     }
 
     func run() async throws -> ExitStatus {
-        guard let directory else { throw UsageError("there is no home for a cache; --cache names one") }
+        guard let directory else { throw UsageError("no home directory for the cache; set one with --cache DIR") }
         try checkExistence(of: directory)
         try await CacheDirectory.check(directory, mustExist: true)
         let maintenance = CacheMaintenance(
@@ -126,15 +126,15 @@ private struct CacheMaintenance {
     func verify() async -> String? {
         let (found, foundParts) = (await images.verify(), await parts.verify())
         report.printVerification(found, foundParts)
-        if let failure = found.error ?? foundParts.error { return "not all could be verified: \(failure)" }
+        if let failure = found.error ?? foundParts.error { return "cannot verify all entries: \(failure)" }
         let damagedCount = found.damagedNames.count + foundParts.damagedNames.count
-        return damagedCount == 0 ? nil : "entries that were damaged, and are removed: \(damagedCount)"
+        return damagedCount == 0 ? nil : "damaged entries, removed: \(damagedCount)"
     }
 
     func trim(toSize size: Int, count: Int) async -> String? {
         let trimmed = await images.trim(toSize: size, count: count)
         report.printTrim(trimmed)
-        return trimmed.error.map { "not all could be removed: \($0)" }
+        return trimmed.error.map { "cannot remove all entries: \($0)" }
     }
 
     func clear() async -> String? {
@@ -146,7 +146,7 @@ private struct CacheMaintenance {
         let partFailure = await parts.trim(toSize: 0).error
         let (leftCount, leftSize) = await totals
         report.printRemovals(max(0, count - leftCount), max(0, size - leftSize))
-        return (imageFailure ?? partFailure).map { "not all could be removed: \($0)" }
+        return (imageFailure ?? partFailure).map { "cannot remove all entries: \($0)" }
     }
 
     private var totals: (count: Int, size: Int) {

@@ -6,17 +6,16 @@ struct ContactSheetCommand: ProgramCommand {
     static let name = "contact-sheet"
     static let help =
         """
-        usage: alcedo contact-sheet URL|FILE|FOLDER... [options]
+        usage: alcedo contact-sheet URL|FILE|DIRECTORY... [options]
 
-        Draws all images on one picture, a cell each, and writes it as PNG. What cannot be read is a line on standard
-        error and an empty cell.
+        Draws all images on one PNG file, one per cell. An image that fails is reported on standard error, and its
+        cell is empty.
 
-          --output, -o FILE
-                           where the sheet goes; - is standard output (default: contact-sheet.png)
-          --columns N      cells in a row (default: as many as make the sheet square, of up to a thousand images at most
-                           16)
-          --cell N         a cell's picture is at most N pixels wide and high (default: 160, or as many as leave the sheet
-                           below 67 million pixels)
+          --output, -o FILE       write the sheet to FILE, or to standard output for - (default: contact-sheet.png)
+          --columns N             draw N cells per row (default: a square sheet, with at most 16 columns for up to 1000
+                                  images)
+          --cell N                fit each image into N x N pixels (default: 160, or less if the sheet would exceed
+                                  67 million pixels)
 
         """ + ImageOptions.help(jobs: 8)
 
@@ -37,10 +36,10 @@ struct ContactSheetCommand: ProgramCommand {
         try options.finish(words, for: Self.name, takesStandardOutput: true)
         guard let output = options.output else { return }
         if output.hasSuffix("/") {
-            throw UsageError("--output is the name of a file here, not of a folder: '\(output)'")
+            throw UsageError("--output needs a file, not the directory '\(output)'")
         }
         if ImageFileExtension.isImage(output), OutputFormat(fileName: output) != .png {
-            throw UsageError("'\(output)' is no name for png")
+            throw UsageError("'\(output)' does not end in .png")
         }
     }
 

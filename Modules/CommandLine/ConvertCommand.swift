@@ -8,18 +8,18 @@ struct ConvertCommand: ProgramCommand {
     static let name = "convert"
     static let help =
         """
-        usage: alcedo convert URL|FILE|FOLDER... --format NAME --output DIR [options]
+        usage: alcedo convert URL|FILE|DIRECTORY... --format NAME --output DIR [options]
                alcedo convert URL|FILE --output FILE [options]
 
-        Writes every image in another format, upright and at its full size. Colour profiles are kept, 16 bits in png, and
-        animations in webp and gif; EXIF and XMP are not, but for the orientation, which is applied. What a file does not
-        keep is told. What cannot be read is a line on standard error, and the others are made.
+        Writes each image in another format, upright and at full size. Color profiles are kept. png keeps 16 bits per
+        sample, and webp and gif keep animations. EXIF and XMP are not kept; the orientation is applied to the pixels.
+        Lost properties are reported. An image that fails is reported on standard error, and the others are written.
 
-          --output, -o DIR|FILE
-                           a folder for files under the images' names, of which equal ones get a number; or, for one
-                           image, a file whose name ends with its format, or - for standard output
-          --format NAME    png, jpeg, webp or gif (default: as FILE ends)
-          --quality Q      of jpeg and webp, from 1 to 100 (default: 85)
+          --output, -o DIR|FILE   write files with the images' names to DIR, with a number after repeated names; or
+                                  write one image to FILE, whose extension selects the format, or to standard output
+                                  for -
+          --format NAME           write png, jpeg, webp or gif (default: the extension of FILE)
+          --quality Q             set the quality of jpeg and webp, from 1 to 100 (default: 85)
 
         """ + EncodingOptions.help + ImageOptions.help(jobs: 4)
 
@@ -48,7 +48,9 @@ struct ConvertCommand: ProgramCommand {
             let destination = try destination
             var format = encoding.format
             if case .file(let path) = destination, let named = OutputFormat(fileName: path) {
-                if let format, format != named { throw UsageError("'\(path)' is no name for \(format.rawValue)") }
+                if let format, format != named {
+                    throw UsageError("the extension of '\(path)' does not match the format \(format.rawValue)")
+                }
                 format = named
             }
             guard let format else { throw UsageError("convert needs --format") }
@@ -61,7 +63,10 @@ struct ConvertCommand: ProgramCommand {
         let (destination, maker) = (try destination, try maker)
         let images = try await options.images()
         if images.count > 1 {
-            if case .directory = destination {} else { throw UsageError("several images need a folder for --output") }
+            if case .directory = destination {
+            } else {
+                throw UsageError("several images need a directory for --output")
+            }
         }
         return try await options.run("converted", images, to: destination, by: maker, jobs: options.jobs ?? 4)
     }

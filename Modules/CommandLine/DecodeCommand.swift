@@ -7,20 +7,21 @@ struct DecodeCommand: ProgramCommand {
     static let name = "decode"
     static let help =
         """
-        usage: alcedo decode URL|FILE|FOLDER... --output DIR|FILE|- [options]
+        usage: alcedo decode URL|FILE|DIRECTORY... --output DIR|FILE|- [options]
 
-        Writes the pixels of every image, upright, with straight alpha; of animations every frame as it is shown. Profiles
-        are not applied. What cannot be read is a line on standard error, and the others are made.
+        Writes the pixels of each image, and of each composited frame of an animation, upright and with straight alpha.
+        Color profiles are not applied. An image that fails is reported on standard error, and the others are written.
 
           --output, -o DIR|FILE|-
-                           a folder for files under the images' names, frames with +0000 and so on behind; or, for one
-                           image, a file whose name ends with its format; or standard output. Frames in one file, and
-                           images on standard output, come one after another, as Netpbm's tools read them
-          --format NAME    pam, RGB, RGBA where there is alpha, or 8-bit gray; ppm, without alpha; or rgba, four samples
-                           a pixel without a header, of 16 bits in this machine's byte order (default: as FILE ends, else
-                           pam)
-          --frame N        of animations only this frame; the first is 0
-          --depth N        bits of a sample: 8, or 16 where the file has more than 8 (default: 16)
+                                  write files with the images' names to DIR, with +0000 and so on for frames; write one
+                                  image to FILE, whose extension selects the format; or write to standard output.
+                                  Frames in one file, and images on standard output, are concatenated, as Netpbm's
+                                  tools read them
+          --format NAME           write pam (gray, RGB, or RGBA for alpha), ppm (without alpha), or rgba (samples
+                                  without a header, 16-bit samples in native byte order) (default: the extension of
+                                  FILE, or pam)
+          --frame N               write only the frame N of animations; the first frame is 0
+          --depth N               write at most N bits per sample, 8 or 16 (default: 16)
 
         """ + ImageOptions.help(jobs: 4)
 
@@ -34,13 +35,13 @@ struct DecodeCommand: ProgramCommand {
         case "--format":
             let name = try arguments.value(of: option)
             guard let format = PixelFile(rawValue: name) else {
-                throw UsageError("--format takes \(PixelFile.names), not '\(name)'")
+                throw UsageError("--format needs \(PixelFile.names), not '\(name)'")
             }
             self.format = format
         case "--frame": frame = try arguments.number(of: option, in: 0...1_000_000)
         case "--depth":
             let depth = try arguments.number(of: option, in: 8...16)
-            guard depth == 8 || depth == 16 else { throw UsageError("--depth takes 8 or 16, not '\(depth)'") }
+            guard depth == 8 || depth == 16 else { throw UsageError("--depth needs 8 or 16, not '\(depth)'") }
             isShallow = depth == 8
         default: return try options.take(option, from: &arguments)
         }
@@ -50,7 +51,7 @@ struct DecodeCommand: ProgramCommand {
     mutating func finish(_ words: [String]) throws {
         try options.finish(words, for: Self.name, takesStandardOutput: true)
         if case .file(let path) = try destination, let format, format != PixelFile(fileName: path) {
-            throw UsageError("'\(path)' is no name for \(format.rawValue)")
+            throw UsageError("the extension of '\(path)' does not match the format \(format.rawValue)")
         }
     }
 
@@ -69,7 +70,7 @@ struct DecodeCommand: ProgramCommand {
         switch destination {
         case .file(let path):
             file = file ?? PixelFile(fileName: path)
-            if images.count > 1 { throw UsageError("several images need a folder for --output") }
+            if images.count > 1 { throw UsageError("several images need a directory for --output") }
         // A single job keeps the images in order.
         case .standardOutput: jobs = 1
         case .directory: break
@@ -136,7 +137,7 @@ private struct PixelMaker: FileMaking {
     private func frames(of image: DecodedImage) throws -> [Int?] {
         let count = image.frames?.frameCount ?? 1
         if let frame, frame >= count {
-            throw OutputError(description: "there is no frame \(frame); the last is \(count - 1)")
+            throw OutputError(description: "the image has no frame \(frame); the last frame is \(count - 1)")
         }
         guard image.isAnimated else { return [nil] }
         return frame.map { [$0] } ?? Array(0..<count)

@@ -8,16 +8,15 @@ struct InspectCommand: ProgramCommand {
     static let name = "inspect"
     static let help =
         """
-        usage: alcedo inspect URL|FILE|FOLDER... [options]
+        usage: alcedo inspect URL|FILE|DIRECTORY... [options]
 
-        Says what images are, without decoding a pixel unless --pixels asks for it.
+        Prints the properties of images. Pixels are decoded only with --pixels.
 
-          --pixels         decode every frame, and print the SHA-256 of its rows: straight RGBA of 8 bits, top row first,
-                           as stored (no orientation, gamma or profile applied)
-          --json           for scripts: one JSON object a line, one for every image, in order, with input, error and
-                           what is known
-          --quiet, -q      no reports: problems are told, and the exit status says whether there were any. What is wrong
-                           with pixels alone, such as a file that ends too soon, only --pixels can find
+          --pixels                decode every frame and print the SHA-256 of its rows: straight 8-bit RGBA, top row
+                                  first, without orientation, gamma or profile applied
+          --json                  print one JSON object per line and image, in order
+          --quiet, -q             print only problems; damaged pixel data, such as a truncated file, is found only with
+                                  --pixels
 
         """ + InputOptions.help + NetworkOptions.help
 

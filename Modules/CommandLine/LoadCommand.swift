@@ -6,18 +6,17 @@ struct LoadCommand: ProgramCommand {
     static let name = "load"
     static let help =
         """
-        usage: alcedo load URL|FILE|FOLDER... [options]
+        usage: alcedo load URL|FILE|DIRECTORY... [options]
 
-        Loads all images at once, prints where each came from, and writes contact-sheet.png.
+        Loads all images concurrently, prints where each came from, and writes contact-sheet.png.
 
-        What broke off, or was ended by Ctrl-C (status 130) or worse, goes on where it was when the same is loaded again,
-        if the server tells that it has not changed.
+        An interrupted download resumes in the next run if the server confirms that the content has not changed.
 
-          --output, -o DIR
-                           write the contact sheet, and every image as PNG, to DIR (default: the sheet only, here)
-          --no-sheet       draw no contact sheet
-          --size N         make images at most N pixels wide and high
-          --repeat N       load the list N times in one process: what the first pass loaded, the next has in memory
+          --output, -o DIR        write the contact sheet, and each image as PNG, to DIR (default: only the contact
+                                  sheet, to the current directory)
+          --no-sheet              do not draw a contact sheet
+          --size N                fit each image into N x N pixels (default: full size)
+          --repeat N              load the images N times in one process; later passes read from memory (default: 1)
 
         """ + ImageOptions.help(jobs: 16)
 

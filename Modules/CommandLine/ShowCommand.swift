@@ -9,19 +9,18 @@ struct ShowCommand: ProgramCommand {
     static let name = "show"
     static let help =
         """
-        usage: alcedo show URL|FILE|FOLDER... [options]
+        usage: alcedo show URL|FILE|DIRECTORY... [options]
 
-        Draws images in the terminal: in pixels where the terminal has the Kitty graphics protocol or Sixel, else two pixels
-        a character cell in 24-bit or 256 colours, or characters where it has no colour. Animations are played; Ctrl-C ends
-        them.
+        Shows images in the terminal: as pixels with the Kitty graphics protocol or Sixel, otherwise as two pixels per
+        character cell in 24-bit or 256 colors, or as characters without color. Animations are played; Ctrl-C ends them.
 
-          --protocol P     auto, blocks, kitty or sixel (default: auto, which asks the terminal; what is typed until it
-                           has responded, 300 ms at most, is lost, as it is with kitty and sixel)
-          --loops N        play animations N times (default: as their files say; of several images, once)
-          --color MODE     auto, truecolor, 256 or none (default: auto, from the environment)
-          --width N        at most N columns (default: the terminal's, or 80)
-          --height N       at most N lines (default: the terminal's, or 40)
-          --quiet, -q      no names between images; problems are told
+          --protocol P            use auto, blocks, kitty or sixel; all but blocks query the terminal and discard input
+                                  typed before its reply, for at most 300 ms (default: auto)
+          --loops N               play animations N times (default: as specified by the file; once for several images)
+          --color MODE            use auto, truecolor, 256 or none (default: auto, from the environment)
+          --width N               use at most N columns (default: the width of the terminal, or 80)
+          --height N              use at most N lines (default: the height of the terminal, or 40)
+          --quiet, -q             print no names between images, only problems
 
         """ + InputOptions.help + StackOptions.help
 
@@ -46,7 +45,7 @@ struct ShowCommand: ProgramCommand {
         case "--protocol":
             let name = try arguments.value(of: option)
             guard let graphics = GraphicsProtocol(rawValue: name) else {
-                throw UsageError("--protocol takes auto, blocks, kitty or sixel, not '\(name)'")
+                throw UsageError("--protocol needs auto, blocks, kitty or sixel, not '\(name)'")
             }
             self.graphics = graphics
         case "--loops": loops = try arguments.number(of: option, in: 1...1_000_000)
@@ -137,7 +136,7 @@ struct ShowCommand: ProgramCommand {
         case "truecolor": .trueColor
         case "256": .ansi256
         case "none": TerminalColorDepth.none
-        default: throw UsageError("--color takes auto, truecolor, 256 or none, not '\(mode)'")
+        default: throw UsageError("--color needs auto, truecolor, 256 or none, not '\(mode)'")
         }
     }
 }

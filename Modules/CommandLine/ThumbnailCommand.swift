@@ -7,16 +7,15 @@ struct ThumbnailCommand: ProgramCommand {
     static let name = "thumbnail"
     static let help =
         """
-        usage: alcedo thumbnail URL|FILE|FOLDER... --size N --output DIR [options]
+        usage: alcedo thumbnail URL|FILE|DIRECTORY... --size N --output DIR [options]
 
-        Makes a small picture of every image, decoded at about its size, and writes it to DIR under the image's name;
-        equal names get a number. What cannot be read is a line on standard error, and the others are made.
+        Writes a thumbnail of each image, decoded at about its size, to DIR under the image's name, with a number after
+        repeated names. An image that fails is reported on standard error, and the other thumbnails are written.
 
-          --size N         at most N pixels wide and high
-          --output, -o DIR
-                           where the thumbnails go
-          --format NAME    png, jpeg, webp or gif (default: jpeg)
-          --quality Q      of jpeg and webp, from 1 to 100 (default: 80)
+          --size N                fit each thumbnail into N x N pixels
+          --output, -o DIR        write the thumbnails to DIR
+          --format NAME           write png, jpeg, webp or gif (default: jpeg)
+          --quality Q             set the quality of jpeg and webp, from 1 to 100 (default: 80)
 
         """ + EncodingOptions.help + ImageOptions.help(jobs: 8)
 

@@ -60,7 +60,7 @@ extension ImagePipeline {
         ///   task is cancelled before the image is encoded; a later cancellation does not stop the write.
         public func store(_ image: DecodedImage, for request: ImageRequest) async throws {
             guard !pipeline.isShutDown else { throw PipelineError.shutDown }
-            guard !image.isPartial else { throw PipelineError(.notStored, "no cache keeps a partial image") }
+            guard !image.isPartial else { throw PipelineError(.notStored, "a partial image cannot be cached") }
             let request = await pipeline.versions.settled(request)
             let generation = storeInMemory(image, request)
             await pipeline.store.replaceOutdated(request)

@@ -31,7 +31,7 @@ extension DecodedImage {
                 }
             }
         }
-        guard let pixels else { preconditionFailure("a test image of \(size) pixels fits in no memory") }
+        guard let pixels else { preconditionFailure("cannot allocate a test image of \(size) pixels: out of memory") }
         return DecodedImage(pixels: pixels)
     }
 }

@@ -15,7 +15,7 @@ struct HostAndPort {
         let host = colon.map { text[..<$0] } ?? ""
         let plain = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host
         guard let colon, !plain.isEmpty, let port = UInt16(text[text.index(after: colon)...]) else {
-            throw UsageError("\(option) takes HOST:PORT, not '\(text)'")
+            throw UsageError("\(option) needs HOST:PORT, not '\(text)'")
         }
         parts = (String(plain), port)
     }
@@ -40,12 +40,13 @@ struct KeyFile {
     init(path: String) throws {
         // The path may name a pipe.
         guard let data = try? InputFile.read(path, limit: Self.limit) else {
-            throw UsageError("the key file '\(path)' cannot be read")
+            throw UsageError("cannot read the key file '\(path)'")
         }
         var key = [UInt8](data)
         while let last = key.last, last == 10 || last == 13 { key.removeLast() }
         guard key.count >= URLSignature.minimumKeyLength else {
-            throw UsageError("the key in '\(path)' has \(key.count) bytes; it needs \(URLSignature.minimumKeyLength)")
+            throw UsageError(
+                "the key in '\(path)' has \(key.count) bytes; at least \(URLSignature.minimumKeyLength) are required")
         }
         signature = URLSignature(key: key)
     }
@@ -100,11 +101,11 @@ struct RedisArguments {
     /// Reads a password. Line breaks at the end of the file are not part of it.
     private static func password(_ path: String) throws -> String {
         guard let data = try? InputFile.read(path, limit: KeyFile.limit) else {
-            throw UsageError("the password file '\(path)' cannot be read")
+            throw UsageError("cannot read the password file '\(path)'")
         }
         let bytes = data.reversed().drop { $0 == 10 || $0 == 13 }.reversed()
         guard let password = String(validating: bytes, as: UTF8.self), !password.isEmpty else {
-            throw UsageError("the password file '\(path)' has no password, or one that is no UTF-8")
+            throw UsageError("the password in '\(path)' is empty or not UTF-8")
         }
         return password
     }

@@ -9,45 +9,53 @@ struct ServerOptions {
         usage: thumbnail-server [options]
                thumbnail-server --key FILE --sign '/thumbnail?url=...&w=...'
 
-        Responds to GET /thumbnail?url=...&w=...&h=...&fit=fit|fill|exact&format=auto|webp|jpeg|png&quality=...
-        with small pictures, and GET /health and GET /metrics. Ends at SIGTERM, SIGINT and SIGHUP, when what
-        runs is done.
+        Serves thumbnails of images on other servers at
+        /thumbnail?url=...&w=...&h=...&fit=fit|fill|exact&format=auto|webp|jpeg|png&quality=...
+        and its state at /health and /metrics. SIGTERM, SIGINT or SIGHUP stops the server after the requests in
+        progress.
 
-          --listen HOST:PORT     a number and a port, 0 for a free one (default: 127.0.0.1:8080)
-          --allow ORIGIN         where pictures may come from: https://host[:port], host or *.host; may be repeated
-                                 (default: any public host)
-          --allow-private        also from addresses that are not of the open internet
-          --key FILE             URLs must be signed with this key, of 16 bytes or more
-          --sign TARGET          prints the target with its signature, and ends
-          --cache DIR            originals and pictures are kept there (default: thumbnail-server in the user's caches)
-          --cache-size MIB       most of them on disk (default: 1024)
-          --memory MIB           most pictures in memory (default: 64)
-          --no-cache             nothing is kept, on disk or in memory
-          --redis SOCKET|HOST:PORT
-                                 pictures are shared with other servers by Redis
-          --redis-password-file FILE
-                                 the password of Redis
-          --redis-user NAME      the user that it is of (default: Redis's own)
-          --redis-database N     the number of its database (default: 0)
-          --redis-prefix TEXT    begins all names there (default: alcedo:)
-          --max-age SECONDS      longest life of a picture, here and at clients, from when its origin was asked
-                                 (default: 3600)
-          --max-side N           most pixels of a side (default: 2048)
-          --max-bytes MIB        most bytes of an original (default: 32)
-          --max-pixels N         most pixels of an original (default: 50000000)
-          --max-decoded MIB      most bytes that decoding holds at once (default: 256)
-          --max-originals N      most originals that are loaded and made smaller at once (default: 16)
-          --max-per-host N       most of these that one host is asked for (default: 6)
-          --max-requests N       most different requests at work or waiting, half of them for one host; more are
-                                 sent away (default: 512)
-          --max-sending MIB      most of different pictures that are being sent; more are sent away (default: 256)
-          --max-connections N    most connections; more wait to be accepted (default: 1024)
-          --timeout SECONDS      longest time until a response, and silence of an origin (default: 20)
-          --send-timeout SECONDS longest time for a client to receive a response (default: 60)
-          --client-timeout SECONDS
-                                 longest silence of a connection (default: 15)
-          --grace SECONDS        how long what runs may take when the server stops (default: 10)
-          --jobs N               threads that decode and encode (default: 2)
+        Access:
+          --listen HOST:PORT          listen on a numeric address and a port, or on a free port for 0
+                                      (default: 127.0.0.1:8080)
+          --allow ORIGIN              allow originals from https://host[:port], host or *.host only; may be repeated
+                                      (default: any public host)
+          --allow-private             also allow addresses outside the public internet
+          --key FILE                  require URLs that are signed with the key in FILE, of at least 16 bytes
+          --sign TARGET               print TARGET with its signature, and exit
+
+        Caching:
+          --cache DIR                 cache originals and thumbnails in DIR (default: thumbnail-server in the user's
+                                      cache directory)
+          --cache-size MIB            maximum size of the disk cache in MiB (default: 1024)
+          --memory MIB                maximum size of thumbnails in memory in MiB (default: 64)
+          --no-cache                  store nothing on disk or in memory
+          --max-age SECONDS           maximum age of a thumbnail in seconds, here and at clients, counted from when its
+                                      original was fetched or validated (default: 3600)
+          --redis SOCKET|HOST:PORT    share thumbnails with other servers in Redis
+          --redis-password-file FILE  read the Redis password from FILE
+          --redis-user NAME           authenticate as the Redis user NAME (default: the default user of Redis)
+          --redis-database N          use the Redis database N (default: 0)
+          --redis-prefix TEXT         begin all Redis keys with TEXT (default: alcedo:)
+
+        Limits:
+          --max-side N                maximum side of a thumbnail in pixels (default: 2048)
+          --max-bytes MIB             maximum size of an original in MiB (default: 32)
+          --max-pixels N              maximum number of pixels of an original (default: 50000000)
+          --max-decoded MIB           maximum memory of all decodes at once in MiB (default: 256)
+          --max-originals N           maximum number of originals loaded and downscaled at once (default: 16)
+          --max-per-host N            maximum number of these for one host (default: 6)
+          --max-requests N            maximum number of distinct requests in progress or waiting, half of them for one
+                                      host; the response above it is 503 (default: 512)
+          --max-sending MIB           maximum size of distinct thumbnails being sent in MiB; the response above it is
+                                      503 (default: 256)
+          --max-connections N         maximum number of connections; others wait to be accepted (default: 1024)
+          --jobs N                    number of threads that decode, and of threads that encode (default: 2)
+
+        Timeouts:
+          --timeout SECONDS           maximum seconds until a response, and without data from an origin (default: 20)
+          --send-timeout SECONDS      maximum seconds for a client to receive a response (default: 60)
+          --client-timeout SECONDS    maximum seconds for which a connection may be idle (default: 15)
+          --grace SECONDS             maximum seconds for requests in progress when the server stops (default: 10)
 
         """
 
@@ -82,7 +90,9 @@ struct ServerOptions {
             case "--key": stack.service.signature = try KeyFile(path: arguments.value(of: option)).signature
             case "--listen":
                 let address = try HostAndPort(option, arguments.value(of: option))
-                guard address.isNumber else { throw UsageError("--listen takes a number, not '\(address.parts.host)'") }
+                guard address.isNumber else {
+                    throw UsageError("--listen needs a numeric address, not '\(address.parts.host)'")
+                }
                 (listening.host, listening.port) = address.parts
             case "--allow": stack.service.allowed.patterns.append(try Self.origin(arguments.value(of: option)))
             case "--allow-private": stack.allowsPrivateAddresses = true
@@ -91,14 +101,14 @@ struct ServerOptions {
             case "--no-cache": disablesCaching = true
             case _ where try redis.take(option, &arguments): continue
             case _ where try takeLimit(option, &arguments): continue
-            default: throw UsageError("there is no option '\(option)'")
+            default: throw UsageError("unknown option '\(option)'")
             }
         }
         try arguments.finish(rejectingWordsFor: "thumbnail-server")
         stack.redis = try redis.options()
         if disablesCaching {
-            guard stack.redis == nil else { throw UsageError("--no-cache keeps nothing, and --redis pictures") }
-            if let cacheOption { throw UsageError("--no-cache keeps nothing, and \(cacheOption) something") }
+            guard stack.redis == nil else { throw UsageError("--no-cache cannot be combined with --redis") }
+            if let cacheOption { throw UsageError("--no-cache cannot be combined with \(cacheOption)") }
             (stack.cacheDirectory, stack.memoryLimit) = (nil, 0)
         }
         if let target {
@@ -143,14 +153,15 @@ struct ServerOptions {
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         } catch {
-            return "nothing is kept on disk: cannot make \(directory.path)"
+            return "caching on disk is disabled: cannot create \(directory.path)"
         }
-        return access(directory.path, W_OK) == 0 ? nil : "nothing is kept on disk: cannot write to \(directory.path)"
+        return access(directory.path, W_OK) == 0
+            ? nil : "caching on disk is disabled: cannot write to \(directory.path)"
     }
 
     private static func origin(_ text: String) throws -> OriginPattern {
         guard let pattern = OriginPattern(text) else {
-            throw UsageError("--allow takes https://host[:port], host or *.host, not '\(text)'")
+            throw UsageError("--allow needs https://host[:port], host or *.host, not '\(text)'")
         }
         return pattern
     }
@@ -170,10 +181,12 @@ private struct SignedTarget {
     /// - Throws: `UsageError` for a target that is invalid or never allowed.
     init(_ target: String, _ signature: URLSignature, _ settings: ThumbnailService.Settings) throws {
         let path = "\(ThumbnailQuery.path)?"
-        guard target.hasPrefix(path) else { throw UsageError("--sign takes \(path)..., not '\(target)'") }
+        guard target.hasPrefix(path) else {
+            throw UsageError("--sign needs a target that begins with \(path), not '\(target)'")
+        }
         do throws(HTTPError) {
             guard try QueryItems(target.dropFirst(path.count))[URLSignature.name] == nil else {
-                throw HTTPError(400, "the target has a signature already")
+                throw HTTPError(400, "the target already has a signature")
             }
             text = try signature.signed(target)
             let items = try QueryItems(text.dropFirst(path.count))

@@ -32,8 +32,8 @@ enum ThumbnailServer {
         listening.maximumConnections = OpenFiles.raiseLimit(for: listening.maximumConnections)
         if listening.maximumConnections < options.listening.maximumConnections {
             Console.notice(
-                "thumbnail-server: \(listening.maximumConnections) connections at most, not "
-                    + "\(options.listening.maximumConnections): the system's limit of open files is too low")
+                "thumbnail-server: accepting at most \(listening.maximumConnections) connections instead of "
+                    + "\(options.listening.maximumConnections): raise the limit of open files (ulimit -n)")
         }
         let server = try RunningServer(options.stack, listening)
         if let problem = options.makeCacheDirectory() { Console.notice("thumbnail-server: \(problem)") }

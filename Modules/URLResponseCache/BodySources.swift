@@ -124,7 +124,7 @@ final class PrefixedBodySource: HTTPBodySource {
         var iterator = body.makeAsyncIterator()
         if let piece = try await iterator.next() { return try counted(piece) }
         guard state.withLock({ $0.left }) == 0 else {
-            throw HTTPTransportError(.connectionLost, "the rest of the body is shorter than its head says")
+            throw HTTPTransportError(.connectionLost, "the rest of the body is shorter than its declared length")
         }
         return nil
     }
@@ -138,7 +138,7 @@ final class PrefixedBodySource: HTTPBodySource {
         }
         guard left >= 0 else {
             body.cancel()
-            throw HTTPTransportError(.invalidResponse, "the rest of the body is longer than its head says")
+            throw HTTPTransportError(.invalidResponse, "the rest of the body is longer than its declared length")
         }
         return piece
     }

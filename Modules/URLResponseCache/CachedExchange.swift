@@ -40,7 +40,7 @@ struct CachedExchange: Sendable {
         case .forward(let reason): return try await forward(reason)
         case .unsatisfiable:
             guard request.cachePolicy != .returnCacheDataDontLoad else {
-                throw HTTPTransportError(.notCached, "nothing is stored for \(request.url.shown)")
+                throw HTTPTransportError(.notCached, "no stored response for \(request.url.shown)")
             }
             return HTTPResponse.gatewayTimeout(for: request, CacheStatus(outcome: .unsatisfiable))
         }

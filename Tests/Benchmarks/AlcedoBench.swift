@@ -6,25 +6,30 @@ import FoundationEssentials
 @main
 enum AlcedoBench {
     private static let help = """
-        alcedo-bench measures Alcedo beside its peers.
+        alcedo-bench measures Alcedo against comparable libraries.
 
         usage:
-          alcedo-bench decode DIR [options]      our decoders against the same C libraries, as ratios
-          alcedo-bench memory FILE [options]     what decoding an image adds to the process's memory
-          alcedo-bench disk-cache [options]      puts and gets of the disk caches beside bare system calls
-          alcedo-bench memory-cache [options]    hits, misses and puts of the memory caches; replays traces
-          alcedo-bench response-cache [options]  fresh hits of the response cache
-          alcedo-bench download [options]        downloads beside a C loop, URLSession and aiohttp
-          alcedo-bench pipeline [options]        hits, equal requests and memory of the whole stack
-          alcedo-bench binding [options]         what binding images to views takes of the main thread
-          alcedo-bench resize [options]          the processors, beside Pillow
-          alcedo-bench thumbnail [options]       thumbnails, beside Pillow and libvips
-          alcedo-bench all [options]             all of them, and a report
+          alcedo-bench decode DIR [options]      measure the decoders against the same C libraries
+          alcedo-bench memory FILE [options]     measure the memory of decoding an image
+          alcedo-bench disk-cache [options]      measure the disk caches against plain system calls
+          alcedo-bench memory-cache [options]    measure hits, misses and puts of the memory caches, or replay a trace
+          alcedo-bench response-cache [options]  measure fresh hits of the response cache
+          alcedo-bench download [options]        measure downloads against a C loop, URLSession and aiohttp
+          alcedo-bench pipeline [options]        measure hits, equal requests and memory of the pipeline
+          alcedo-bench binding [options]         measure the main-thread time of binding images to views
+          alcedo-bench resize [options]          measure the processors against Pillow
+          alcedo-bench thumbnail [options]       measure thumbnails against Pillow and libvips
+          alcedo-bench all [options]             run all benchmarks and write a report
 
-        alcedo-bench COMMAND --help says more.
+        'alcedo-bench COMMAND --help' prints the options of a command.
 
-        It ends with 0, with 1 when something failed, with 2 when the command line makes no sense, with 130 after Ctrl-C,
-        with 143 after SIGTERM and 129 after SIGHUP.
+        exit status:
+          0    success
+          1    a benchmark failed
+          2    the command line is invalid
+          130  ended by Ctrl-C (SIGINT)
+          143  ended by SIGTERM
+          129  ended by SIGHUP
 
         """
 

@@ -10,12 +10,12 @@ struct BindingBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench binding [--binds N] [--rounds N]
 
-        What binding a request to a view takes of the main thread: the call alone, for a view that did nothing, that loads the
-        same, that loads another, and for an image in memory; and all until the image is shown, of a source that has it at
-        once. And how many loads a thousand binds of one view begin.
+        Measures the main-thread time of binding a request to a view: of the call for a new view, for a view that loads
+        the same request or another one, and for an image in memory; and of the time until the image is shown, from a
+        source that returns it immediately. Also counts the loads that a thousand binds of one view start.
 
-          --binds N   binds a round (default: 10000)
-          --rounds N  how often each is measured; the best counts (default: 7)
+          --binds N   bind N times per round (default: 10000)
+          --rounds N  measure N rounds; the best counts (default: 7)
 
         """
 
@@ -94,7 +94,7 @@ struct BindingBenchCommand: ProgramCommand {
             time { binder.load(requests[$0 % requests.count]) }
         }
         guard case .image(_, from: .memory) = view.content else {
-            throw BenchError(description: "an image is not in memory")
+            throw BenchError(description: "an image was not found in memory")
         }
         await pipeline.shutDown()
     }
@@ -118,7 +118,7 @@ struct BindingBenchCommand: ProgramCommand {
             return ContinuousClock.now - start
         }
         for pair in pairs {
-            guard case .image = pair.view.content else { throw BenchError(description: "an image was not loaded") }
+            guard case .image = pair.view.content else { throw BenchError(description: "the image was not loaded") }
         }
     }
 

@@ -10,10 +10,10 @@ struct DecodeBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench decode DIR [--rounds N]
 
-        Decodes every image of DIR at full size, animations to their last frame, by our decoders and by a plain C loop over
-        the same library in the same process, in turns, and prints our best time over the C loop's best.
+        Decodes every image in DIR at full size, and animations to their last frame, alternately with Alcedo's decoders
+        and with a C loop over the same library in the same process. Prints the ratio of the best times.
 
-          --rounds N   turns an image, each of both (default: 15)
+          --rounds N  decode each image N times with each decoder (default: 15)
 
         """
 
@@ -45,7 +45,7 @@ struct DecodeBenchCommand: ProgramCommand {
             benchmark.measure(data, name: name)
         }
         guard benchmark.hasResults else {
-            Console.problem("alcedo-bench: no image in \(directory) that both can decode")
+            Console.problem("alcedo-bench: no image in \(directory) can be decoded by both decoders")
             return .failure
         }
         Console.output(benchmark.summary)

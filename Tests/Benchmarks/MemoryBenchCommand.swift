@@ -9,9 +9,9 @@ struct MemoryBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench memory FILE [--size N]
 
-        Decodes one image, plays it if it moves, and prints by how much resident memory rose.
+        Decodes one image, plays it if it is animated, and prints the growth of resident memory.
 
-          --size N     decode for at most N pixels in width and height (default: full size)
+          --size N    fit the image into N x N pixels (default: full size)
 
         """
 

@@ -8,13 +8,14 @@ struct ResizeBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench resize [--python PATH] [--rounds N] [--size WxH]
 
-        Processors on a picture of noise in memory, in milliseconds, on one thread: resizing to a tenth, with averages
-        first and by the filter alone, and the others. With a Python that has Pillow also what Pillow takes for the same,
-        in turns in the same run, and our time over its. Scripts/bench-peers makes such a Python and prints its path.
+        Measures the processors on an image of noise in memory, in milliseconds, on one thread: resizing to a tenth,
+        with averaging first and with the filter alone, and other processors. With --python, also measures Pillow
+        alternately in the same run and prints the ratios. Scripts/bench-peers installs such an interpreter and prints
+        its path.
 
-          --python PATH   a Python interpreter with Pillow
-          --rounds N      turns of each, of which the best counts (default: 7)
-          --size WxH      the picture's size (default: 4000x3000)
+          --python PATH  use the Python interpreter PATH, which has Pillow (default: none)
+          --rounds N     measure N rounds; the best counts (default: 7)
+          --size WxH     use an image of W x H pixels (default: 4000x3000)
 
         """
 
@@ -47,7 +48,7 @@ struct ResizeBenchCommand: ProgramCommand {
     private static func size(_ word: String) throws -> PixelSize {
         let sides = word.split(separator: "x").compactMap { Int($0) }
         guard sides.count == 2, sides.allSatisfy({ (10...20_000).contains($0) }) else {
-            throw UsageError("--size takes a width and a height from 10 to 20000, such as 4000x3000, not '\(word)'")
+            throw UsageError("--size needs a width and a height from 10 to 20000, such as 4000x3000, not '\(word)'")
         }
         return PixelSize(width: sides[0], height: sides[1])
     }
@@ -156,7 +157,7 @@ private struct ResizeBenchmark {
                 memory[index] = alphaMode == .opaque && index % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: state >> 24)
             }
         }
-        guard let pixels else { throw ImageProcessingError(.tooLarge, "there is no memory for \(size) pixels") }
+        guard let pixels else { throw ImageProcessingError(.tooLarge, "cannot allocate \(size) pixels: out of memory") }
         return pixels
     }
 }
@@ -208,7 +209,7 @@ private final class PillowPeer {
         } catch {
             throw BenchError(description: "cannot run \(python)")
         }
-        guard try answer() == "ready" else { throw BenchError(description: "\(python) says something unexpected") }
+        guard try answer() == "ready" else { throw BenchError(description: "unexpected output of \(python)") }
     }
 
     deinit {
@@ -219,7 +220,9 @@ private final class PillowPeer {
     /// How long Pillow takes. Blocks.
     func milliseconds(of request: String) throws -> Double {
         try input.fileHandleForWriting.write(contentsOf: Data("\(request)\n".utf8))
-        guard let time = Double(try answer()) else { throw BenchError(description: "Pillow cannot do '\(request)'") }
+        guard let time = Double(try answer()) else {
+            throw BenchError(description: "Pillow failed to run '\(request)'")
+        }
         return time
     }
 
@@ -228,7 +231,7 @@ private final class PillowPeer {
         var line = Data()
         while line.last != UInt8(ascii: "\n") {
             let piece = output.fileHandleForReading.availableData
-            guard !piece.isEmpty else { throw BenchError(description: "Python has ended; does it have Pillow?") }
+            guard !piece.isEmpty else { throw BenchError(description: "Python exited; check that Pillow is installed") }
             line += piece
         }
         return String(decoding: line.dropLast(), as: UTF8.self)

@@ -12,12 +12,13 @@ struct ResponseCacheBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench response-cache [--directory DIR] [--urls N] [--rounds N]
 
-        Fresh hits: from memory, asked for by one task; from disk, beside the disk cache's own get of the same entry; from
-        memory with many URLs of ten variants each, beside few. Each answer has 16 fields.
+        Measures fresh hits: from memory, requested by one task; from disk, against a read of the same entry from the
+        disk cache; and from memory with many URLs of ten variants each, against few. Each response has 16 fields.
 
-          --directory DIR  where to work; made where there is none; files in it are removed (default: the temporary directory)
-          --urls N         how many URLs have ten variants (default: 100000)
-          --rounds N       how often each is measured; the best counts (default: 5)
+          --directory DIR  work in DIR, which is created if needed; its files are removed (default: the temporary
+                           directory)
+          --urls N         store ten variants of N URLs (default: 100000)
+          --rounds N       measure N rounds; the best counts (default: 5)
 
         """
 

@@ -248,7 +248,7 @@ private struct DotDecoder: ImageDecoding {
         let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, _ in
             for channel in 0..<4 { memory[channel] = channel == 3 ? 255 : level }
         }
-        guard let pixels else { throw ImageDecodingError(.outOfMemory, "the system refused the memory") }
+        guard let pixels else { throw ImageDecodingError(.outOfMemory, "cannot allocate the pixels: out of memory") }
         return DecodedImage(pixels: pixels, format: .dot)
     }
 }

@@ -10,9 +10,9 @@ struct CustomPartTests {
         #expect(outcome.status == 0 && outcome.problems == "")
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.first?.hasSuffix(", farbfeld") == true)
-        #expect(lines.contains("farbfeld: 8208 bytes, 32 x 32, the same pixels"))
+        #expect(lines.contains("farbfeld: 8208 bytes, 32 x 32, equal pixels"))
         #expect(lines.contains { $0.hasPrefix("farbfeld to png to farbfeld: ") && $0.hasSuffix(" bytes, 16 x 16") })
-        #expect(lines.last == "a truncated file: truncated, the pixels end early")
+        #expect(lines.last == "a truncated file: truncated, the pixels are truncated")
     }
 
     @Test func `custom caches pass the conformance kits and serve a pipeline`() async throws {

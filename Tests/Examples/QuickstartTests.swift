@@ -46,7 +46,7 @@ struct QuickstartTests {
         let outcome = try await Program(name: "quickstart").run(["--nonsense"])
 
         #expect(outcome.status == 2)
-        #expect(outcome.problems.hasPrefix("quickstart: there is no option '--nonsense'"))
+        #expect(outcome.problems.hasPrefix("quickstart: unknown option '--nonsense'"))
     }
 
     @Test func `its program has at most thirty lines`() throws {

@@ -126,6 +126,6 @@ struct SwapBackendsTests {
     @Test func `a stack that does not exist is explained`() async throws {
         let outcome = try await Program(name: "swap-backends").run(["--stack", "tape"])
         #expect(outcome.status == 2)
-        #expect(outcome.problems.hasPrefix("swap-backends: there is no stack 'tape'"))
+        #expect(outcome.problems.hasPrefix("swap-backends: unknown stack 'tape'"))
     }
 }

@@ -57,7 +57,7 @@ import Testing
         let three = file([pixel, pixel, pixel])
 
         #expect(try decoder.inspect(three, limits: DecodingLimits(maximumFrameCount: 3)).frameCount == 3)
-        #expect(throws: ImageDecodingError(.exceedsLimit, "3 frames are more than the limit of 2")) {
+        #expect(throws: ImageDecodingError(.exceedsLimit, "3 frames exceed the limit of 2")) {
             try decoder.inspect(three, limits: DecodingLimits(maximumFrameCount: 2))
         }
     }
@@ -84,7 +84,7 @@ import Testing
         #expect(errorCode(Data("no picture at all".utf8)) == .corrupt)
         #expect(errorCode(Data("GIF90a.......".utf8)) == .unsupportedVariant)
         #expect(errorCode(file([GIFWriter.image(width: 1, height: 1, codeSize: 12, indices: [0])])) == .corrupt)
-        #expect(throws: ImageDecodingError(.corrupt, "GIF: there is no image")) {
+        #expect(throws: ImageDecodingError(.corrupt, "GIF: the file has no image")) {
             try decoder.inspect(file([]), limits: DecodingLimits())
         }
     }

@@ -180,7 +180,7 @@ import Testing
         let long = try #require(
             PixelBuffer(size: PixelSize(width: 65_536, height: 1), format: .gray8, alphaMode: .opaque))
 
-        #expect(throws: ImageEncodingError(.unsupportedImage, "GIF: 65536 x 1 pixels do not fit the format")) {
+        #expect(throws: ImageEncodingError(.unsupportedImage, "GIF: the format cannot store 65536 x 1 pixels")) {
             try GIFEncoder().encode(DecodedImage(pixels: long))
         }
     }

@@ -166,6 +166,6 @@ struct ProtocolTests {
         let outcome = try await Program(name: "http-cache-client").run(["--serial"])
         #expect(outcome.status == 2)
         #expect(outcome.output == "")
-        #expect(outcome.problems.hasPrefix("http-cache-client: it takes no argument"))
+        #expect(outcome.problems.hasPrefix("http-cache-client: arguments are not supported"))
     }
 }

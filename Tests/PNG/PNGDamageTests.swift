@@ -169,11 +169,14 @@ import Testing
 
         #expect(
             error(Data("<!DOCTYPE html><title>Not found</title>".utf8))
-                == ImageDecodingError(.unknownFormat, "the bytes are text, perhaps a web page (known: png, jpeg)"))
+                == ImageDecodingError(
+                    .unknownFormat, "the data is text, possibly an HTML page (registered formats: png, jpeg)"))
         #expect(
-            error(noise) == ImageDecodingError(.unknownFormat, "the bytes are in no known format (known: png, jpeg)"))
-        #expect(error(Data()) == ImageDecodingError(.empty, "there are no bytes"))
-        #expect(error(Data(PNGWriter.signature)) == ImageDecodingError(.truncated, "PNG: the file ends early"))
+            error(noise)
+                == ImageDecodingError(
+                    .unknownFormat, "no registered codec recognizes the data (registered formats: png, jpeg)"))
+        #expect(error(Data()) == ImageDecodingError(.empty, "the data is empty"))
+        #expect(error(Data(PNGWriter.signature)) == ImageDecodingError(.truncated, "PNG: the file is truncated"))
         #expect(registry.entry(for: Data(PNGWriter.signature.prefix(7))) == nil)
     }
 }

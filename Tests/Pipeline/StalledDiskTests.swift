@@ -31,7 +31,7 @@ struct StalledDiskTests {
         }
     }
 
-    private let rejection = "disk write failed: the disk cache ends no write, and too many wait for it"
+    private let rejection = "disk write failed: the disk cache is stalled, and its write queue is full"
 
     @Test func `a load waits for it so long, and later ones not at all`() async throws {
         let stack = stack(on: executor)

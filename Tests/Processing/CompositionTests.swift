@@ -50,7 +50,7 @@ import Testing
             return image
         }
 
-        #expect(throws: ImageProcessingError(.invalidParameter, "cannot resize to 0 x 0 pixels")) {
+        #expect(throws: ImageProcessingError(.invalidParameter, "invalid target size: 0 x 0 pixels")) {
             try ImageProcessors.Composition([.resize(fitting: PixelSize(width: 0, height: 0)), never]).process(image)
         }
     }

@@ -14,12 +14,12 @@ struct GrayMapDecoder: ImageDecoding {
 
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         let header = [UInt8](data.prefix(Self.headerLength))
-        guard header.count == Self.headerLength else { throw ImageDecodingError(.truncated, "the header ends early") }
+        guard header.count == Self.headerLength else { throw ImageDecodingError(.truncated, "the header is truncated") }
         let size = PixelSize(
             width: Int(header[4]) << 8 | Int(header[5]), height: Int(header[6]) << 8 | Int(header[7]))
-        guard size.width > 0, size.height > 0 else { throw ImageDecodingError(.corrupt, "there are no pixels") }
+        guard size.width > 0, size.height > 0 else { throw ImageDecodingError(.corrupt, "the image has no pixels") }
         guard size.width * size.height <= limits.maximumPixelCount else {
-            throw ImageDecodingError(.exceedsLimit, "\(size.width) x \(size.height) pixels are too many")
+            throw ImageDecodingError(.exceedsLimit, "\(size.width) x \(size.height) pixels exceed the limit")
         }
         return ImageInfo(format: .grayMap, size: size, colorModel: .gray)
     }
@@ -28,7 +28,7 @@ struct GrayMapDecoder: ImageDecoding {
         let size = try inspect(data, limits: options.limits).size
         let samples = [UInt8](data.dropFirst(Self.headerLength))
         guard samples.count >= size.width * size.height else {
-            throw ImageDecodingError(.truncated, "the samples end early")
+            throw ImageDecodingError(.truncated, "the samples are truncated")
         }
         let format: PixelFormat = options.pixelFormat == .gray8 ? .gray8 : .rgba8
         try options.limits.check(size, format: format)
@@ -43,7 +43,7 @@ struct GrayMapDecoder: ImageDecoding {
                 }
             }
         }
-        guard let pixels else { throw ImageDecodingError(.outOfMemory, "the system refused the memory") }
+        guard let pixels else { throw ImageDecodingError(.outOfMemory, "cannot allocate the pixels: out of memory") }
         return DecodedImage(pixels: pixels, format: .grayMap)
     }
 }

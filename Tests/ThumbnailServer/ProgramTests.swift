@@ -37,7 +37,7 @@ struct ProgramTests {
         let outcome = try await Program(name: "/bin/sh").run([
             "-c", "ulimit -n 300 && exec \"$0\" --listen 192.0.2.1:80 --no-cache", path,
         ])
-        #expect(outcome.problems.hasPrefix("thumbnail-server: 150 connections at most, not 1024: "))
+        #expect(outcome.problems.hasPrefix("thumbnail-server: accepting at most 150 connections instead of 1024: "))
     }
 
     @Test func `a key signs on the command line, and a short one does not`() async throws {

@@ -27,7 +27,7 @@ struct QueryTests {
 
     @Test func `too many parameters and too long queries are refused`() {
         let many = (0..<17).map { "p\($0)=1" }.joined(separator: "&")
-        #expect(throws: HTTPError(400, "there are too many parameters")) { try QueryItems(many) }
+        #expect(throws: HTTPError(400, "the query has too many parameters")) { try QueryItems(many) }
         #expect(throws: HTTPError(414, "the query is too long")) {
             try QueryItems("a=" + String(repeating: "x", count: QueryItems.byteLimit))
         }

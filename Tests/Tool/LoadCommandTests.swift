@@ -68,7 +68,7 @@ struct LoadCommandTests {
         #expect(outcome.problems.split(separator: "\n").count == 2)
         #expect(outcome.output.contains("images: 2 loaded, 0 failed, 1 not written, "))
         for file in [sheet, first] {
-            #expect(outcome.problems.contains("\(file.path) is one of the images, and stays as it is"))
+            #expect(outcome.problems.contains("cannot write \(file.path): it is one of the input images"))
             #expect(try Data(contentsOf: file) == tiles)
         }
         let second = folder.url.appending(path: "2-1-contact-sheet.png.png.png").path
@@ -79,10 +79,10 @@ struct LoadCommandTests {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let words = [
-            "/page.jpg": "text, perhaps a web page",
-            "/empty.jpg": "no bytes",
+            "/page.jpg": "text, possibly an HTML page",
+            "/empty.jpg": "the data is empty",
             "/truncated.jpg": "JPEG: ",
-            "/bomb.png": "50000 x 50000 pixels are more than the limit",
+            "/bomb.png": "50000 x 50000 pixels exceed the limit",
             "/missing.jpg": "the server responded with status 404",
             "/cut.jpg": "",
             "/lie.jpg": "",
@@ -149,7 +149,7 @@ struct LoadCommandTests {
         #expect(outcome.output == "")
         #expect(outcome.problems.hasPrefix("alcedo: "))
         let command = ["load", "show"].contains(words.first) ? "alcedo \(words[0])" : "alcedo"
-        #expect(outcome.problems.hasSuffix("; \(command) --help says more\n"))
+        #expect(outcome.problems.hasSuffix("; see '\(command) --help'\n"))
         #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
     }
 

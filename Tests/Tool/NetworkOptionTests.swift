@@ -53,14 +53,14 @@ struct NetworkOptionTests {
         #expect(outcome.status == 1)
         let lines = outcome.problems.split(separator: "\n")
         let pattern =
-            #"[^,]*: 200, 37026 bytes, look-up \S+( ms)?, connect [0-9.]+ ms, TLS -, first byte [0-9.]+ ms, "#
+            #"[^,]*: 200, 37026 bytes, DNS \S+( ms)?, connect [0-9.]+ ms, TLS -, first byte [0-9.]+ ms, "#
             + #"total [0-9.]+ ms, new connection, http/1\.1, attempt 1, "#
             + #"cache alcedo; fwd=uri-miss; fwd-status=200(; stored)?"#
         #expect(try line.wholeMatch(of: Regex(pattern)) != nil, "\(line)")
         #expect(lines.contains { $0.hasPrefix("\(missing): 404, ") })
         #expect(
             lines.contains { $0.hasPrefix("http://127.0.0.1:1/dead.png: no response, ") && $0.contains("failed: ") })
-        #expect(lines.contains { $0.hasPrefix("exchanges: 3, ") && $0.hasSuffix(" bytes, 0 repeated, 0 resumed") })
+        #expect(lines.contains { $0.hasPrefix("exchanges: 3, ") && $0.hasSuffix(" bytes, 0 retried, 0 resumed") })
         // No terminal, no progress.
         #expect(!outcome.problems.contains("\u{1B}") && !outcome.problems.contains("\r"))
     }
@@ -98,7 +98,7 @@ struct NetworkOptionTests {
 
         #expect(outcome.status == 0)
         #expect(outcome.problems.components(separatedBy: "new connection").count == 2)
-        #expect(outcome.problems.contains("look-up -, connect -, TLS -"))
+        #expect(outcome.problems.contains("DNS -, connect -, TLS -"))
         #expect(outcome.problems.components(separatedBy: "reused connection").count == 2)
     }
 
@@ -150,7 +150,7 @@ struct NetworkOptionTests {
         #expect(outcome.rows(later).map { $0[0] } == ["network"] && outcome.rows(never).map { $0[0] } == ["failed"])
         #expect(origin.requestCount(for: "/later.png") == 3 && origin.requestCount(for: "/never.png") == 1 + 3)
         #expect(outcome.problems.contains("exchanges: 6, "))
-        #expect(outcome.problems.contains(" 4 repeated"))
+        #expect(outcome.problems.contains(" 4 retried"))
         #expect(outcome.problems.contains("attempt 3"))
     }
 
@@ -231,8 +231,8 @@ struct NetworkOptionTests {
     }
 
     @Test(arguments: [
-        ("/nonexistent/ca.pem", "No such file or directory"), ("/", "not a file of certificates"),
-        ("/dev/zero", "not a file of certificates"), (#filePath, "has no certificate in PEM"),
+        ("/nonexistent/ca.pem", "No such file or directory"), ("/", "not a regular file of at most 16 MiB"),
+        ("/dev/zero", "not a regular file of at most 16 MiB"), (#filePath, "contains no certificate in PEM"),
     ])
     func `a file without authorities is told before anything is loaded`(file: String, reason: String) async throws {
         let origin = try SampleImages.faultyOrigin()

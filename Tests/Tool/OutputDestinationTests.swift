@@ -86,6 +86,6 @@ struct OutputDestinationTests {
         let outcome = try await full.run(command + (["cache", "--help"].contains(command[0]) ? [] : [Self.file]))
 
         #expect(outcome.status == 1)
-        #expect(outcome.problems == "alcedo: standard output takes no more: No space left on device\n")
+        #expect(outcome.problems == "alcedo: cannot write standard output: No space left on device\n")
     }
 }

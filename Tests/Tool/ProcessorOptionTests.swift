@@ -85,7 +85,7 @@ struct ProcessorOptionTests {
         #expect(outcome.status == 2 && outcome.output == "")
         let name = processor.prefix { $0 != ":" }
         #expect(
-            outcome.problems.hasPrefix("alcedo: a processor is \(name)") && outcome.problems.contains("'\(processor)'"))
+            outcome.problems.hasPrefix("alcedo: invalid processor '\(processor)'; the syntax is \(name)"))
     }
 
     @Test(arguments: [
@@ -98,7 +98,7 @@ struct ProcessorOptionTests {
     func `what a processor refuses is told with what it takes`(processor: String, values: String) async throws {
         let outcome = try await alcedo.run(["load", "a.png", "--processor", processor])
 
-        #expect(outcome.status == 2 && outcome.problems.contains("not '\(processor)'; "))
+        #expect(outcome.status == 2 && outcome.problems.contains("invalid processor '\(processor)'; "))
         #expect(outcome.problems.contains(values))
     }
 

@@ -255,7 +255,7 @@ struct ResumeTests {
         #expect(outcome.rows(url.absoluteString)[0][3] == "\(content.state.value.data.count)")
         #expect(outcome.problems.contains("attempt 2, resumed from byte \(1 << 20)"), "\(outcome.problems)")
         #expect(
-            outcome.problems.contains("exchanges: 2, \(content.state.value.data.count) bytes, 1 repeated, 1 resumed"))
+            outcome.problems.contains("exchanges: 2, \(content.state.value.data.count) bytes, 1 retried, 1 resumed"))
     }
 
     @Test func `a download that is killed again and again becomes whole, and never wrong`() async throws {

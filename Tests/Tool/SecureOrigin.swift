@@ -39,7 +39,7 @@ final class SecureOrigin: Sendable {
                 return
             }
         }
-        throw Trouble(what: "nginx does not start")
+        throw Trouble(what: "cannot start nginx")
     }
 
     func url(_ path: String) -> String { "https://localhost:\(port)\(path)" }

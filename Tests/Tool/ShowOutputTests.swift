@@ -63,6 +63,6 @@ struct ShowOutputTests {
         let outcome = try await alcedo.run(["show", file.path])
 
         #expect(outcome.status == 1 && outcome.output == "")
-        #expect(outcome.problems.hasPrefix("alcedo: \(file.path): the bytes are text"))
+        #expect(outcome.problems.hasPrefix("alcedo: \(file.path): the data is text"))
     }
 }

@@ -220,6 +220,6 @@ struct ToolOptionTests {
         let size = try CodecRegistry.standard.inspect(Data(contentsOf: sheet)).size
         #expect(size.pixelCount <= 64 << 20 && size.pixelCount > 60 << 20)
         #expect(abs(size.width - size.height) < 200)
-        #expect(large.status == 1 && large.problems.hasSuffix("try smaller cells: --cell 103 fits\n"))
+        #expect(large.status == 1 && large.problems.hasSuffix("use --cell 103\n"))
     }
 }

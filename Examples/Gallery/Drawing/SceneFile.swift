@@ -34,7 +34,7 @@
         func encoded() throws -> Data {
             let painter = ScenePainter(number: number)
             guard var image = painter.paint(number: number) else {
-                throw ImageEncodingError(.outOfMemory, "there is no memory for a landscape")
+                throw ImageEncodingError(.outOfMemory, "cannot allocate a landscape: out of memory")
             }
             switch format {
             case .gif:
@@ -63,7 +63,7 @@
         func frame(at index: Int) throws -> PixelBuffer {
             let phase = Double(index) / Double(frameCount)
             guard let image = painter.paint(number: number, phase: phase) else {
-                throw ImageEncodingError(.outOfMemory, "there is no memory for a landscape")
+                throw ImageEncodingError(.outOfMemory, "cannot allocate a landscape: out of memory")
             }
             return image.pixels
         }

@@ -11,20 +11,20 @@
         static let help = """
             usage: gallery [DIRECTORY | FILE... | URL... | -] [options]
 
-            Shows pictures in a scrolling grid: those below a directory, those that are named, those that the lines of
-            standard input name (-), as they come and 50,000 at most, or, without arguments, 5,000 drawn landscapes from a
-            server of its own.
+            Shows images in a scrolling grid: those below a directory, the named ones, or those that standard input
+            lists with -, one per line, as they arrive and at most 50,000. Without arguments, it shows 5,000 generated
+            landscapes from a server of its own.
 
-              --count N         how many landscapes
-              --delay MS        how long each answer of the network takes longer, 0 to 5000
-              --failures N      how many per cent of the landscapes are not to be had
-              --memory N        most MiB of decoded pictures in memory (default: 128)
-              --cell N          width of a cell in points, 80 to 480 (default: 176)
-              --no-cache        keeps nothing on disk
-              --self-test       takes commands from standard input, for Scripts/test-gtk
+              --count N         show N landscapes, from 1 to 50000 (default: 5000)
+              --delay MS        delay each network response by MS milliseconds, from 0 to 5000 (default: 0)
+              --failures N      let N percent of the landscapes fail, from 0 to 100 (default: 0)
+              --memory N        keep at most N MiB of decoded images in memory (default: 128)
+              --cell N          make cells N points wide, from 80 to 480 (default: 176)
+              --no-cache        store nothing on disk
+              --self-test       read commands from standard input, for Scripts/test-gtk
 
-            Keys: arrows, Home, End, Page Up and Down move; Enter shows the details, Escape closes them; / searches;
-            + and - change the size; R loads again what failed; Q ends.
+            Keys: arrows, Home, End, Page Up and Page Down move; Enter shows the details, Escape hides them; / searches;
+            + and - change the cell size; R reloads failed images; Q quits.
 
             """
 
@@ -54,12 +54,12 @@
                 case "--self-test": isSelfTest = true
                 case "--help", "-h": return nil
                 case "-": names.append(word)
-                case _ where word.hasPrefix("-"): throw UsageError("there is no option '\(word)'")
+                case _ where word.hasPrefix("-"): throw UsageError("unknown option '\(word)'")
                 default: names.append(word)
                 }
             }
             if isSelfTest, names == ["-"] {
-                throw UsageError("--self-test takes commands from standard input, which then can name no pictures")
+                throw UsageError("--self-test reads commands from standard input and cannot be combined with -")
             }
         }
 
@@ -67,7 +67,7 @@
             of option: String, in range: ClosedRange<Int>, from words: inout ArraySlice<String>
         ) throws -> Int {
             guard let text = words.popFirst(), let number = Int(text), range.contains(number) else {
-                throw UsageError("\(option) takes a number from \(range.lowerBound) to \(range.upperBound)")
+                throw UsageError("\(option) needs an integer from \(range.lowerBound) to \(range.upperBound)")
             }
             return number
         }

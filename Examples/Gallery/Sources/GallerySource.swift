@@ -24,7 +24,7 @@
                 let files = try DirectorySource(path: first).files
                 self.init(title: URL(filePath: first).lastPathComponent, items: files.map { GalleryItem(named: $0) })
             } else {
-                self.init(title: "Named pictures", items: options.names.map { GalleryItem(named: $0) })
+                self.init(title: "Named images", items: options.names.map { GalleryItem(named: $0) })
             }
         }
 

@@ -39,7 +39,7 @@
             let close = Widget.button(icon: "window-close-symbolic", tip: "Close (Escape)", classes: "flat") {
                 [weak self] in self?.hide()
             }
-            let again = Widget.button(icon: "view-refresh-symbolic", tip: "Ask the source again", classes: "flat") {
+            let again = Widget.button(icon: "view-refresh-symbolic", tip: "Reload from the source", classes: "flat") {
                 [weak self] in self?.reload()
             }
             let top = Widget.box(

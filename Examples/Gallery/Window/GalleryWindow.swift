@@ -98,9 +98,9 @@
             emptyLabel.isVisible = found == 0
             emptyLabel.setText(
                 total > 0
-                    ? "Nothing has this name"
-                    : isReading ? "Names are read from standard input" : "There are no pictures here")
-            let all = isReading ? "\(total) pictures so far" : "\(total) pictures"
+                    ? "No matching names"
+                    : isReading ? "Reading names from standard input" : "No images")
+            let all = isReading ? "\(total) images so far" : "\(total) images"
             header?.setSubtitle(found == total ? all : "\(found) of \(all)")
         }
 

@@ -54,9 +54,9 @@
             let failures = Self.slider(upTo: 100, step: 1, value: conditions.failureRate * 100) {
                 conditions.failureRate = $0 / 100
             }
-            var rows = [Widget.label("Longer answers, in milliseconds", classes: "key"), delay]
-            if hasServer { rows += [.label("Pictures not to be had, in per cent", classes: "key"), failures] }
-            rows.append(.button(text: "Empty the caches", action: empty))
+            var rows = [Widget.label("Added latency, in milliseconds", classes: "key"), delay]
+            if hasServer { rows += [.label("Failing images, in percent", classes: "key"), failures] }
+            rows.append(.button(text: "Clear the caches", action: empty))
             let popover: Widget = gtk_popover_new()
             let content = Widget.box(GTK_ORIENTATION_VERTICAL, spacing: 8, rows)
             gtk_widget_set_size_request(content, 260, -1)
@@ -64,7 +64,7 @@
             button = gtk_menu_button_new()
             gtk_menu_button_set_icon_name(button.opaque, "network-wireless-symbolic")
             gtk_menu_button_set_popover(button.opaque, popover)
-            gtk_widget_set_tooltip_text(button, "The network")
+            gtk_widget_set_tooltip_text(button, "Network conditions")
         }
 
         private static func slider(

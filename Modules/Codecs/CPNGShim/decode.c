@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /// Said by the fast reader of rows; another reader finds better words.
-static const char not_understood[] = "the file is not as it should be";
+static const char not_understood[] = "the file is corrupt";
 
 static void on_error(png_structp png, png_const_charp message) {
     alcedo_png_decoder *d = png_get_error_ptr(png);
@@ -149,7 +149,7 @@ size_t alcedo_png_check_room(alcedo_png_decoder *d, size_t stride, size_t rows, 
     const size_t row_bytes = png_get_rowbytes(d->png, d->info);
     if (row_bytes != (size_t)png_get_image_width(d->png, d->info) * sizes[d->format] || row_bytes > stride ||
         rows > capacity / stride) {
-        png_error(d->png, "the output buffer does not fit the image");
+        png_error(d->png, "the output buffer is too small for the image");
     }
     return row_bytes;
 }
@@ -160,7 +160,7 @@ alcedo_png_status alcedo_png_read_rows(
     alcedo_png_check_room(d, stride, rows, capacity);
     const size_t width = png_get_image_width(d->png, d->info);
     if (rows > png_get_image_height(d->png, d->info) - d->progress.rows) {
-        png_error(d->png, "there are no more rows");
+        png_error(d->png, "the image has no more rows");
     }
     for (size_t y = 0; y < rows; y++) {
         uint8_t *row = out + y * stride;

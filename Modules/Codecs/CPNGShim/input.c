@@ -7,7 +7,7 @@ void alcedo_png_read_input(png_structp png, png_bytep out, size_t count) {
     while (count) {
         if (input->index == input->count) {
             input->ran_out = 1;
-            png_error(png, "the file ends early");
+            png_error(png, "the file is truncated");
         }
         const alcedo_png_segment *segment = &input->segments[input->index];
         const size_t left = segment->count - input->offset;

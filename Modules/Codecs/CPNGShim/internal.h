@@ -35,7 +35,7 @@ struct alcedo_png_decoder {
     char message[96];
 };
 
-/// Copies the next bytes, or reports that the file ends early.
+/// Copies the next bytes, or reports that the file is truncated.
 void alcedo_png_read_input(png_structp png, png_bytep out, size_t count);
 
 /// Allocates for libpng. The pointer that was given with it is to an `int`, which becomes 1 when memory is exhausted.

@@ -22,7 +22,7 @@ static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass) {
     alcedo_png_decoder *d = png_get_progressive_ptr(png);
     if (d->out) {
         if (y < d->first_row || y - d->first_row >= d->capacity / d->stride) {
-            png_error(png, "the output buffer does not fit the image");
+            png_error(png, "the output buffer is too small for the image");
         }
         // In a pass that does not have the row, there are no new samples.
         png_progressive_combine_row(png, d->out + (y - d->first_row) * d->stride, row);

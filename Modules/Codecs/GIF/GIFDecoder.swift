@@ -65,7 +65,9 @@ package struct GIFDecoder: ImageDecoding {
         var parser = GIFParser(limits: limits)
         try data.withDecoderInput { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
         try parser.requireEnd()
-        guard let structure = parser.structure else { throw ImageDecodingError(.truncated, "GIF: there is no header") }
+        guard let structure = parser.structure else {
+            throw ImageDecodingError(.truncated, "GIF: the header is missing")
+        }
         return structure
     }
 }
@@ -113,7 +115,7 @@ private struct GIFRowStream {
                     try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(row)))
                 }
             }
-            guard decoder.isComplete else { throw ImageDecodingError(.truncated, "GIF: the bytes end inside an image") }
+            guard decoder.isComplete else { throw ImageDecodingError(.truncated, "GIF: the data ends within an image") }
         }
         try consumer.finish()
     }

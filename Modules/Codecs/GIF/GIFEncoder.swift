@@ -63,7 +63,7 @@ package struct GIFEncoder: ImageEncoding {
         do {
             return try image.frames?.frame(at: index) ?? image.pixels
         } catch {
-            throw ImageEncodingError(.failed, "GIF: frame \(index) cannot be had: \(error)")
+            throw ImageEncodingError(.failed, "GIF: cannot read frame \(index): \(error)")
         }
     }
 
@@ -125,7 +125,7 @@ private final class GIFOutput {
     ///   - colorProfile: The ICC profile, or `nil`.
     init(size: PixelSize, loopCount: Int?, colorProfile: Data?) throws(ImageEncodingError) {
         guard let encoder = alcedo_gif_encoder_create() else {
-            throw ImageEncodingError(.outOfMemory, "GIF: there is no memory for the encoder")
+            throw ImageEncodingError(.outOfMemory, "GIF: cannot create the encoder: out of memory")
         }
         self.encoder = encoder
         let profile = colorProfile ?? Data()

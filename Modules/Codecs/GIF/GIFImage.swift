@@ -18,7 +18,7 @@ struct GIFImage {
             throw ImageEncodingError(.outOfMemory, error.message)
         }
         guard buffer.width <= 65_535, buffer.height <= 65_535 else {
-            throw ImageEncodingError(.unsupportedImage, "GIF: \(buffer.size) pixels do not fit the format")
+            throw ImageEncodingError(.unsupportedImage, "GIF: the format cannot store \(buffer.size) pixels")
         }
         size = buffer.size
         let header = PixelRowHeader(size: buffer.size, format: buffer.format, alphaMode: buffer.alphaMode)

@@ -35,7 +35,7 @@ package struct JPEGDecoder: ImageDecoding {
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         try data.withUnsafeBytes { memory in
-            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
             let reader = try JPEGReader(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
             guard !options.appliesOrientation || reader.info?.orientation == .up else {
                 return try decode(data, options: options.forRows).sendRows(to: consumer)
@@ -58,7 +58,7 @@ package struct JPEGDecoder: ImageDecoding {
         }
     }
 
-    private static var noHeader: ImageDecodingError { ImageDecodingError(.corrupt, "JPEG: there is no header") }
+    private static var noHeader: ImageDecodingError { ImageDecodingError(.corrupt, "JPEG: the header is missing") }
 }
 
 extension CodecRegistry.Entry {

@@ -59,7 +59,9 @@ final class JPEGDecodingState: IncrementalDecodingState {
         _ body: (JPEGReader) throws(ImageDecodingError) -> Result
     ) throws(ImageDecodingError) -> Result {
         if reader == nil { reader = try JPEGReader(limits: options.limits) }
-        guard let reader else { throw ImageDecodingError(.outOfMemory, "libjpeg could not be started") }
+        guard let reader else {
+            throw ImageDecodingError(.outOfMemory, "JPEG: cannot create a libjpeg context: out of memory")
+        }
         return try data.withDecoderInput { bytes throws(ImageDecodingError) in
             reader.feed(bytes)
             return try body(reader)
@@ -165,7 +167,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
 
     private func image(partialError: ImageDecodingError? = nil) throws(ImageDecodingError) -> DecodedImage {
         guard let image = try partialImage?.image(options, partialError: partialError) else {
-            throw ImageDecodingError(.corrupt, "JPEG: there is no picture")
+            throw ImageDecodingError(.corrupt, "JPEG: the file has no image")
         }
         return image
     }

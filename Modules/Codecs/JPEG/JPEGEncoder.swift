@@ -161,10 +161,10 @@ private final class JPEGRowEncoder: PixelRowConsumer {
 
     func begin(_ header: PixelRowHeader) throws {
         guard header.size.isPositive, max(header.size.width, header.size.height) <= Self.maximumSide else {
-            throw ImageEncodingError(.unsupportedImage, "JPEG: \(header.size) pixels do not fit the format")
+            throw ImageEncodingError(.unsupportedImage, "JPEG: the format cannot store \(header.size) pixels")
         }
         guard let shim = alcedo_jpeg_encoder_create() else {
-            throw ImageEncodingError(.outOfMemory, "libjpeg could not be started")
+            throw ImageEncodingError(.outOfMemory, "JPEG: cannot create a libjpeg context: out of memory")
         }
         self.shim = shim
         flattener = JPEGRowFlattener(header, background: background)
@@ -198,7 +198,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         guard let shim else { return }
         // libjpeg reads the number of bytes that the header implies.
         guard row.byteCount >= bytesPerRow else {
-            throw ImageEncodingError(.failed, "JPEG: a row has \(row.byteCount) of \(bytesPerRow) bytes")
+            throw ImageEncodingError(.failed, "JPEG: a row has \(row.byteCount) bytes instead of \(bytesPerRow)")
         }
         let status = row.withUnsafeBytes { row -> alcedo_jpeg_status in
             guard let flat = flattener?.flattened(row) else { return write(row, shim) }

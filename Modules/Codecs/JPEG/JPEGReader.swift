@@ -46,7 +46,7 @@ final class JPEGReader {
     deinit { alcedo_jpeg_destroy(shim) }
 
     private static var notStarted: ImageDecodingError {
-        ImageDecodingError(.outOfMemory, "libjpeg could not be started")
+        ImageDecodingError(.outOfMemory, "JPEG: cannot create a libjpeg context: out of memory")
     }
 
     /// Passes all bytes received so far. They must not move until the next call or the end of the reader.
@@ -122,7 +122,7 @@ final class JPEGReader {
 
     /// Returns the format of the rows that ``start(_:)`` will set. Throws when it exceeds the limits.
     func checkedHeader(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
-        guard let info else { throw ImageDecodingError(.corrupt, "JPEG: there is no header") }
+        guard let info else { throw ImageDecodingError(.corrupt, "JPEG: the header is missing") }
         let isGray = options.pixelFormat == .gray8 && info.colorModel == .gray
         // An ink profile does not describe the RGB colors that the inks are converted to.
         let hasInks = info.colorModel == .cmyk || info.colorModel == .ycck
@@ -163,7 +163,7 @@ final class JPEGReader {
     ///   - isIncremental: Whether previews are made while the bytes arrive. When a preview shares the memory of the
     ///     output, the next rows copy the output.
     func byteCount(_ options: DecodingOptions, isIncremental: Bool = false) throws(ImageDecodingError) -> Int {
-        guard let info else { throw ImageDecodingError(.corrupt, "JPEG: there is no header") }
+        guard let info else { throw ImageDecodingError(.corrupt, "JPEG: the header is missing") }
         let size = try options.target.map { target throws(ImageDecodingError) in try shrink(info, towards: target) }
         let stored = size ?? info.size
         let orientation = options.appliesOrientation ? info.orientation : .up
@@ -182,7 +182,8 @@ final class JPEGReader {
         else {
             throw ImageDecodingError(
                 .exceedsLimit,
-                "JPEG: \(header.size) pixels in several scans need \(coefficientByteCount) bytes beside the picture's")
+                "JPEG: \(header.size) pixels in several scans need \(coefficientByteCount) bytes for coefficients"
+            )
         }
     }
 
@@ -223,7 +224,7 @@ final class JPEGReader {
             // A reader of complete data reports the end as an error, but a fed reader would wait for bytes that never
             // come.
             guard count > 0 else {
-                throw ImageDecodingError(.truncated, "JPEG: there are \(sent) of \(header.size.height) rows")
+                throw ImageDecodingError(.truncated, "JPEG: the data ends after \(sent) of \(header.size.height) rows")
             }
             sent += count
         }

@@ -27,7 +27,7 @@ package struct PNGDecoder: ImageDecoding {
         strict.allowsPartial = false
         strict.includesAnimation = false
         let isStreamed = try data.bytes.withUnsafeBytes { memory in
-            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
             let file = try PNGFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
             let still = try PNGStill(file, strict)
             guard file.outline.animation == nil, still.plan.streams, still.plan.pendingOrientation == .up else {

@@ -123,7 +123,7 @@ private final class PNGRowEncoder: PixelRowConsumer {
         guard let writer else { return }
         // libpng reads as many bytes as the header declares.
         guard row.byteCount >= bytesPerRow else {
-            throw ImageEncodingError(.failed, "PNG: a row has \(row.byteCount) of \(bytesPerRow) bytes")
+            throw ImageEncodingError(.failed, "PNG: a row has \(row.byteCount) bytes instead of \(bytesPerRow)")
         }
         let stride = row.byteCount
         if let converted = rows?.converted(row) {
@@ -202,7 +202,7 @@ private struct PNGRowSamples {
     ) throws(ImageEncodingError) -> alcedo_png_settings {
         let maximumSide = 0x7FFF_FFFF
         guard header.size.isPositive, header.size.width <= maximumSide, header.size.height <= maximumSide else {
-            throw ImageEncodingError(.unsupportedImage, "PNG: \(header.size) pixels do not fit the format")
+            throw ImageEncodingError(.unsupportedImage, "PNG: the format cannot store \(header.size) pixels")
         }
         var settings = alcedo_png_settings()
         settings.width = UInt32(header.size.width)

@@ -19,7 +19,7 @@ final class PNGWriter {
         _ settings: alcedo_png_settings, palette: [UInt8] = [], colorProfile: Data?, exif: [UInt8]
     ) throws(ImageEncodingError) {
         guard let shim = withUnsafePointer(to: settings, { alcedo_png_encoder_create($0) }) else {
-            throw ImageEncodingError(.outOfMemory, "libpng could not be started")
+            throw ImageEncodingError(.outOfMemory, "PNG: cannot create a libpng context: out of memory")
         }
         self.shim = shim
         // Opaque rows have a fourth sample, which libpng drops. Indices have one byte each, which libpng packs.
@@ -56,7 +56,7 @@ final class PNGWriter {
             (rows - 1) * stride + rowByteCount <= pixels.count
         else {
             throw ImageEncodingError(
-                .failed, "PNG: \(pixels.count) bytes are fewer than \(rows) rows of \(rowByteCount) bytes")
+                .failed, "PNG: \(pixels.count) bytes of pixels are less than \(rows) rows of \(rowByteCount) bytes")
         }
         try check(alcedo_png_encoder_write(shim, base.assumingMemoryBound(to: UInt8.self), stride, rows))
     }

@@ -29,7 +29,7 @@ package struct WebPDecoder: ImageDecoding {
     /// - Complexity: O(chunks).
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         guard let info = try container(of: data, limits: limits).info else {
-            throw ImageDecodingError(.corrupt, "WebP: there is no image")
+            throw ImageDecodingError(.corrupt, "WebP: the file has no image")
         }
         return info
     }

@@ -96,7 +96,7 @@ extension WebPEncoder {
     func configuration() throws(ImageEncodingError) -> WebPConfig {
         var config = WebPConfig()
         guard WebPConfigInit(&config) != 0 else {
-            throw ImageEncodingError(.failed, "WebP: libwebp could not be started")
+            throw ImageEncodingError(.failed, "WebP: cannot initialize libwebp: the library version does not match")
         }
         switch compression {
         case .lossless: config.lossless = 1
@@ -118,12 +118,12 @@ private struct WebPAnimationWriter {
         try WebPSource.check(frames.canvasSize)
         var options = WebPAnimEncoderOptions()
         guard WebPAnimEncoderOptionsInit(&options) != 0 else {
-            throw ImageEncodingError(.failed, "WebP: libwebp could not be started")
+            throw ImageEncodingError(.failed, "WebP: cannot initialize libwebp: the library version does not match")
         }
         options.anim_params.loop_count = Int32(frames.playCount.map { min(max($0, 1), 0xFFFF) } ?? 0)
         let (width, height) = (Int32(frames.canvasSize.width), Int32(frames.canvasSize.height))
         guard let writer = WebPAnimEncoderNew(width, height, &options) else {
-            throw ImageEncodingError(.outOfMemory, "WebP: there is no memory to encode with")
+            throw ImageEncodingError(.outOfMemory, "WebP: cannot encode: out of memory")
         }
         defer { WebPAnimEncoderDelete(writer) }
         let end = try add(frames, to: writer)
@@ -142,15 +142,17 @@ private struct WebPAnimationWriter {
             do {
                 pixels = try frames.frame(at: index)
             } catch {
-                throw ImageEncodingError(.failed, "WebP: frame \(index) cannot be had: \(error)")
+                throw ImageEncodingError(.failed, "WebP: cannot read frame \(index): \(error)")
             }
             guard pixels.size == frames.canvasSize else {
-                throw ImageEncodingError(.unsupportedImage, "WebP: frame \(index) does not fill the canvas")
+                throw ImageEncodingError(.unsupportedImage, "WebP: frame \(index) does not have the size of the canvas")
             }
             let source = try WebPSource(pixels, usesARGB: true)
             guard source.add(to: writer, at: start, config) else { throw Self.error(writer) }
             let (next, overflow) = start.addingReportingOverflow(Self.milliseconds(frames.rawDelay(at: index)))
-            guard !overflow else { throw ImageEncodingError(.unsupportedImage, "WebP: the animation is too long") }
+            guard !overflow else {
+                throw ImageEncodingError(.unsupportedImage, "WebP: the animation's duration exceeds the format's limit")
+            }
             start = next
         }
         return start
@@ -185,7 +187,7 @@ private struct WebPMetadata {
         guard !chunks.isEmpty else { return file }
         let copiesData: Int32 = 1
         guard let container = Self.withWebPData(file, { WebPMuxCreate($0, copiesData) }) else {
-            throw ImageEncodingError(.outOfMemory, "WebP: there is no memory for a second file")
+            throw ImageEncodingError(.outOfMemory, "WebP: cannot copy the encoded file: out of memory")
         }
         defer { WebPMuxDelete(container) }
         for (id, payload) in chunks {
@@ -194,7 +196,7 @@ private struct WebPMetadata {
         var output = WebPData()
         defer { WebPDataClear(&output) }
         try Self.check(WebPMuxAssemble(container, &output))
-        guard let bytes = output.bytes else { throw ImageEncodingError(.failed, "WebP: no file was made") }
+        guard let bytes = output.bytes else { throw ImageEncodingError(.failed, "WebP: libwebp produced no file") }
         return Data(bytes: bytes, count: output.size)
     }
 

@@ -13,7 +13,7 @@ final class WebPSource {
     init(_ pixels: PixelBuffer, usesARGB: Bool) throws(ImageEncodingError) {
         try Self.check(pixels.size)
         guard WebPPictureInit(&picture) != 0 else {
-            throw ImageEncodingError(.failed, "WebP: libwebp could not be started")
+            throw ImageEncodingError(.failed, "WebP: cannot initialize libwebp: the library version does not match")
         }
         picture.use_argb = usesARGB ? 1 : 0
         picture.width = Int32(pixels.width)
@@ -56,7 +56,8 @@ final class WebPSource {
     static func check(_ size: PixelSize) throws(ImageEncodingError) {
         let maximum = Int(WEBP_MAX_DIMENSION)
         guard size.isPositive, size.width <= maximum, size.height <= maximum else {
-            throw ImageEncodingError(.unsupportedImage, "WebP: \(size) pixels are more than \(maximum) in a direction")
+            throw ImageEncodingError(
+                .unsupportedImage, "WebP: the format stores at most \(maximum) pixels a side, not \(size)")
         }
     }
 
@@ -64,7 +65,7 @@ final class WebPSource {
     private static func straightRGBA(_ pixels: PixelBuffer) throws(ImageEncodingError) -> PixelBuffer {
         if pixels.format.bytesPerPixel == 4, pixels.alphaMode != .premultiplied { return pixels }
         guard let copy = pixels.straightRGBA(rowCount: pixels.height) else {
-            throw ImageEncodingError(.outOfMemory, "there is no memory for \(pixels.size) pixels")
+            throw ImageEncodingError(.outOfMemory, "WebP: cannot allocate \(pixels.size) pixels: out of memory")
         }
         return copy
     }
@@ -75,11 +76,11 @@ extension ImageEncodingError {
     init(libwebp code: WebPEncodingError) {
         switch code {
         case VP8_ENC_ERROR_OUT_OF_MEMORY, VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
-            self.init(.outOfMemory, "WebP: there is no memory to encode with")
+            self.init(.outOfMemory, "WebP: cannot encode: out of memory")
         case VP8_ENC_ERROR_BAD_DIMENSION:
-            self.init(.unsupportedImage, "WebP: the picture's sides do not fit the format")
+            self.init(.unsupportedImage, "WebP: the format cannot store an image of this size")
         case VP8_ENC_ERROR_PARTITION0_OVERFLOW, VP8_ENC_ERROR_PARTITION_OVERFLOW, VP8_ENC_ERROR_FILE_TOO_BIG:
-            self.init(.unsupportedImage, "WebP: the picture has more detail than the format can hold")
+            self.init(.unsupportedImage, "WebP: the encoded image exceeds the format's size limits")
         default: self.init(.failed, "WebP: libwebp failed with code \(code.rawValue)")
         }
     }

@@ -10,7 +10,7 @@ enum Loss: String, Sendable, CaseIterable {
         case .animation: "animation"
         case .alpha: "transparency"
         case .depth: "16 bits"
-        case .profile: "colour profile"
+        case .profile: "color profile"
         case .exif: "EXIF"
         case .xmp: "XMP"
         }

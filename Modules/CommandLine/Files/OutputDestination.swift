@@ -27,7 +27,8 @@ enum OutputDestination: Sendable {
             self = .file(text)
         } else if ImageFileExtension.isImage(text) {
             throw UsageError(
-                formats.map { "'\(text)' is no name for \($0)" } ?? "--output is a folder here; '\(text)/' would be one"
+                formats.map { "the extension of '\(text)' does not match \($0)" }
+                    ?? "--output needs a directory; write '\(text)/' for a new one"
             )
         } else {
             self = .directory(text)

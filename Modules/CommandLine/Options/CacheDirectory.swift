@@ -22,8 +22,8 @@ enum CacheDirectory {
                 let foreignName = foreignName(among: names, in: path, mustExist: mustExist)
             else { return }
             throw InputError(
-                description: "\(path) is no cache: there is '\(foreignName)', which no cache has made; "
-                    + "a new or an empty folder will do")
+                description: "\(path) is not a cache directory: it contains '\(foreignName)'; "
+                    + "use a new or empty directory")
         }
     }
 

@@ -4,9 +4,9 @@ import AlcedoProgramSupport
 /// The options that control encoding.
 struct EncodingOptions: Sendable {
     static let help = """
-          --effort N       how hard to try for a small file: of png from 0 to 9 (default: 6), of webp from 0 to 6 (default: 4)
-          --lossless       of webp, keep every pixel as it is
-          --progressive    of jpeg, from coarse to fine
+          --effort N              set the effort: png from 0 to 9 (default: 6), webp from 0 to 6 (default: 4)
+          --lossless              encode webp without loss
+          --progressive           encode progressive jpeg
 
         """
 
@@ -51,7 +51,7 @@ struct EncodingOptions: Sendable {
 
     private func check(_ isGiven: Bool, _ option: String, _ isSupported: Bool, _ format: OutputFormat) throws {
         if isGiven, !isSupported {
-            throw UsageError("\(isLossless ? "lossless " : "")\(format.rawValue) has no use for this \(option)")
+            throw UsageError("\(isLossless ? "lossless " : "")\(format.rawValue) does not support \(option)")
         }
     }
 }
@@ -65,7 +65,7 @@ enum OutputFormat: String, CaseIterable, Sendable {
     /// Creates the format with a name that an option gives. Throws ``UsageError`` if no format has the name.
     init(_ option: String, _ name: String) throws {
         guard let format = Self(rawValue: name) else {
-            throw UsageError("\(option) takes \(Self.names), not '\(name)'")
+            throw UsageError("\(option) needs \(Self.names), not '\(name)'")
         }
         self = format
     }

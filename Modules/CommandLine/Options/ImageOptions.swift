@@ -7,7 +7,7 @@ struct ImageOptions: Sendable {
     ///
     /// - Parameter jobs: The default of `--jobs`, the maximum number of images processed at once.
     static func help(jobs: Int) -> String {
-        "  --jobs N         work on at most N images at once (default: \(jobs))\n" + WritingOptions.help
+        "  --jobs N                process at most N images at once (default: \(jobs))\n" + WritingOptions.help
             + ProcessorArgument.help + InputOptions.help + StackOptions.help
     }
 
@@ -41,8 +41,8 @@ struct ImageOptions: Sendable {
     mutating func finish(_ words: [String], for command: String, takesStandardOutput: Bool) throws {
         try inputs.take(words, for: command)
         guard output == "-" else { return }
-        if !takesStandardOutput { throw UsageError("\(command) writes to a folder, not to standard output") }
-        if writing.report.isJSON { throw UsageError("--json and --output - are both standard output") }
+        if !takesStandardOutput { throw UsageError("\(command) writes to a directory, not to standard output") }
+        if writing.report.isJSON { throw UsageError("--json and --output - cannot both use standard output") }
     }
 
     /// Returns the value of `--output`. Throws ``UsageError`` if the option is missing.
@@ -72,7 +72,8 @@ struct ImageOptions: Sendable {
 struct WritingOptions: Sendable {
     static let help =
         """
-          --force, -f      replace files that are there already; without it nothing begins. An image is never replaced
+          --force, -f             replace existing output files, but never an input image; without it, an existing file
+                                  is an error before any work begins
 
         """ + ReportOptions.help
 
@@ -94,9 +95,9 @@ struct WritingOptions: Sendable {
 /// The options that control reporting.
 struct ReportOptions: Sendable {
     static let help = """
-          --json           for scripts: one JSON object a line, with input, output, frame, width, height, bytes, layer,
-                           lost and error; null is not known, or none
-          --quiet, -q      no summary, no progress, no notes; problems are told
+          --json                  print one JSON object per line with input, output, frame, width, height, bytes,
+                                  layer, lost and error; null means unknown or none
+          --quiet, -q             print only problems: no summary, progress or notices
 
         """
 

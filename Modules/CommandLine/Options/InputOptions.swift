@@ -5,13 +5,15 @@ import AlcedoRuntime
 /// The options that name the images of a command: its arguments, and lists in files.
 struct InputOptions: Sendable {
     static let help = """
-          --list FILE      also the images that FILE names, one a line; - is standard input; may be repeated
-          --null, -0       lists have zero bytes between names, as from find -print0, not lines
-          --max-pixels N   refuse images, or frames, of more than N pixels before they are decoded, which takes 4 bytes of
-                           memory a pixel, or 8 (default: \(DecodingLimits().maximumPixelCount))
+          --list FILE             read more image names from FILE, one per line, or from standard input for -; may be
+                                  repeated
+          --null, -0              separate the names in lists by zero bytes, as find -print0 does
+          --max-pixels N          reject images and frames of more than N pixels before decoding; a pixel needs 4 or 8
+                                  bytes of memory (default: \(DecodingLimits().maximumPixelCount))
 
-        An image is a URL, a file, or - for standard input. A folder stands for all images below it, told by their names'
-        ends; a pattern that the shell has left alone, such as '*.jpg', for the files that it matches. -- ends the options.
+        An image is a URL, a file, or - for standard input. A directory stands for all images below it, recognized by
+        their file extensions. A quoted pattern, such as '*.jpg', stands for the files that it matches. -- ends the
+        options.
 
 
         """
@@ -43,11 +45,11 @@ struct InputOptions: Sendable {
     /// Parses the arguments that name images. Throws ``UsageError`` if they are invalid or name no input.
     mutating func take(_ words: [String], for command: String) throws {
         if words.contains(where: \.isEmpty) { throw UsageError("an argument is empty") }
-        if words.isEmpty, lists.isEmpty { throw UsageError("\(command) needs a URL, a file, a folder or --list") }
+        if words.isEmpty, lists.isEmpty { throw UsageError("\(command) needs a URL, a file, a directory or --list") }
         if words.count(where: { $0 == "-" }) + lists.count(where: { $0 == "-" }) > 1 {
             throw UsageError("standard input can be read only once")
         }
-        if hasNulls, lists.isEmpty { throw UsageError("--null goes with --list") }
+        if hasNulls, lists.isEmpty { throw UsageError("--null needs --list") }
         self.words = words
     }
 
@@ -66,7 +68,7 @@ struct InputOptions: Sendable {
         }
         guard !items.isEmpty else {
             let sources = (words + lists.map { $0 == "-" ? "standard input" : $0 }).joined(separator: "', '")
-            throw UsageError("there is no image in '\(sources)'")
+            throw UsageError("no image found in '\(sources)'")
         }
         return ImageList(items) { [limits] image in
             image.changing { request in

@@ -12,17 +12,17 @@ struct NetworkOptions: Sendable {
     static let connectionRange = 1...256
 
     static let help = """
-          --max-connections N           at most N transfers at once (default: 6)
-          --max-connections-per-host N  at most N at once from one host (default: no limit of its own)
-          --retry N        try up to N times more where that may help, ever longer pauses between (default: 0)
-          --timeout SECONDS
-                           longest time until the first byte, and without a byte (default: 15; decimals allowed)
-          --header 'Name: value'
-                           send this with every request; may be repeated. A redirect to another origin takes only
-                           along what can be no credential, such as Accept
-          --ca FILE        trust the authorities in FILE (certificates in PEM), and no others
-          --verbose, -v    a line for each exchange with a server as it ends: times, bytes, connection, attempt,
-                           what was resumed, what the response cache did
+          --max-connections N     download at most N images at once (default: 6)
+          --max-connections-per-host N
+                                  download at most N images at once from one host (default: no separate limit)
+          --retry N               retry a failed download up to N times, with increasing delays (default: 0)
+          --timeout SECONDS       limit the seconds until the first byte and between received bytes; decimals are
+                                  allowed (default: 15)
+          --header 'Name: value'  send this header field with each request; may be repeated. A redirect to another
+                                  origin keeps only fields that cannot be credentials, such as Accept
+          --ca FILE               trust only the certificate authorities in FILE, in PEM
+          --verbose, -v           print one line per exchange with a server: timings, bytes, connection, attempt,
+                                  resumption and response cache
 
         """
 
@@ -107,15 +107,16 @@ private struct HeaderOption: Sendable {
     /// - Throws: ``UsageError`` if the name or the value is invalid, or if the field belongs to the connection.
     init(_ text: String) throws {
         guard let colon = text.firstIndex(of: ":"), text[..<colon].isToken else {
-            throw UsageError("--header takes 'Name: value', not '\(text)'")
+            throw UsageError("--header needs 'Name: value', not '\(text)'")
         }
         let name = String(text[..<colon])
         let value = text[text.index(after: colon)...].trimmingPrefix { $0 == " " || $0 == "\t" }
         guard let bytes = String(value).latin1, bytes.allSatisfy({ $0 == 9 || $0 >= 32 && $0 != 127 }) else {
-            throw UsageError("--header cannot send the value of \(name): it has characters that no field can have")
+            throw UsageError(
+                "--header cannot send the value of \(name): it contains characters that are not allowed in a field")
         }
         guard !Self.connectionFields.contains(name.lowercased()) else {
-            throw UsageError("--header cannot set \(name), which belongs to the connection")
+            throw UsageError("--header cannot set the connection field \(name)")
         }
         let end = value.reversed().prefix { $0 == " " || $0 == "\t" }.count
         field = HTTPFields.Field(name, String(value.dropLast(end)))
@@ -162,13 +163,13 @@ private enum CertificateFile {
             throw Problem("cannot read \(path): \(String(cString: strerror(errno)))")
         }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= sizeLimit else {
-            throw Problem("cannot read \(path): not a file of certificates")
+            throw Problem("cannot read \(path): not a regular file of at most 16 MiB")
         }
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Problem("cannot read \(path): permission denied")
         }
         guard hasCertificate(String(decoding: data, as: UTF8.self)) else {
-            throw Problem("\(path) has no certificate in PEM")
+            throw Problem("\(path) contains no certificate in PEM")
         }
         return data
     }

@@ -7,8 +7,8 @@ import FoundationEssentials
 struct StackOptions: Sendable {
     static let help =
         """
-          --cache DIR      keep original bytes, and parts of them, in DIR (default: the user's cache directory)
-          --no-cache       keep nothing on disk
+          --cache DIR             cache images and unfinished downloads in DIR (default: the user's cache directory)
+          --no-cache              do not cache on disk
 
         """ + NetworkOptions.help
 

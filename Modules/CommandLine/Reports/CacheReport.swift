@@ -54,8 +54,8 @@ struct CacheReport {
                 "checked": .number(checked), "bytes": .number(bytes), "damaged": .texts(damaged),
             ])
         }
-        for name in damaged { printText("damaged, and removed: \(name)\n") }
-        printText("checked: \(checked) entries, \(ByteCount.words(bytes)) whole, \(damaged.count) damaged\n")
+        for name in damaged { printText("damaged, removed: \(name)\n") }
+        printText("checked: \(checked) entries, \(ByteCount.words(bytes)) valid, \(damaged.count) damaged\n")
     }
 
     func printTrim(_ trimmed: DataCacheTrimReport) { printRemovals(trimmed.removals.count, trimmed.byteCount) }
@@ -84,10 +84,10 @@ enum ByteCount {
         let unit = units.first { text.uppercased().hasSuffix($0.suffix) }
         let digits = unit == nil ? text[...] : text.dropLast()
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits) else {
-            throw UsageError("\(option) takes bytes, such as 4096, 512K, 64M or 2G, not '\(text)'")
+            throw UsageError("\(option) needs a number of bytes, such as 4096, 512K, 64M or 2G, not '\(text)'")
         }
         let (bytes, overflows) = number.multipliedReportingOverflow(by: unit?.factor ?? 1)
-        guard !overflows else { throw UsageError("\(option) takes fewer bytes than '\(text)'") }
+        guard !overflows else { throw UsageError("the value of \(option) is too large: '\(text)'") }
         return bytes
     }
 

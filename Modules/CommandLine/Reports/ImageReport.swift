@@ -84,7 +84,7 @@ extension ImageReport {
         if let orientation, orientation != 1 { lines.append("  orientation \(orientation)") }
         if let frameCount, let delaysMs, frameCount > 1 {
             let total = delaysMs.reduce(0, +) / 1000
-            let loops = loopCount.map { $0 == 0 ? "for ever" : "loop count \($0)" } ?? "no loop count"
+            let loops = loopCount.map { $0 == 0 ? "endless" : "loop count \($0)" } ?? "no loop count"
             lines.append("  \(frameCount) frames, \(total) s, \(loops)")
         }
         let metadata = [("profile", profileBytes), ("EXIF", exifBytes), ("XMP", xmpBytes)]

@@ -49,7 +49,7 @@ final class TransferLog: Sendable {
     /// The totals of all exchanges, as one line.
     var summary: String {
         let state = state.withLock { $0 }
-        return "exchanges: \(state.exchanges), \(state.byteCount) bytes, \(state.repeated) repeated, "
+        return "exchanges: \(state.exchanges), \(state.byteCount) bytes, \(state.repeated) retried, "
             + "\(state.resumed) resumed"
     }
 }
@@ -167,7 +167,7 @@ struct TransferReport: Sendable, CustomStringConvertible {
 
     var description: String {
         var words = ["\(argument.name): \(head.map { "\($0.status)" } ?? "no response")", "\(byteCount) bytes"]
-        words.append("look-up \(Self.text(metrics?.nameLookup))")
+        words.append("DNS \(Self.text(metrics?.nameLookup))")
         words.append("connect \(Self.text(metrics?.connect))")
         words.append("TLS \(Self.text(metrics?.secureConnect))")
         words.append("first byte \(Self.text(metrics?.firstByte ?? headTime))")
@@ -182,7 +182,7 @@ struct TransferReport: Sendable, CustomStringConvertible {
         switch end?.0 {
         case .failed(let error)? where error is CancellationError: words.append("cancelled")
         case .failed(let error)?: words.append("failed: \(argument.withoutPassword("\(error)"))")
-        case .abandoned?: words.append("rest not read")
+        case .abandoned?: words.append("body not fully read")
         case .complete?, nil: break
         }
         return words.joined(separator: ", ")

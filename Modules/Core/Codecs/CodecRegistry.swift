@@ -164,13 +164,14 @@ public struct CodecRegistry: Sendable {
     }
 
     private func unknownFormat(_ data: Data) -> ImageDecodingError {
-        guard !data.isEmpty else { return ImageDecodingError(.empty, "there are no bytes") }
+        guard !data.isEmpty else { return ImageDecodingError(.empty, "the data is empty") }
         if let entry = entries.first(where: { $0.mayBegin(data.bytes) }) {
-            return ImageDecodingError(.truncated, "the bytes end where a file of format \(entry.format) begins")
+            return ImageDecodingError(.truncated, "the data ends within the signature of \(entry.format)")
         }
         let known = entries.map(\.format.rawValue).joined(separator: ", ")
-        let guess = data.looksLikeText ? "the bytes are text, perhaps a web page" : "the bytes are in no known format"
-        return ImageDecodingError(.unknownFormat, "\(guess) (known: \(known))")
+        let guess =
+            data.looksLikeText ? "the data is text, possibly an HTML page" : "no registered codec recognizes the data"
+        return ImageDecodingError(.unknownFormat, "\(guess) (registered formats: \(known))")
     }
 }
 
@@ -253,7 +254,7 @@ private final class SniffingState: IncrementalDecodingState {
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
         if decoder == nil { try begin(isEnd: true) }
-        guard let decoder else { throw ImageDecodingError(.unknownFormat, "the bytes are in no known format") }
+        guard let decoder else { throw ImageDecodingError(.unknownFormat, "no registered codec recognizes the data") }
         return try decoder.finish()
     }
 }

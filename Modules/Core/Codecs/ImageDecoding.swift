@@ -83,7 +83,7 @@ extension Data {
         _ body: (UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Result
     ) throws(ImageDecodingError) -> Result {
         try bytes.withUnsafeBytes { memory throws(ImageDecodingError) in
-            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
             return try body(memory.assumingMemoryBound(to: UInt8.self))
         }
     }

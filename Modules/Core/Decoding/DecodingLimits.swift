@@ -55,7 +55,7 @@ public struct DecodingLimits: Sendable, Hashable {
     package func check(frameCount: Int) throws(ImageDecodingError) {
         guard frameCount <= maximumFrameCount else {
             throw ImageDecodingError(
-                .exceedsLimit, "\(frameCount) frames are more than the limit of \(maximumFrameCount)")
+                .exceedsLimit, "\(frameCount) frames exceed the limit of \(maximumFrameCount)")
         }
     }
 
@@ -65,15 +65,15 @@ public struct DecodingLimits: Sendable, Hashable {
     /// side is less than one pixel.
     public func check(_ size: PixelSize, format: PixelFormat) throws(ImageDecodingError) {
         guard size.isPositive else {
-            throw ImageDecodingError(.corrupt, "the image claims \(size) pixels")
+            throw ImageDecodingError(.corrupt, "the image has an invalid size of \(size) pixels")
         }
         guard size.pixelCount <= maximumPixelCount else {
             throw ImageDecodingError(
-                .exceedsLimit, "\(size) pixels are more than the limit of \(maximumPixelCount) pixels")
+                .exceedsLimit, "\(size) pixels exceed the limit of \(maximumPixelCount) pixels")
         }
         guard let bytes = PixelBuffer.byteCount(size: size, format: format), bytes <= maximumByteCount else {
             throw ImageDecodingError(
-                .exceedsLimit, "\(size) pixels need more than the limit of \(maximumByteCount) bytes")
+                .exceedsLimit, "\(size) pixels exceed the limit of \(maximumByteCount) bytes")
         }
     }
 }

@@ -33,6 +33,6 @@ public struct ImageDecodingError: CodedError {
 
     /// Returns the error for an image of this size whose memory could not be allocated.
     package static func noMemory(for size: PixelSize) -> ImageDecodingError {
-        ImageDecodingError(.outOfMemory, "there is no memory for \(size) pixels")
+        ImageDecodingError(.outOfMemory, "cannot allocate \(size) pixels: out of memory")
     }
 }

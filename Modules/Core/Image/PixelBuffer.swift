@@ -195,7 +195,7 @@ private final class PixelStorage: @unchecked Sendable {
 
     func copy() -> PixelStorage {
         guard let other = PixelStorage(byteCount: byteCount) else {
-            preconditionFailure("no memory for a copy of \(byteCount) bytes of pixels")
+            preconditionFailure("cannot copy \(byteCount) bytes of pixels: out of memory")
         }
         other.base.copyMemory(from: base, byteCount: byteCount)
         return other

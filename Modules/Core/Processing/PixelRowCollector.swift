@@ -28,7 +28,7 @@ package final class PixelRowCollector: PixelRowConsumer {
     /// - Throws: ``ImageDecodingError`` `corrupt` when the image already has all its rows.
     package func consume(_ row: RawSpan) throws {
         guard let stride = buffer?.bytesPerRow, let rows = buffer?.height, nextRow < rows else {
-            throw ImageDecodingError(.corrupt, "there are more rows than the picture is high")
+            throw ImageDecodingError(.corrupt, "the image has more rows than its height")
         }
         buffer?.withUnsafeMutableBytes { memory in
             let target = UnsafeMutableRawBufferPointer(rebasing: memory[nextRow * stride..<(nextRow + 1) * stride])
@@ -42,7 +42,7 @@ package final class PixelRowCollector: PixelRowConsumer {
     /// - Throws: ``ImageDecodingError`` `truncated` when rows are missing.
     package func finish() throws {
         guard let header, let buffer, nextRow == buffer.height else {
-            throw ImageDecodingError(.truncated, "there are fewer rows than the picture is high")
+            throw ImageDecodingError(.truncated, "the image has fewer rows than its height")
         }
         image = DecodedImage(pixels: buffer, colorProfile: header.colorProfile, orientation: header.orientation)
         self.buffer = nil

@@ -74,7 +74,7 @@ package struct DiskEntryChunks: AsyncSequence, Sendable {
             } catch {
                 throw error.cacheError("read the file of an entry in")
             }
-            throw DataCacheError(.failed, "the entry's file has been cut short")
+            throw DataCacheError(.failed, "the entry's file was truncated while it was read")
         }
     }
 }

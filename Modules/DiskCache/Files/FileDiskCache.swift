@@ -219,7 +219,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     }
 
     private var noDirectory: DataCacheError {
-        DataCacheError(.notWritable, "\(directory) is not the URL of a directory")
+        DataCacheError(.notWritable, "not a file URL of a directory: \(directory)")
     }
 
     // MARK: Maintaining

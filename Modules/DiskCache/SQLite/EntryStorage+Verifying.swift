@@ -89,7 +89,7 @@ extension EntryStorage {
         let names = Set(await read(priority: .low) { try $0.items { _ in false } }?.map(\.name) ?? []).sorted()
         _ = try? await change { changes in
             guard try !changes.queries.isSound() else { return }
-            throw SQLiteFailure(.damaged, "the structure of the database is damaged")
+            throw SQLiteFailure(.damaged, "the database structure is damaged")
         }
         verification.checkedCount += names.count
         verification.damagedNames += names

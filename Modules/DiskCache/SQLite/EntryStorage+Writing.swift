@@ -45,7 +45,7 @@ extension EntryStorage {
         let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
         guard size <= limits.maximumSize, limits.maximumCount > 0 else {
             let room = "\(limits.maximumSize) bytes and \(limits.maximumCount) entries"
-            throw DataCacheError(.tooLarge, "an entry of \(size) bytes is larger than the cache of \(room)")
+            throw DataCacheError(.tooLarge, "an entry of \(size) bytes exceeds the limits of \(room)")
         }
     }
 
@@ -142,7 +142,7 @@ extension EntryStorage {
         }
         // The last resort is to replace the database, like a damaged one.
         try record(changes.removeAllFiles(because: .noSpace))
-        throw SQLiteFailure(.abandoned, "there is no room even to remove entries")
+        throw SQLiteFailure(.abandoned, "cannot remove entries: no space left")
     }
 
     private func evict(to goal: TrimGoal, in changes: EntryChanges) throws(SQLiteFailure) {

@@ -246,7 +246,7 @@ alcedo_curl_transfer *alcedo_curl_next_finished(
         *context = transfer->callbacks.context;
         if (transfer->is_refused) {
             *status = ALCEDO_CURL_LOST;
-            *message = "the connection ended without a response, and the request is not sent again";
+            *message = "the connection ended without a response, and the request is not retried";
             return transfer;
         }
         *status = status_of(found->data.result, transfer);

@@ -6,9 +6,9 @@ import FoundationEssentials
 
 /// The event loop of a transport: libcurl's handles and their transfers. It is used only on the thread that created it.
 final class CURLLoop {
-    private static let shutDownError = HTTPTransportError(.shutDown, "the transport has ended")
+    private static let shutDownError = HTTPTransportError(.shutDown, "the transport has been shut down")
     private static let startFailure = HTTPTransportError(
-        .failed, "libcurl could not be started: there is no memory, or no file descriptor, left for it")
+        .failed, "cannot start libcurl: out of memory or file descriptors")
 
     private let mailbox: CURLMailbox
     private let loop: OpaquePointer?
@@ -64,7 +64,7 @@ final class CURLLoop {
                 // Resuming fails if libcurl's buffered bytes exceed the limits of the body.
                 guard let handle = transfer.handle, alcedo_curl_resume(handle) == 0 else { continue }
                 active[id] = nil
-                end(transfer, HTTPTransportError(.failed, "libcurl cannot go on after a pause"))
+                end(transfer, HTTPTransportError(.failed, "libcurl cannot resume a paused transfer"))
             case .cancel(let exchange):
                 if let transfer = active.removeValue(forKey: exchange.id) {
                     remove(transfer)
@@ -89,7 +89,9 @@ final class CURLLoop {
                 active[exchange.id] = transfer
             } else {
                 schedule.ended(exchange)
-                exchange.finish(HTTPTransportError(.invalidRequest, "libcurl refuses \(exchange.request.url.shown)"))
+                exchange.finish(
+                    HTTPTransportError(
+                        .invalidRequest, "libcurl rejected the request for \(exchange.request.url.shown)"))
             }
         }
     }
@@ -218,7 +220,7 @@ final class CURLLoop {
         case ALCEDO_CURL_OFFLINE: HTTPTransportError(.offline, message)
         case ALCEDO_CURL_RESOLVE: HTTPTransportError(.cannotResolveHost, message)
         case ALCEDO_CURL_CONNECT where transfer.hasRefusedAddress:
-            HTTPTransportError(.addressRefused, "the server's address is not a public one")
+            HTTPTransportError(.addressRefused, "the server's address is not public")
         case ALCEDO_CURL_CONNECT: HTTPTransportError(.cannotConnect, message)
         case ALCEDO_CURL_SECURE: HTTPTransportError(.secureConnectionFailed, message)
         case ALCEDO_CURL_TIMEOUT: HTTPTransportError(.timedOut, message)
@@ -227,9 +229,9 @@ final class CURLLoop {
         // libcurl uses this code for a header line that is too long, and for more decoded bytes than it buffers for a
         // slow reader.
         case ALCEDO_CURL_OUT_OF_MEMORY where !transfer.hasHead:
-            HTTPTransportError(.invalidResponse, "a line of the response head is too long")
+            HTTPTransportError(.invalidResponse, "a line of the response header is too long")
         case ALCEDO_CURL_OUT_OF_MEMORY where transfer.unpacks:
-            HTTPTransportError(.bodyTooLarge, "a piece of the body unpacks to more than 64 MiB")
+            HTTPTransportError(.bodyTooLarge, "a chunk of the body decompresses to more than 64 MiB")
         default: HTTPTransportError(.failed, message)
         }
     }

@@ -32,13 +32,13 @@ struct CURLRequest: Sendable {
         }
         // libcurl would use the next part of the URL as the host, which is not the host of pins and limits.
         guard let host = request.url.host(), !host.isEmpty else {
-            throw HTTPTransportError(.invalidRequest, "a URL without a host: \(request.url.shown)")
+            throw HTTPTransportError(.invalidRequest, "the URL has no host: \(request.url.shown)")
         }
         guard request.method.rawValue.isToken else {
-            throw HTTPTransportError(.invalidRequest, "not a method: \(request.method.rawValue.debugDescription)")
+            throw HTTPTransportError(.invalidRequest, "invalid method: \(request.method.rawValue.debugDescription)")
         }
         guard request.method != .head || request.body == nil else {
-            throw HTTPTransportError(.invalidRequest, "a HEAD request has no body")
+            throw HTTPTransportError(.invalidRequest, "a HEAD request cannot have a body")
         }
         method = request.method.rawValue
         isIdempotent = request.method.isIdempotent
@@ -86,7 +86,7 @@ struct CURLRequest: Sendable {
 
     private static func line(_ field: HTTPFields.Field) throws(HTTPTransportError) -> [CChar] {
         guard field.name.isToken, let value = field.value.latin1, !value.contains(where: { [0, 10, 13].contains($0) })
-        else { throw HTTPTransportError(.invalidRequest, "not a header field: \(field.name.debugDescription)") }
+        else { throw HTTPTransportError(.invalidRequest, "invalid header field: \(field.name.debugDescription)") }
         // libcurl's format of a field with an empty value. A colon followed only by spaces would remove the field.
         let isBlank = value.allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) }
         let line = isBlank ? Array("\(field.name);".utf8) : Array("\(field.name): ".utf8) + value

@@ -69,7 +69,8 @@ final class CURLTransfer {
         do throws(HTTPTransportError) {
             guard let heads = try parser.receive(line) else { return true }
             if !Self.undoesListsOfCodings, heads.final.fields["Transfer-Encoding"]?.contains(",") == true {
-                throw HTTPTransportError(.invalidResponse, "this version of libcurl reads no list of transfer codings")
+                throw HTTPTransportError(
+                    .invalidResponse, "this version of libcurl does not support several transfer codings")
             }
             if exchange.request.decodesContent, heads.final.fields["Content-Encoding"] != nil { unpackedCount = 0 }
             self.heads = heads
@@ -89,7 +90,8 @@ final class CURLTransfer {
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         clock.receivedBytes()
         if let unpackedCount, bytes.count > decodedByteLimit - unpackedCount {
-            failure = HTTPTransportError(.bodyTooLarge, "the body unpacks to more than \(decodedByteLimit) bytes")
+            failure = HTTPTransportError(
+                .bodyTooLarge, "the decompressed body exceeds the limit of \(decodedByteLimit) bytes")
             return nil
         }
         let isAccepted = exchange.body.write(bytes)

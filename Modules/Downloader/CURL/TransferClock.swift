@@ -85,9 +85,9 @@ struct CURLDeadline {
     var message: String {
         let seconds = Double(timeout.milliseconds) / 1000
         return switch kind {
-        case .idle: "the server was silent for \(seconds) seconds"
-        case .firstByte: "no response began within \(seconds) seconds"
-        case .total: "the transfer took more than \(seconds) seconds"
+        case .idle: "no data received for \(seconds) seconds"
+        case .firstByte: "no response within \(seconds) seconds"
+        case .total: "the transfer took longer than \(seconds) seconds"
         }
     }
 }

@@ -36,7 +36,7 @@ final class Exchange: Sendable {
         /// The error of a body that is shorter than declared, which the session does not always detect.
         var missingBytes: HTTPTransportError? {
             guard let declared, received < declared else { return nil }
-            return HTTPTransportError(.connectionLost, "the body ended after \(received) of \(declared) bytes")
+            return HTTPTransportError(.connectionLost, "the connection ended after \(received) of \(declared) bytes")
         }
     }
 
@@ -72,8 +72,8 @@ final class Exchange: Sendable {
 
     /// Starts the timers for timeouts that the session does not support.
     func startTimers() {
-        end(after: request.firstByteTimeout, "no response began within", if: { $0.head != nil })
-        end(after: request.totalTimeout, "the transfer took more than", if: { !$0.isFinished })
+        end(after: request.firstByteTimeout, "no response within", if: { $0.head != nil })
+        end(after: request.totalTimeout, "the transfer took longer than", if: { !$0.isFinished })
     }
 
     /// Stores the session's task. Returns false if the exchange has ended, so that the caller must cancel the task.
@@ -121,7 +121,7 @@ final class Exchange: Sendable {
         }
         drain()
         guard state.withLock({ $0.unreadCount > unreadLimit }) else { return }
-        end(HTTPTransportError(.bodyTooLarge, "more than \(unreadLimit) bytes of the body were left unread"))
+        end(HTTPTransportError(.bodyTooLarge, "more than \(unreadLimit) received bytes of the body were not read"))
     }
 
     /// Processes the end of the transfer.
@@ -141,7 +141,7 @@ final class Exchange: Sendable {
             return state.head
         }
         order.willResume()
-        continuation?.resume(throwing: failure ?? HTTPTransportError(.failed, "the session returned no response"))
+        continuation?.resume(throwing: failure ?? HTTPTransportError(.failed, "the session ended without a response"))
         drain()
     }
 

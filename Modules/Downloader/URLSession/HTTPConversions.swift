@@ -16,7 +16,7 @@ extension URLRequest {
             throw Self.invalid("the URL's scheme is not http or https")
         }
         guard let host = request.url.host, !host.isEmpty else { throw Self.invalid("the URL has no host") }
-        guard request.method.rawValue.isToken else { throw Self.invalid("the method is no token") }
+        guard request.method.rawValue.isToken else { throw Self.invalid("invalid method: not an HTTP token") }
         guard request.body == nil || ![.get, .head].contains(request.method) else {
             throw Self.invalid("a \(request.method) request cannot have a body")
         }
@@ -29,7 +29,7 @@ extension URLRequest {
         for field in request.fields {
             // A line break in a value would begin another field (RFC 9110 section 5.5).
             guard field.name.isToken, field.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 })
-            else { throw Self.invalid("the field \(field.name.debugDescription) cannot be sent") }
+            else { throw Self.invalid("invalid header field: \(field.name.debugDescription)") }
             setValue(request.fields[field.name], forHTTPHeaderField: field.name)
         }
     }

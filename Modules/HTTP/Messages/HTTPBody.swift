@@ -35,7 +35,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         for try await piece in self {
             guard piece.count <= limit - whole.count else {
                 cancel()
-                throw HTTPTransportError(.bodyTooLarge, "the body has more than \(limit) bytes")
+                throw HTTPTransportError(.bodyTooLarge, "the body exceeds the limit of \(limit) bytes")
             }
             if whole.isEmpty { whole = piece } else { whole.append(piece) }
         }

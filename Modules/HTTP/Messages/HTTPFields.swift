@@ -135,7 +135,7 @@ extension HTTPFields {
         if isPlainlyFramed { return self }
         if let coding = unknownTransferCoding {
             throw HTTPTransportError(
-                .invalidResponse, "an unknown transfer coding: \(coding.prefix(100).debugDescription)")
+                .invalidResponse, "unknown transfer coding: \(coding.prefix(100).debugDescription)")
         }
         let lines = values(of: "Content-Length")
         var framed = self
@@ -145,7 +145,8 @@ extension HTTPFields {
         }
         guard case .bytes = declaredLength, let first = lines.first?.split(separator: ",").first else {
             throw HTTPTransportError(
-                .invalidResponse, "not a Content-Length: \(lines.joined(separator: ", ").prefix(100).debugDescription)")
+                .invalidResponse,
+                "invalid Content-Length: \(lines.joined(separator: ", ").prefix(100).debugDescription)")
         }
         if lines.count > 1 || lines != [String(first)] { framed["Content-Length"] = String(first.trimmingBlanks) }
         return framed

@@ -19,7 +19,7 @@ package final class HTTPBodyPipe: HTTPBodySource {
         var writerWaits = false
     }
 
-    private static let isRead = HTTPTransportError(.failed, "the body is being read by another task")
+    private static let isRead = HTTPTransportError(.failed, "another task is already reading the body")
 
     private let state = Locked(State())
     private let order = ResumptionOrder()

@@ -86,10 +86,11 @@ package struct RedirectFollower: Sendable {
     private func allowed(_ next: HTTPRequest, after head: HTTPResponseHead) async throws -> HTTPRequest {
         guard let hook else { return next }
         guard let chosen = try await hook(head, next) else {
-            throw HTTPTransportError(.badRedirect, "the redirect to \(next.url.shown) is refused")
+            throw HTTPTransportError(.badRedirect, "the redirect hook rejected the redirect to \(next.url.shown)")
         }
         guard ["http", "https"].contains(chosen.url.scheme?.lowercased()) else {
-            throw HTTPTransportError(.badRedirect, "the redirect is to go to \(chosen.url.shown.debugDescription)")
+            throw HTTPTransportError(
+                .badRedirect, "the redirect hook returned a URL that is not HTTP: \(chosen.url.shown.debugDescription)")
         }
         return chosen
     }
@@ -115,7 +116,7 @@ enum Redirect {
             let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host() != nil
         else {
             throw HTTPTransportError(
-                .badRedirect, "the server redirects to \(location.withoutCredentials.debugDescription)")
+                .badRedirect, "the redirect target is not an HTTP URL: \(location.withoutCredentials.debugDescription)")
         }
         var next = request
         next.url = target
@@ -166,7 +167,7 @@ extension HTTPBody {
                 group.addTask { _ = try await collect(limit: Self.drainLimit) }
                 group.addTask {
                     try await sleep(Self.drainTime)
-                    throw HTTPTransportError(.timedOut, "the body takes longer than it is worth")
+                    throw HTTPTransportError(.timedOut, "draining the body exceeded its time limit")
                 }
                 defer { group.cancelAll() }
                 do {

@@ -91,7 +91,7 @@ where Key == ImageKey, Value == CachedData {
         let expiration = entry.expiry.map { Duration.seconds(Self.clamped($0.timeIntervalSince(clock.now))) }
         guard !store(entry, for: key, cost: size, timeToLive: expiration) else { return }
         if let expiration, expiration <= .zero { return }
-        throw DataCacheError(.tooLarge, "the memory cache has no room for an entry of \(size) bytes")
+        throw DataCacheError(.tooLarge, "an entry of \(size) bytes exceeds the limits of the memory cache")
     }
 
     /// The size of all entries, their metadata and their keys, in bytes.

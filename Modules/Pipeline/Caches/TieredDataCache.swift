@@ -170,7 +170,7 @@ public final class TieredDataCache: MeasurableDataCache {
                 }
             }
         }
-        if failure == nil, !isTaken { failure = excess ?? DataCacheError(.notWritable, "no tier takes stores") }
+        if failure == nil, !isTaken { failure = excess ?? DataCacheError(.notWritable, "no tier accepts stores") }
         guard let failure else {
             counts.withLock { $0.stores += 1 }
             return .success(())

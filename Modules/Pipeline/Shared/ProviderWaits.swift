@@ -68,7 +68,7 @@ final class ProviderWaits: Sendable {
             return false
         }
         if isCycle {
-            let reason = "inside its own closure: the load would wait for itself"
+            let reason = "inside its own closure: the load would deadlock"
             throw PipelineError(.download, "cannot load the provider \(run.identity) \(reason)")
         }
         return Wait(run: run, awaited: awaited)

@@ -130,5 +130,5 @@ struct DiskStage: Sendable {
     /// Returns when the last write under a key has ended or timed out.
     func flushEntry(_ key: ImageKey) async { await writes.flushEntry(key) }
 
-    private static let stalled = PipelineError(.notStored, "the disk cache ends no write, and too many wait for it")
+    private static let stalled = PipelineError(.notStored, "the disk cache is stalled, and its write queue is full")
 }

@@ -128,7 +128,8 @@ struct DownloadStage: Sendable {
     }
 
     private static func notInCache(_ cause: (any Error)?) -> PipelineError {
-        PipelineError(.notInCache, "not in any cache, and the network is not to be used", cause: cause)
+        PipelineError(
+            .notInCache, "not found in any cache, and the cache policy does not allow downloads", cause: cause)
     }
 
     /// Returns the source with the changes of the request's `modifyRequest` and its policy for the response cache.
@@ -153,7 +154,7 @@ struct DownloadStage: Sendable {
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw PipelineError(.download, "the request's modifier failed: \(error)", cause: error)
+            throw PipelineError(.download, "the request modifier failed: \(error)", cause: error)
         }
     }
 }

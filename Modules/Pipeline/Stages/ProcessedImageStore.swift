@@ -87,7 +87,7 @@ struct ProcessedImageStore: Sendable {
         let serialized = try await threads.run(priority: PriorityHandle(request.priority)) {
             serializer.bytes(of: image, original: nil, isProcessed: true, codecs: codecs)
         }
-        guard let serialized else { throw PipelineError(.notStored, "no codec of the pipeline can write the image") }
+        guard let serialized else { throw PipelineError(.notStored, "no registered codec can encode the image") }
         try await disk.store(serialized.data, for: request.key, since: generation)
     }
 

@@ -70,7 +70,7 @@ extension ImageProcessors {
 
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             guard (0...1).contains(opacity) else {
-                throw ImageProcessingError(.invalidParameter, "an opacity of \(opacity) makes no sense")
+                throw ImageProcessingError(.invalidParameter, "invalid opacity: \(opacity)")
             }
             let origin = try anchor.origin(of: overlay.size, in: header.size)
             let (left, tooFarRight) = origin.x.addingReportingOverflow(x)

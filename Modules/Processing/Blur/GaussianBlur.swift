@@ -58,12 +58,13 @@ extension ImageProcessors {
         /// Returns the blurrer for images with this header, or `nil` when the blur does not change them.
         func makeBlurrer(for header: PixelRowHeader) throws(ImageProcessingError) -> Blurrer? {
             guard (0...Self.maximumSigma).contains(sigma) else {
-                throw ImageProcessingError(.invalidParameter, "cannot blur with a sigma of \(sigma) pixels")
+                throw ImageProcessingError(.invalidParameter, "invalid blur sigma: \(sigma) pixels")
             }
             guard let kernel = BlurKernel(sigma: sigma) else { return nil }
             guard kernel.byteCount(for: header) <= Self.maximumBytes else {
                 throw ImageProcessingError(
-                    .tooLarge, "a sigma of \(sigma) needs too much memory for rows of \(header.size.width) pixels")
+                    .tooLarge,
+                    "blurring rows of \(header.size.width) pixels with a sigma of \(sigma) needs too much memory")
             }
             return Blurrer(header, kernel)
         }

@@ -51,7 +51,7 @@ extension ImageProcessors {
         package func operation(on header: PixelRowHeader) throws(ImageProcessingError) -> PointOperation? {
             for (name, value) in [("brightness", brightness), ("contrast", contrast), ("saturation", saturation)] {
                 guard value.isFinite, value >= 0 else {
-                    throw ImageProcessingError(.invalidParameter, "a \(name) of \(value) makes no sense")
+                    throw ImageProcessingError(.invalidParameter, "invalid \(name): \(value)")
                 }
             }
             guard (brightness, contrast, saturation) != (1, 1, 1) else { return nil }

@@ -52,7 +52,7 @@ extension ImageProcessors {
         func origin(of size: PixelSize, in bounds: PixelSize) throws(ImageProcessingError) -> (x: Int, y: Int) {
             let (x, y) = shares
             guard (0...1).contains(x), (0...1).contains(y) else {
-                throw ImageProcessingError(.invalidParameter, "\(identifier) is no place in a picture")
+                throw ImageProcessingError(.invalidParameter, "invalid anchor: \(identifier)")
             }
             let start = { (share: Double, free: Int) in Int((Double(free) * share).rounded(.down)) }
             return (start(x, bounds.width - size.width), start(y, bounds.height - size.height))

@@ -84,21 +84,22 @@ extension ImageProcessors {
             switch region {
             case .rect(let rect):
                 guard rect.size.isPositive else {
-                    throw ImageProcessingError(.invalidParameter, "cannot crop to \(rect.size) pixels")
+                    throw ImageProcessingError(.invalidParameter, "invalid crop size: \(rect.size) pixels")
                 }
                 guard let part = rect.clipped(to: bounds) else {
-                    throw ImageProcessingError(.invalidParameter, "rectangle \(rect) lies outside \(bounds) pixels")
+                    throw ImageProcessingError(
+                        .invalidParameter, "crop rectangle \(rect) lies outside the image of \(bounds) pixels")
                 }
                 return part
             case .size(let size, let anchor):
                 guard size.isPositive else {
-                    throw ImageProcessingError(.invalidParameter, "cannot crop to \(size) pixels")
+                    throw ImageProcessingError(.invalidParameter, "invalid crop size: \(size) pixels")
                 }
                 return try Self.part(
                     width: min(size.width, bounds.width), height: min(size.height, bounds.height), of: bounds, anchor)
             case .aspect(let aspect, let anchor):
                 guard aspect.isPositive else {
-                    throw ImageProcessingError(.invalidParameter, "\(aspect) are no proportions")
+                    throw ImageProcessingError(.invalidParameter, "invalid aspect ratio: \(aspect)")
                 }
                 // Clamped before the conversion, because the quotient of two extreme sides can make the product exceed
                 // `Int.max`.

@@ -77,7 +77,7 @@ extension DecodedImage {
         let own = PixelBuffer.byteCount(size: self.size, format: pixels.format) ?? 0
         guard let byteCount = PixelBuffer.byteCount(size: size, format: pixels.format),
             byteCount <= max(PixelLimits.maximumOrientedByteCount, own)
-        else { throw ImageProcessingError(.tooLarge, "a result of \(size) pixels is too large") }
+        else { throw ImageProcessingError(.tooLarge, "a result of \(size) pixels exceeds the maximum size") }
         do {
             return still(try pixels.upright(from: stored))
         } catch {

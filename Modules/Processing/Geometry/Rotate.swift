@@ -50,7 +50,7 @@ extension ImageProcessors {
 
         func processed(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             guard angle.isFinite else {
-                throw ImageProcessingError(.invalidParameter, "cannot turn by \(angle) degrees")
+                throw ImageProcessingError(.invalidParameter, "invalid rotation angle: \(angle) degrees")
             }
             let degrees = (angle.truncatingRemainder(dividingBy: 360) + 360).truncatingRemainder(dividingBy: 360)
             let quarters: [Double: ImageOrientation] = [0: .up, 90: .right, 180: .down, 270: .left]

@@ -14,13 +14,13 @@ enum PixelLimits {
         guard size.pixelCount <= max(maximumPixelCount, source.pixelCount),
             size.width <= max(maximumSide, source.width), size.height <= max(maximumSide, source.height)
         else {
-            throw ImageProcessingError(.tooLarge, "a result of \(size) pixels is too large")
+            throw ImageProcessingError(.tooLarge, "a result of \(size) pixels exceeds the maximum size")
         }
     }
 
     /// Returns the error for a size for which no buffer can be created.
     static func noBuffer(for size: PixelSize) -> ImageProcessingError {
-        ImageProcessingError(.tooLarge, "no buffer holds \(size) pixels")
+        ImageProcessingError(.tooLarge, "cannot allocate \(size) pixels: the image is too large")
     }
 
     /// Checks that a buffer could hold the rows, which bounds the memory of one row.
@@ -29,7 +29,8 @@ enum PixelLimits {
     static func checkRows(of header: PixelRowHeader) throws(ImageProcessingError) {
         // The check uses the widest format, because a processor may forward another format than it receives.
         guard PixelBuffer.byteCount(size: header.size, format: .rgba16) != nil else {
-            throw ImageProcessingError(.tooLarge, "no buffer holds rows of \(header.size) pixels")
+            throw ImageProcessingError(
+                .tooLarge, "cannot allocate rows for \(header.size) pixels: the image is too large")
         }
     }
 }

@@ -131,7 +131,7 @@ extension ImageProcessors {
         /// Returns the size of the result for an image of size `source`. Throws an error when the size is invalid.
         func checkedSize(for source: PixelSize) throws(ImageProcessingError) -> PixelSize {
             guard target.isPositive else {
-                throw ImageProcessingError(.invalidParameter, "cannot resize to \(target) pixels")
+                throw ImageProcessingError(.invalidParameter, "invalid target size: \(target) pixels")
             }
             let size = resultSize(for: source)
             try PixelLimits.check(size, from: source)

@@ -55,7 +55,7 @@ public struct CornerRadii: Sendable, Hashable {
         var radii = SIMD4<Double>(repeating: 0)
         for (corner, radius) in all.enumerated() {
             guard radius.isFinite, radius >= 0 else {
-                throw ImageProcessingError(.invalidParameter, "a corner radius of \(radius) makes no sense")
+                throw ImageProcessingError(.invalidParameter, "invalid corner radius: \(radius)")
             }
             // The limit keeps the sum of two radii finite.
             radii[corner] = min(radius * scale, 1e9)

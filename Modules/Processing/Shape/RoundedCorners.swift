@@ -89,7 +89,7 @@ extension ImageProcessors {
         private func checkedBorder() throws(ImageProcessingError) -> Border? {
             guard let border else { return nil }
             guard border.width.isFinite, border.width >= 0 else {
-                throw ImageProcessingError(.invalidParameter, "a border of \(border.width) pixels makes no sense")
+                throw ImageProcessingError(.invalidParameter, "invalid border width: \(border.width) pixels")
             }
             return border.width > 0 && border.color.alpha > 0 ? border : nil
         }

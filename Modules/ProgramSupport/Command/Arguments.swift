@@ -42,7 +42,7 @@ package struct Arguments {
         guard let value = words.popFirst(), !value.isEmpty else { throw UsageError("\(option) needs a value") }
         // A negative number is accepted as a value.
         guard isAttached || !value.hasPrefix("-") || value == "-" || value.dropFirst().first?.isNumber == true else {
-            throw UsageError("\(option) needs a value before '\(value)'")
+            throw UsageError("\(option) needs a value, not the option '\(value)'")
         }
         return value
     }
@@ -51,7 +51,8 @@ package struct Arguments {
     package mutating func number(of option: String, in range: ClosedRange<Int>) throws -> Int {
         let text = try value(of: option)
         guard let number = Int(text), range.contains(number) else {
-            throw UsageError("\(option) takes a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+            throw UsageError(
+                "\(option) needs an integer from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
         }
         return number
     }
@@ -63,7 +64,7 @@ package struct Arguments {
         // `Double` would also accept "1e3", "0x10" and "inf".
         let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
         guard isPlain, let seconds = Double(text), (0.001...86_400).contains(seconds) else {
-            throw UsageError("\(option) takes seconds from 0.001 to 86400, not '\(text)'")
+            throw UsageError("\(option) needs a number of seconds from 0.001 to 86400, not '\(text)'")
         }
         return .seconds(seconds)
     }
@@ -71,14 +72,14 @@ package struct Arguments {
     /// Completes the parsing. Throws ``UsageError`` if an option has a value after `=` that was not read. Call it at
     /// the end.
     package func finish() throws {
-        if let option = valuelessOption ?? pendingValueOf { throw UsageError("\(option) takes no value") }
+        if let option = valuelessOption ?? pendingValueOf { throw UsageError("\(option) does not take a value") }
     }
 
     /// Completes the parsing for a command that takes only options. Throws ``UsageError`` for any other argument as
     /// well.
     package func finish(rejectingWordsFor command: String) throws {
         try finish()
-        if let extra = rest.first { throw UsageError("\(command) does not take '\(extra)'") }
+        if let extra = rest.first { throw UsageError("\(command) has an unexpected argument '\(extra)'") }
     }
 }
 

@@ -29,7 +29,7 @@ package enum Console {
     }
 
     private static func lossError(_ number: Int32) -> OutputError {
-        OutputError(description: "standard output takes no more: \(String(cString: strerror(number)))")
+        OutputError(description: "cannot write standard output: \(String(cString: strerror(number)))")
     }
 
     /// Opens `/dev/null` for each standard stream that is closed. Otherwise the next file or socket would get the

@@ -31,7 +31,7 @@ package enum ExitStatus: Int32, Sendable {
                 if let loss = Console.outputError { throw loss }
                 end(status)
             } catch let error as UsageError {
-                Console.problem("\(program): \(error); \(program) --help says more")
+                Console.problem("\(program): \(error); see '\(program) --help'")
                 end(usage)
             } catch {
                 Console.problem("\(program): \(error)")

@@ -21,7 +21,7 @@ extension ProgramCommand {
 
     /// Throws ``UsageError`` if there is an argument.
     package static func rejectWords(_ words: [String]) throws {
-        if let extra = words.first { throw UsageError("\(name) does not take '\(extra)'") }
+        if let extra = words.first { throw UsageError("\(name) has an unexpected argument '\(extra)'") }
     }
 
     /// Parses the arguments and runs the command, or prints its help. A ``UsageError`` refers to this command's help.
@@ -29,7 +29,7 @@ extension ProgramCommand {
         do {
             return try await startOrThrow(words)
         } catch let error as UsageError {
-            Console.problem("\(program): \(error); \(program) \(name) --help says more")
+            Console.problem("\(program): \(error); see '\(program) \(name) --help'")
             return .usage
         }
     }
@@ -81,10 +81,10 @@ package struct CommandProgram: Sendable {
         case "--version": Console.output("\(name) \(version)\n")
         case let word?:
             guard let command = commands.first(where: { $0.name == word }) else {
-                throw UsageError("there is no command '\(word)'")
+                throw UsageError("unknown command '\(word)'")
             }
             return try await command.start(words.dropFirst(), of: name)
-        case nil: throw UsageError("a command is missing")
+        case nil: throw UsageError("no command given")
         }
         return .success
     }

@@ -61,8 +61,8 @@ package struct OutputDirectory: Sendable {
         guard let (first, others) = taken else { return nil }
         let text =
             others == 0
-            ? "\(first) is there already; --force replaces it"
-            : "\(first) and \(others) more are there already; --force replaces them"
+            ? "\(first) already exists; use --force to replace it"
+            : "\(first) and \(others) more already exist; use --force to replace them"
         return OutputError(description: text)
     }
 
@@ -93,7 +93,7 @@ package struct OutputDirectory: Sendable {
     }
 
     private static func isInput(_ path: String) -> OutputError {
-        OutputError(description: "\(path) is one of the images, and stays as it is")
+        OutputError(description: "cannot write \(path): it is one of the input images")
     }
 }
 
@@ -168,7 +168,7 @@ package final class OutputFile: Sendable {
 
     private func finishError(_ number: Int32 = errno) -> OutputError {
         number == EEXIST
-            ? OutputError(description: "\(path) is there already; --force replaces it")
+            ? OutputError(description: "\(path) already exists; use --force to replace it")
             : OutputError(path: path, number: number)
     }
 
@@ -184,7 +184,7 @@ extension Error {
         case .fileWriteNoPermission: "permission denied"
         case .fileWriteOutOfSpace: "no space left on device"
         case .fileWriteVolumeReadOnly: "read-only file system"
-        case .fileWriteFileExists, .fileNoSuchFile: "not a directory that can be made"
+        case .fileWriteFileExists, .fileNoSuchFile: "cannot create the directory"
         default: systemReason ?? "\(self)"
         }
     }

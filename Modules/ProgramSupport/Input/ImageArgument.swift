@@ -28,7 +28,7 @@ package struct ImageArgument: Sendable {
         }
         let isData = text.prefix(5).lowercased() == "data:"
         guard let url = URL(string: text) else {
-            self.init(name: Console.printable(text), .failure(UsageError("not a URL")))
+            self.init(name: Console.printable(text), .failure(UsageError("not a valid URL")))
             return
         }
         let name = Console.printable(isData ? "\(text.prefix(40))..." : Self.withoutPassword(text, url))

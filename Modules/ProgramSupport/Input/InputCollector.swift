@@ -20,7 +20,7 @@ package struct InputCollector {
         } else if ImageArgument.isURL(word) || FileManager.default.fileExists(atPath: word) {
             addPath(word)
         } else if word.contains("\u{FFFD}") {
-            items.append(.unreadable(name: word, reason: "no such file; a name that is not UTF-8 cannot be given"))
+            items.append(.unreadable(name: word, reason: "no such file; names that are not UTF-8 are not supported"))
         } else if FilePattern.isPattern(word) {
             addMatches(of: word)
         } else {
@@ -98,7 +98,7 @@ private struct ImageDirectories {
         }
         if number != 0 {
             let reason = String(cString: strerror(number))
-            items.append(.unreadable(name: directory, reason: "cannot list the folder: \(reason)"))
+            items.append(.unreadable(name: directory, reason: "cannot list the directory: \(reason)"))
         }
         for name in names.sorted() {
             let path = directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"

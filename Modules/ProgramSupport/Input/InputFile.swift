@@ -24,7 +24,7 @@ package enum InputFile {
             guard count > 0 else { return data }
             data += piece.prefix(count)
             guard data.count <= limit else {
-                throw InputError(description: "cannot read \(name): it has more than \(limit) bytes")
+                throw InputError(description: "cannot read \(name): it exceeds the limit of \(limit) bytes")
             }
         }
     }

@@ -24,10 +24,10 @@ package struct ProcessorArgument: Sendable {
         }
         return """
               --processor NAME[:PARAMETERS]
-                               do this to every image; may be repeated, in order. There are:
+                                      apply a processor to each image; may be repeated, in order:
 
             \(lines.joined())
-              Sizes are pixels; a COLOR is rrggbb or rrggbbaa; an ANCHOR is centre, top, left, bottomRight and so on.
+              Lengths are in pixels. COLOR is rrggbb or rrggbbaa. ANCHOR is center, top, left, bottomRight and so on.
 
 
             """
@@ -43,14 +43,14 @@ package struct ProcessorArgument: Sendable {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let form = Self.forms.first(where: { $0.name == parts[0] }) else {
             let names = Self.forms.map(\.name).joined(separator: ", ")
-            throw UsageError("there is no processor '\(parts[0])', there are \(names)")
+            throw UsageError("unknown processor '\(parts[0])'; available: \(names)")
         }
         let words = parts.dropFirst().flatMap {
             $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         }
         guard let processor = form.make(words) else {
             let values = form.values.isEmpty ? "" : "; \(form.values)"
-            throw UsageError("a processor is \(form.text), not '\(text)'\(values)")
+            throw UsageError("invalid processor '\(text)'; the syntax is \(form.text)\(values)")
         }
         self.processor = processor
     }
@@ -60,13 +60,15 @@ package struct ProcessorArgument: Sendable {
     private static let forms = [
         Form(
             name: "resize", parameters: ":WxH|W|xH[,fit|fill|exact][,enlarge]",
-            meaning: "into WxH, or to this width or height", values: "W and H are from 1 to 65535", make: resize),
+            meaning: "resize to WxH, to the width W, or to the height H", values: "W and H are from 1 to 65535",
+            make: resize),
         Form(
             name: "crop", parameters: ":WxH|W:H[,ANCHOR] or X,Y,WxH",
-            meaning: "a size, proportions, or a rectangle",
+            meaning: "crop to a size, to an aspect ratio, or to a rectangle",
             values: "W and H are from 1 to 65535, X and Y from 0 to 65535", make: crop),
         Form(
-            name: "circle", parameters: "[:BORDER,COLOR]", meaning: "the middle circle, with a border",
+            name: "circle", parameters: "[:BORDER,COLOR]",
+            meaning: "crop to the centered circle, with an optional border",
             values: "BORDER is from 0 to 65535, COLOR rrggbb or rrggbbaa"
         ) { words in
             if words.isEmpty { return ImageProcessors.Circle() }
@@ -74,11 +76,11 @@ package struct ProcessorArgument: Sendable {
         },
         Form(
             name: "round", parameters: ":RADIUS|PERCENT%[,BORDER,COLOR]",
-            meaning: "round corners; per cent of the shorter side",
+            meaning: "round the corners; PERCENT is of the shorter side",
             values: "RADIUS and BORDER are from 0 to 65535, PERCENT from 0 to 100, COLOR rrggbb or rrggbbaa",
             make: round),
         Form(
-            name: "blur", parameters: ":SIGMA", meaning: "a Gaussian; sigma from 0 to 4096",
+            name: "blur", parameters: ":SIGMA", meaning: "apply a Gaussian blur; SIGMA is from 0 to 4096",
             values: "SIGMA is from 0 to 4096"
         ) { words in
             ProcessorWords.only(words)
@@ -86,22 +88,23 @@ package struct ProcessorArgument: Sendable {
                 .map { ImageProcessors.GaussianBlur(sigma: $0) }
         },
         Form(
-            name: "tint", parameters: ":COLOR[,MODE]", meaning: "a colour over it, by a W3C blend mode",
+            name: "tint", parameters: ":COLOR[,MODE]", meaning: "blend a color over the image, with a W3C blend mode",
             values:
-                "COLOR is rrggbb or rrggbbaa, MODE \(ImageProcessors.BlendMode.allCases.map(\.rawValue).joined(separator: ", "))"
+                "COLOR is rrggbb or rrggbbaa, MODE "
+                + ImageProcessors.BlendMode.allCases.map(\.rawValue).joined(separator: ", ")
         ) { words in
             guard (1...2).contains(words.count), let color = ProcessorWords.color(words[0]),
                 let mode = words.count == 2 ? ImageProcessors.BlendMode(rawValue: words[1]) : .normal
             else { return nil }
             return ImageProcessors.Tint(color, mode: mode)
         },
-        Form(name: "flip", parameters: ":leftAndRight|topAndBottom", meaning: "mirrored", values: "") { words in
+        Form(name: "flip", parameters: ":leftAndRight|topAndBottom", meaning: "mirror the image", values: "") { words in
             ProcessorWords.only(words).flatMap { ImageProcessors.FlipAxis(rawValue: $0) }.map {
                 ImageProcessors.Flip($0)
             }
         },
         Form(
-            name: "rotate", parameters: ":DEGREES[,COLOR]", meaning: "clockwise, on a background",
+            name: "rotate", parameters: ":DEGREES[,COLOR]", meaning: "rotate clockwise, on a background color",
             values: "DEGREES are from -360000 to 360000, COLOR is rrggbb or rrggbbaa"
         ) { words in
             guard (1...2).contains(words.count), let angle = ProcessorWords.number(words[0], in: -360_000...360_000),
@@ -109,25 +112,30 @@ package struct ProcessorArgument: Sendable {
             else { return nil }
             return ImageProcessors.Rotate(clockwise: angle, background: color)
         },
-        Form(name: "gray", parameters: "", meaning: "the luminance", values: "") {
+        Form(name: "gray", parameters: "", meaning: "convert to grayscale", values: "") {
             $0.isEmpty ? ImageProcessors.Grayscale() : nil
         },
-        Form(name: "brightness", parameters: ":FACTOR", meaning: "1 changes nothing, 0 is black", values: factorValues)
-        { words in
+        Form(
+            name: "brightness", parameters: ":FACTOR", meaning: "scale the brightness; 1 keeps it, 0 is black",
+            values: factorValues
+        ) { words in
             factor(words).map { ImageProcessors.ColorAdjustment(brightness: $0) }
         },
-        Form(name: "contrast", parameters: ":FACTOR", meaning: "1 changes nothing, 0 is gray", values: factorValues) {
+        Form(
+            name: "contrast", parameters: ":FACTOR", meaning: "scale the contrast; 1 keeps it, 0 is gray",
+            values: factorValues
+        ) {
             words in
             factor(words).map { ImageProcessors.ColorAdjustment(contrast: $0) }
         },
         Form(
-            name: "saturation", parameters: ":FACTOR", meaning: "1 changes nothing, 0 has no colour",
+            name: "saturation", parameters: ":FACTOR", meaning: "scale the saturation; 1 keeps it, 0 is grayscale",
             values: factorValues
         ) { words in
             factor(words).map { ImageProcessors.ColorAdjustment(saturation: $0) }
         },
         Form(
-            name: "background", parameters: ":COLOR", meaning: "under what is transparent; rrggbb",
+            name: "background", parameters: ":COLOR", meaning: "replace transparency by an opaque color, rrggbb",
             values: "COLOR is rrggbb"
         ) { words in
             guard let color = ProcessorWords.only(words).flatMap(ProcessorWords.color), color.alpha == 255 else {

@@ -65,17 +65,18 @@ package struct ContactSheetJob: Sendable {
         let size = wanted.size(for: count)
         guard size.pixelCount > Self.pixelLimit else { return wanted }
         let advice =
-            wanted.fitting(count, within: Self.pixelLimit).map { "--cell \($0.side) fits" }
-            ?? "\(count) images are too many for one sheet"
+            wanted.fitting(count, within: Self.pixelLimit).map { "use --cell \($0.side)" }
+            ?? "use fewer images: no cell size fits \(count) images"
         throw OutputError(
-            description: "a sheet of \(size) pixels is more than \(Self.pixelLimit); try smaller cells: \(advice)")
+            description: "a sheet of \(size) pixels exceeds the limit of \(Self.pixelLimit) pixels; \(advice)")
     }
 
     private func draw(
         _ grid: ContactSheet.Grid, _ directory: OutputDirectory?, on drawing: BlockingExecutor
     ) async throws -> Bool {
         guard var sheet = ContactSheet(grid, count: images.count) else {
-            throw OutputError(description: "there is no memory for a sheet of \(grid.size(for: images.count)) pixels")
+            throw OutputError(
+                description: "cannot allocate a sheet of \(grid.size(for: images.count)) pixels: out of memory")
         }
         let errors = ErrorObserver()
         var configuration = configuration

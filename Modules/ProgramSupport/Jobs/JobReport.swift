@@ -111,7 +111,7 @@ package struct RunDuration: Sendable {
 
     /// Returns the duration and the number of images per second.
     package func text(for count: Int) -> String {
-        "\(text), \(Self.hundredths(Double(count) / seconds)) images a second"
+        "\(text), \(Self.hundredths(Double(count) / seconds)) images/s"
     }
 
     private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }

@@ -210,7 +210,7 @@ package struct LoadJob: Sendable {
                 try directory.write(ImageEncoder.png().encode(sheet.image), named: Self.sheetName)
             }
             let shown = min(images.count, Self.sheetLimit)
-            let part = shown < images.count ? " (the first \(shown) of \(images.count))" : ""
+            let part = shown < images.count ? " (first \(shown) of \(images.count))" : ""
             report.printText("contact sheet: \(path)\(part)\n")
             var line = ResultLine(input: nil)
             (line.output, line.size) = (path, sheet.image.size)

@@ -47,7 +47,7 @@ struct RedisBulkOperation {
             sets = found.map(\.set)
             guard !sets.isEmpty else { break }
             // Another client may remove the same records first, but then they are not returned again.
-            guard found.map(\.records) != left else { throw Self.rejection("records that cannot be removed") }
+            guard found.map(\.records) != left else { throw Self.rejection("index records could not be removed") }
             // A record that is not a file name might name the entry of another cache.
             let entries = found.flatMap(\.records).filter(RedisKeys.isFileName).map {
                 keys.entry(named: String(decoding: $0, as: UTF8.self))
@@ -108,7 +108,7 @@ struct RedisBulkOperation {
     }
 
     private func checkTime() throws(RedisFailure) {
-        guard clock.uptime < end else { throw Self.rejection("more calls than there is time for") }
+        guard clock.uptime < end else { throw Self.rejection("the operation exceeded its time limit") }
     }
 
     /// Returns the number in a reply, limited to a valid range, because the server is not trusted.
@@ -127,7 +127,7 @@ struct RedisBulkOperation {
             // Cursors increase in bit-reversed order, so a repeated cursor would mean an endless scan.
             guard reply.count == 2, let text = reply[0].bytes, let next = UInt64(String(decoding: text, as: UTF8.self)),
                 next == 0 || cursors.insert(next).inserted
-            else { throw Self.rejection("a cursor that leads nowhere") }
+            else { throw Self.rejection("invalid SCAN reply: the cursor repeats or is not a number") }
             try take((reply[1].list ?? []).compactMap(\.bytes).filter { keys.has($0, of: kind) })
             cursor = next
         } while cursor != 0
@@ -138,7 +138,9 @@ struct RedisBulkOperation {
         var found: Set<Data> = []
         try scan(RedisKeys.entryKind) { (names) throws(RedisFailure) in
             let new = names.filter { found.insert($0).inserted }
-            guard found.count <= Self.maximumNameCount else { throw Self.rejection("more names than are counted") }
+            guard found.count <= Self.maximumNameCount else {
+                throw Self.rejection("too many keys: more than \(Self.maximumNameCount)")
+            }
             try Self.forEachPart(new, take)
         }
         return found.count

@@ -46,7 +46,9 @@ final class RedisConnection: @unchecked Sendable {
             case .network(let host, let port): redisConnectWithTimeout(host, Int32(clamping: port), limit)
             case .socket(let path): redisConnectUnixWithTimeout(path, limit)
             }
-        guard let made else { throw RedisFailure(kind: .connection, message: "no memory for a connection") }
+        guard let made else {
+            throw RedisFailure(kind: .connection, message: "cannot create a connection: out of memory")
+        }
         context = made
         guard made.pointee.err == 0 else { throw failure }
         // Reads happen only after `poll` has reported data. The timeout prevents an endless wait in case the data is
@@ -100,7 +102,7 @@ final class RedisConnection: @unchecked Sendable {
             default: break
             }
             _ = try Self.values(results)
-            throw RedisFailure(kind: .rejected, message: "a transaction without an end")
+            throw RedisFailure(kind: .rejected, message: "incomplete transaction reply")
         }
     }
 
@@ -188,7 +190,7 @@ final class RedisConnection: @unchecked Sendable {
             guard redisBufferRead(context) == REDIS_OK else { throw failure }
             received += context.pointee.reader.pointee.len - before
             guard received <= maximumReplyByteCount else {
-                throw RedisFailure(kind: .connection, message: "an answer of more than \(maximumReplyByteCount) bytes")
+                throw RedisFailure(kind: .connection, message: "the reply exceeds \(maximumReplyByteCount) bytes")
             }
         }
     }
@@ -223,7 +225,7 @@ final class RedisConnection: @unchecked Sendable {
         case REDIS_REPLY_ERROR:
             let text = reply.pointee.str.map { String(cString: $0) } ?? ""
             throw RedisFailure(kind: .rejected, message: text)
-        default: throw RedisFailure(kind: .rejected, message: "an answer of an unknown kind")
+        default: throw RedisFailure(kind: .rejected, message: "unknown reply type")
         }
     }
 
@@ -235,7 +237,7 @@ final class RedisConnection: @unchecked Sendable {
         var file = pollfd(fd: context.pointee.fd, events: Int16(events), revents: 0)
         while true {
             let left = end - ContinuousClock.now
-            guard left > .zero else { throw RedisFailure(kind: .timeout, message: "no answer in time") }
+            guard left > .zero else { throw RedisFailure(kind: .timeout, message: "no reply within the timeout") }
             let count = poll(&file, 1, Int32(clamping: max(1, left.milliseconds)))
             // A thread that was scheduled after the deadline must fail as well.
             if count > 0, ContinuousClock.now < deadline { return }

@@ -100,7 +100,7 @@ public final class RedisDataCache: MeasurableDataCache {
         let byteCount = RedisEntry.byteCount(of: entry)
         guard byteCount <= options.maximumEntryByteCount else {
             throw DataCacheError(
-                .tooLarge, "\(byteCount) bytes are more than the \(options.maximumEntryByteCount) of an entry")
+                .tooLarge, "an entry of \(byteCount) bytes exceeds the limit of \(options.maximumEntryByteCount) bytes")
         }
         var ending: [Data] = []
         var recordLifetime = Self.recordLifetime

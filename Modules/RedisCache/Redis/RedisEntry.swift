@@ -83,7 +83,7 @@ struct EntryRecord: Sendable {
     func changes(_ replies: [RedisReply]) throws(RedisFailure) -> [[Data]] {
         let time = (replies.first?.list ?? []).map(Self.number)
         guard time.count == 2, let seconds = time[0], let microseconds = time[1] else {
-            throw RedisFailure(kind: .rejected, message: "a time that is not one")
+            throw RedisFailure(kind: .rejected, message: "invalid TIME reply")
         }
         let now = min(seconds, Self.latestTime) * 1000 + microseconds / 1000
         let end = min(now + lifetime, Self.latestTime)

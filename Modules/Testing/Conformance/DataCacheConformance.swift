@@ -38,45 +38,46 @@ public enum DataCacheConformance: ConformanceKit {
     /// All checks of the contract, for a parameterized test. Caches that keep their entries also run
     /// ``persistenceChecks``.
     public static let checks: [ConformanceCheck<any DataCaching>] = [
-        Check("a stored entry is found, with its metadata") { make in
+        Check("a stored entry is returned with its metadata") { make in
             let cache = try make(options)
             let entry = CachedData(bytes(5000), metadata: Data("notes".utf8))
             try await cache.store(entry, for: key("a"))
             let found = await cache.entry(for: key("a"))
-            try ConformanceFailure.require(found == entry, "found \(String(describing: found))")
+            try ConformanceFailure.require(found == entry, "returned \(String(describing: found))")
         },
-        Check("a missing entry is not found") { make in
+        Check("a key without an entry returns nil") { make in
             let cache = try make(options)
             let found = await cache.entry(for: key("a"))
-            try ConformanceFailure.require(found == nil, "found something")
+            try ConformanceFailure.require(found == nil, "an entry was returned")
         },
-        Check("data begins at index zero") { make in
+        Check("the returned data has the start index 0") { make in
             let cache = try make(options)
             try await cache.store(CachedData(bytes(10), metadata: bytes(10)), for: key("a"))
             let found = await cache.entry(for: key("a"))
-            try ConformanceFailure.require(found?.data.startIndex == 0, "the data is a slice")
-            try ConformanceFailure.require(found?.metadata.startIndex == 0, "the metadata is a slice")
+            try ConformanceFailure.require(found?.data.startIndex == 0, "the data is a slice with another start index")
+            try ConformanceFailure.require(
+                found?.metadata.startIndex == 0, "the metadata is a slice with another start index")
         },
-        Check("an entry may be empty") { make in
+        Check("an entry with empty data is stored and returned") { make in
             let cache = try make(options)
             try await cache.store(CachedData(Data()), for: key("a"))
             let found = await cache.entry(for: key("a"))
-            try ConformanceFailure.require(found == CachedData(Data()), "found \(String(describing: found))")
+            try ConformanceFailure.require(found == CachedData(Data()), "returned \(String(describing: found))")
         },
-        Check("storing again replaces the entry") { make in
+        Check("storing under an existing key replaces the entry") { make in
             let cache = try make(options)
             try await cache.store(bytes(4000, seed: 1), for: key("a"))
             try await cache.store(bytes(10, seed: 2), for: key("a"))
             let found = await cache.data(for: key("a"))
-            try ConformanceFailure.require(found == bytes(10, seed: 2), "the old entry stayed")
+            try ConformanceFailure.require(found == bytes(10, seed: 2), "the old entry was returned")
         },
         Check("a variant and the original are separate entries") { make in
             let cache = try make(options)
             try await cache.store(bytes(10), for: key("a", variant: "small"))
             let found = await cache.data(for: key("a"))
-            try ConformanceFailure.require(found == nil, "the variant was found for the original")
+            try ConformanceFailure.require(found == nil, "the variant was returned for the original")
         },
-        Check("keys may have any content") { make in
+        Check("a key may contain any characters") { make in
             let cache = try make(options)
             let names = ["", "/", "../../etc/passwd", "a\0b", "👍🏽", String(repeating: "x", count: 10_000), "a b%2F"]
             for (seed, name) in names.enumerated() {
@@ -84,81 +85,85 @@ public enum DataCacheConformance: ConformanceKit {
             }
             for (seed, name) in names.enumerated() {
                 let found = await cache.data(for: key(name))
-                try ConformanceFailure.require(found == bytes(9, seed: UInt8(seed)), "lost the key number \(seed)")
+                try ConformanceFailure.require(
+                    found == bytes(9, seed: UInt8(seed)), "the entry of key number \(seed) was lost")
             }
         },
-        Check("removing removes that entry only, and says whether there was one") { make in
+        Check("remove removes only its entry and returns whether it existed") { make in
             let cache = try make(options)
             try await cache.store(bytes(10), for: key("a"))
             try await cache.store(bytes(10), for: key("b"))
             let first = await cache.remove(key("a"))
             let second = await cache.remove(key("a"))
-            try ConformanceFailure.require(first && !second, "said \(first), then \(second)")
+            try ConformanceFailure.require(first && !second, "returned \(first), then \(second)")
             let a = await cache.data(for: key("a"))
             let b = await cache.data(for: key("b"))
-            try ConformanceFailure.require(a == nil, "still there")
-            try ConformanceFailure.require(b != nil, "another went too")
+            try ConformanceFailure.require(a == nil, "the removed entry is still present")
+            try ConformanceFailure.require(b != nil, "another entry was removed as well")
         },
-        Check("removing everything leaves nothing") { make in
+        Check("removeAll removes all entries") { make in
             let cache = try make(options)
             for number in 0..<5 { try await cache.store(bytes(10), for: key("\(number)")) }
             await cache.removeAll()
             let found = await cache.data(for: key("0"))
             let (size, count) = await measure(cache) ?? (0, 0)
-            try ConformanceFailure.require(found == nil && size == 0 && count == 0, "\(count) entries stayed")
+            try ConformanceFailure.require(found == nil && size == 0 && count == 0, "\(count) entries remain")
         },
-        Check("removing a resource removes its original and variants, no other's, and says how many") { make in
+        Check("removing a resource removes its original and variants only and returns their number") { make in
             let cache = try make(options)
             for variant in ["", "small", "round"] { try await cache.store(bytes(10), for: key("a", variant: variant)) }
             for name in ["b", "a ", "a [small]", ""] { try await cache.store(bytes(10), for: key(name)) }
             let first = await cache.removeAll(of: ResourceKey("a"))
             let second = await cache.removeAll(of: ResourceKey("a"))
-            try ConformanceFailure.require(first == 3 && second == 0, "said \(first), then \(second)")
+            try ConformanceFailure.require(first == 3 && second == 0, "returned \(first), then \(second)")
             for variant in ["", "small", "round"] {
                 let found = await cache.contains(key("a", variant: variant))
-                try ConformanceFailure.require(!found, "the variant \"\(variant)\" stayed")
+                try ConformanceFailure.require(!found, "the variant \"\(variant)\" remains")
             }
             let count = await measure(cache)?.count ?? 4
-            try ConformanceFailure.require(count == 4, "\(count) of four others stayed")
+            try ConformanceFailure.require(count == 4, "\(count) of 4 other entries remain")
         },
-        Check("entries are counted") { make in
+        Check("the count is the number of entries") { make in
             guard let cache = try make(options) as? any MeasurableDataCache else { return }
             for name in ["a", "b", "a"] { try await cache.store(bytes(10), for: key(name)) }
             let two = await cache.count
             await cache.remove(key("a"))
             let one = await cache.count
-            try ConformanceFailure.require(two == 2 && one == 1, "counted \(two) of two, then \(one) of one")
+            try ConformanceFailure.require(
+                two == 2 && one == 1, "the count is \(two) instead of 2, then \(one) instead of 1")
         },
-        Check("it reports the entries that it contains") { make in
+        Check("contains returns whether a key has an entry") { make in
             let cache = try make(options)
             try await cache.store(bytes(10), for: key("a"))
             let (a, variant, b) = await (
                 cache.contains(key("a")), cache.contains(key("a", variant: "v")), cache.contains(key("b"))
             )
-            try ConformanceFailure.require(a && !variant && !b, "said \(a), \(variant), \(b)")
+            try ConformanceFailure.require(
+                a && !variant && !b, "returned \(a), \(variant), \(b) instead of true, false, false")
         },
-        Check("an entry is found with its expiry") { make in
+        Check("an entry is returned with its expiry") { make in
             let cache = try make(options)
             let expiry = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 1000).rounded())
             try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
             let found = await cache.entry(for: key("a"))?.expiry
-            try ConformanceFailure.require(found == expiry, "it is \(String(describing: found)), not \(expiry)")
+            try ConformanceFailure.require(
+                found == expiry, "the expiry is \(String(describing: found)) instead of \(expiry)")
         },
-        Check("an expired entry is not stored, and removes the entry under its key") { make in
+        Check("storing an expired entry removes the existing entry") { make in
             let cache = try make(options)
             try await cache.store(bytes(10), for: key("a"))
             try await cache.store(CachedData(bytes(10), expiry: Date(timeIntervalSince1970: 1000)), for: key("a"))
             let found = await cache.contains(key("a"))
             let count = await measure(cache)?.count ?? 0
-            try ConformanceFailure.require(!found && count == 0, "found")
+            try ConformanceFailure.require(!found && count == 0, "an entry remains")
         },
-        Check("flushing returns and loses no entry") { make in
+        Check("flush returns and loses no entry") { make in
             let cache = try make(options)
             await cache.flush()
             try await cache.store(bytes(10), for: key("a"))
             await cache.flush()
             let found = await cache.data(for: key("a"))
-            try ConformanceFailure.require(found == bytes(10), "lost")
+            try ConformanceFailure.require(found == bytes(10), "the entry was lost")
         },
         Check("removals complete in a cancelled task") { make in
             let cache = try make(options)
@@ -171,42 +176,42 @@ public enum DataCacheConformance: ConformanceKit {
                 return (removed, others)
             }
             let (removed, others) = await task.value
-            try ConformanceFailure.require(removed, "removed nothing")
-            try ConformanceFailure.require(others >= 20, "\(others) bytes of two entries of 10")
+            try ConformanceFailure.require(removed, "remove returned false")
+            try ConformanceFailure.require(others >= 20, "\(others) bytes remain of two entries of 10 bytes")
             guard let size = await measure(cache)?.size else {
                 let found = await cache.entry(for: key("b"))
-                return try ConformanceFailure.require(found == nil, "an entry stayed")
+                return try ConformanceFailure.require(found == nil, "an entry remains")
             }
-            try ConformanceFailure.require(size == 0, "\(size) bytes stayed")
+            try ConformanceFailure.require(size == 0, "\(size) bytes remain")
         },
-        Check("the size stays within the limit, and the newest entry stays") { make in
+        Check("the size stays within the limit and the newest entry is kept") { make in
             let cache = try make(ConformanceOptions(byteLimit: 64 << 10))
             for number in 0..<40 {
                 try await cache.store(bytes(7 << 10), for: key("\(number)"))
                 let newest = await cache.data(for: key("\(number)"))
-                try ConformanceFailure.require(newest != nil, "entry \(number) went at once")
+                try ConformanceFailure.require(newest != nil, "entry \(number) was evicted immediately")
             }
             await cache.flush()
             var found = 0
             for number in 0..<40 where await cache.contains(key("\(number)")) { found += 1 }
             let (size, count) = await measure(cache) ?? (found * 7 << 10, found)
-            try ConformanceFailure.require(size <= 64 << 10, "\(size) bytes are kept")
-            try ConformanceFailure.require(count >= 4, "\(count) entries are kept, but the limit allows seven")
+            try ConformanceFailure.require(size <= 64 << 10, "\(size) bytes exceed the limit")
+            try ConformanceFailure.require(count >= 4, "only \(count) entries are kept although 7 fit")
         },
-        Check("an entry over the whole limit is an error, and evicts nothing") { make in
+        Check("storing an entry above the limit throws and evicts nothing") { make in
             let cache = try make(ConformanceOptions(byteLimit: 64 << 10))
             try await cache.store(bytes(100), for: key("small"))
             do {
                 try await cache.store(bytes(65 << 10), for: key("large"))
             } catch let error as DataCacheError {
-                try ConformanceFailure.require(error.code == .tooLarge, "the error is \(error.code)")
+                try ConformanceFailure.require(error.code == .tooLarge, "the error has the code \(error.code)")
                 let small = await cache.data(for: key("small"))
-                try ConformanceFailure.require(small != nil, "an oversized entry evicted another")
+                try ConformanceFailure.require(small != nil, "an entry above the limit evicted another entry")
                 return
             }
-            throw ConformanceFailure("an entry over the limit was stored")
+            throw ConformanceFailure("an entry above the limit was stored")
         },
-        Check("concurrent tasks find complete entries only") { make in
+        Check("concurrent tasks read only complete entries") { make in
             let cache = try make(options)
             let contents = (0..<8 as Range<UInt8>).map { bytes(3000, seed: $0) }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -217,7 +222,7 @@ public enum DataCacheConformance: ConformanceKit {
                             // All entries are read, because other tasks are storing some of them at the same time.
                             for name in 0..<5 {
                                 guard let found = await cache.data(for: key("\(name)")) else { continue }
-                                try ConformanceFailure.require(contents.contains(found), "a mixture of two entries")
+                                try ConformanceFailure.require(contents.contains(found), "the data mixes two entries")
                             }
                         }
                     }
@@ -229,7 +234,7 @@ public enum DataCacheConformance: ConformanceKit {
 
     /// The additional checks for caches that keep their entries beyond their own lifetime.
     public static let persistenceChecks: [ConformanceCheck<any DataCaching>] = [
-        Check("entries survive the cache that stored them") { make in
+        Check("entries persist after the cache is deinitialized") { make in
             let first = try make(options)
             let expiry = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 1000).rounded())
             let entry = CachedData(bytes(5000), metadata: bytes(7), expiry: expiry)
@@ -238,13 +243,13 @@ public enum DataCacheConformance: ConformanceKit {
             let second = try make(options)
             let found = await second.entry(for: key("a"))
             let size = await measure(second)?.size ?? 5007
-            try ConformanceFailure.require(found == entry, "found \(String(describing: found))")
-            try ConformanceFailure.require(size >= 5007, "\(size) bytes are counted")
+            try ConformanceFailure.require(found == entry, "returned \(String(describing: found))")
+            try ConformanceFailure.require(size >= 5007, "the size is only \(size) bytes")
         },
-        Check("entries of another storage are not found") { make in
+        Check("caches with separate storage share no entries") { make in
             try await make(options).store(bytes(10), for: key("a"))
             let found = try await make(ConformanceOptions(storage: 1)).data(for: key("a"))
-            try ConformanceFailure.require(found == nil, "seen")
+            try ConformanceFailure.require(found == nil, "an entry of other storage was returned")
         },
     ]
 }

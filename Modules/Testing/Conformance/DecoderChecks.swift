@@ -25,12 +25,15 @@ package struct DecoderChecks {
                     let collector = PixelRowCollector()
                     try decoder.decodeRows(data, options: options, into: collector)
                     let byteCount = try decoder.decodingByteCount(data, options: options)
-                    try require(collector.image?.pixels == complete.pixels, "other rows for \(options)")
                     try require(
-                        collector.image?.orientation == complete.orientation, "the rows have another orientation")
-                    try require(collector.image?.colorProfile == complete.colorProfile, "the rows have another profile")
+                        collector.image?.pixels == complete.pixels, "the rows differ from the image for \(options)")
                     try require(
-                        byteCount >= complete.pixels.byteCount, "\(byteCount) bytes are less than the image has")
+                        collector.image?.orientation == complete.orientation, "the rows have a different orientation")
+                    try require(
+                        collector.image?.colorProfile == complete.colorProfile, "the rows have a different profile")
+                    try require(
+                        byteCount >= complete.pixels.byteCount,
+                        "the estimate of \(byteCount) bytes is below the size of the image")
                 }
             }
         }
@@ -57,19 +60,20 @@ package struct DecoderChecks {
                 try pieces.append(Data(rest.prefix(size)))
                 rest = rest.dropFirst(size)
                 guard let preview = try pieces.preview() else { continue }
-                try require(preview.image.size == complete.size, "a preview has another size")
-                try require(preview.pass >= lastPass, "the passes run back")
+                try require(preview.image.size == complete.size, "a preview has a different size")
+                try require(preview.pass >= lastPass, "the pass number of a preview decreased")
                 lastPass = preview.pass
             }
             let early = pieces.info
-            try require(early != nil || !knowsInfoEarly, "the header is not known after all bytes have arrived")
+            try require(early != nil || !knowsInfoEarly, "the information is missing after all bytes were appended")
             let image = try pieces.finish()
             let info = early ?? pieces.info
-            try require(image.pixels == complete.pixels, "another image in pieces of at most \(maximum) bytes")
-            try require(image.colorProfile == complete.colorProfile, "another profile in pieces")
-            try require(image.orientation == complete.orientation, "another orientation in pieces")
-            try require(image.frames?.frameCount == complete.frames?.frameCount, "another number of frames in pieces")
-            try require(info?.size == announced, "another size in pieces")
+            try require(image.pixels == complete.pixels, "the image differs in chunks of at most \(maximum) bytes")
+            try require(image.colorProfile == complete.colorProfile, "the profile differs in chunks")
+            try require(image.orientation == complete.orientation, "the orientation differs in chunks")
+            try require(
+                image.frames?.frameCount == complete.frames?.frameCount, "the number of frames differs in chunks")
+            try require(info?.size == announced, "the size differs in chunks")
         }
     }
 
@@ -81,10 +85,10 @@ package struct DecoderChecks {
         for count in stride(from: 0, to: data.count, by: step) {
             let part = Data(data.prefix(count))
             guard let code = errorCode(part, options) else {
-                throw ConformanceFailure("\(count) of \(data.count) bytes were decoded")
+                throw ConformanceFailure("a prefix of \(count) of \(data.count) bytes was decoded")
             }
             let inPieces = pieceCode(part)
-            try require(inPieces == code, "\(count) of \(data.count) bytes: \(code), in pieces \(Self.text(inPieces))")
+            try require(inPieces == code, "\(count) of \(data.count) bytes: \(code), in chunks \(Self.text(inPieces))")
             codes.insert(code)
             try checkPartial(part)
         }
@@ -99,7 +103,7 @@ package struct DecoderChecks {
             let damaged = random.damaged(data)
             let code = errorCode(damaged, options)
             let inPieces = pieceCode(damaged)
-            try require(inPieces == code, "round \(round): \(Self.text(code)), in pieces \(Self.text(inPieces))")
+            try require(inPieces == code, "round \(round): \(Self.text(code)), in chunks \(Self.text(inPieces))")
             try checkPartial(damaged)
         }
     }
@@ -113,7 +117,7 @@ package struct DecoderChecks {
             let damaged = random.damaged(data)
             guard let image = try? decoder.decode(damaged, options: options) else { continue }
             let announced = try decoder.inspect(damaged, limits: options.limits).size
-            try require(image.size == announced, "round \(round): \(image.size), announced as \(announced)")
+            try require(image.size == announced, "round \(round): decoded \(image.size), inspected \(announced)")
         }
     }
 
@@ -125,7 +129,7 @@ package struct DecoderChecks {
             do throws(ImageDecodingError) {
                 let info = try decoder.inspect(Data(data.prefix(count)), limits: options.limits)
                 guard info.size == complete.size, info.format == complete.format else {
-                    throw ImageDecodingError(.corrupt, "says something else")
+                    throw ImageDecodingError(.corrupt, "the inspected size or format differs")
                 }
             } catch {
                 try require(Self.early.contains(error.code), "\(count) of \(data.count) bytes: \(error.message)")
@@ -142,17 +146,17 @@ package struct DecoderChecks {
         options.limits.maximumPixelCount = size.pixelCount
         try require(errorCode(data, options) == nil, "an image within the limit is rejected")
         options.limits.maximumPixelCount = size.pixelCount - 1
-        try require(errorCode(data, options) == .exceedsLimit, "more pixels than the limit are no error")
+        try require(errorCode(data, options) == .exceedsLimit, "exceeding the pixel limit does not throw exceedsLimit")
         options.limits.maximumPixelCount = size.pixelCount
         options.limits.maximumByteCount = size.pixelCount - 1
-        try require(errorCode(data, options) == .exceedsLimit, "more bytes than the limit are no error")
+        try require(errorCode(data, options) == .exceedsLimit, "exceeding the byte limit does not throw exceedsLimit")
     }
 
     /// Checks that decoding twice gives the same image.
     package func checkDeterminism(_ data: Data) throws {
         let first = try decoder.decode(data, options: options)
         let second = try decoder.decode(data, options: options)
-        try require(first.pixels == second.pixels, "the second image is another")
+        try require(first.pixels == second.pixels, "the second image differs")
     }
 
     /// The errors of truncated data.
@@ -174,9 +178,9 @@ package struct DecoderChecks {
         lenient.allowsPartial = true
         let code = errorCode(data, options)
         guard let image = try? decoder.decode(data, options: lenient) else {
-            return try require(code != nil, "allowing partial images makes an image an error")
+            return try require(code != nil, "allowing partial images makes decoding fail")
         }
-        try require(image.partialError?.code == code, "a partial image is not marked with its error")
+        try require(image.partialError?.code == code, "the partialError of a partial image is missing or differs")
     }
 
     private func pieceCode(_ data: Data) -> ImageDecodingError.Code? {

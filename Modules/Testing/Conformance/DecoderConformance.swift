@@ -23,40 +23,40 @@ public enum DecoderConformance: ConformanceKit {
 
     /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<(decoder: any ImageDecoding, file: Data)>] = [
-        Check("decoding a file twice returns equal images") { make in
+        Check("decoding a file twice gives the same image") { make in
             let (checks, file) = try prepare(make)
             try checks.checkDeterminism(file)
         },
-        Check("text is an error") { make in
+        Check("decoding text throws an error") { make in
             let code = try prepare(make).checks.errorCode(Data("no picture at all".utf8))
-            try ConformanceFailure.require(code != nil, "a text was decoded")
+            try ConformanceFailure.require(code != nil, "text was decoded")
         },
-        Check("every prefix of a file is truncated, for every division of its bytes") { make in
+        Check("every prefix of a file throws truncated, whole or in chunks") { make in
             let (checks, file) = try prepare(make)
             let codes = try checks.checkTruncation(file)
-            try ConformanceFailure.require(codes.isSubset(of: DecoderChecks.early), "other errors: \(codes)")
+            try ConformanceFailure.require(codes.isSubset(of: DecoderChecks.early), "unexpected errors: \(codes)")
         },
-        Check("inspecting a prefix of a file returns the properties of the whole file, or throws") { make in
+        Check("inspecting a prefix gives the information of the file or an error") { make in
             let (checks, file) = try prepare(make)
             try checks.checkInspection(file)
         },
-        Check("flipped bits give the same error or image for every division of the bytes") { make in
+        Check("a file with flipped bits gives the same result whole and in chunks") { make in
             let (checks, file) = try prepare(make, pixelLimit: damagedPixelLimit)
             try checks.checkFlippedBits(file, rounds: rounds)
         },
-        Check("flipped bits give an error or an image of the announced size") { make in
+        Check("a file with flipped bits gives an error or an image of the inspected size") { make in
             let (checks, file) = try prepare(make, pixelLimit: damagedPixelLimit)
             try checks.checkAnnouncedSizes(file, rounds: rounds)
         },
-        Check("an image does not depend on the division of its bytes") { make in
+        Check("the decoded image does not depend on the chunks of the data") { make in
             let (checks, file) = try prepare(make)
             try checks.checkPieces(file, knowsInfoEarly: false)
         },
-        Check("rows are those of the image") { make in
+        Check("the decoded rows equal those of the image") { make in
             let (checks, file) = try prepare(make)
             try checks.checkRows(file)
         },
-        Check("limits of pixels and bytes are enforced") { make in
+        Check("the limits of pixels and bytes are enforced") { make in
             let (checks, file) = try prepare(make)
             try checks.checkLimits(file)
         },

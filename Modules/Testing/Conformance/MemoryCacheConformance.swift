@@ -20,7 +20,7 @@ public enum MemoryCacheConformance: ConformanceKit {
         let cache = try make(ConformanceOptions(byteLimit: 1 << 20))
         cache.store(.gray(side: 1), for: key("unit"))
         guard let cost = cost(of: cache) else { return DecodedImage.gray(side: 1).cost }
-        try ConformanceFailure.require(cost > 0, "an image that is stored costs nothing")
+        try ConformanceFailure.require(cost > 0, "a stored image has no cost")
         return cost
     }
 
@@ -33,7 +33,7 @@ public enum MemoryCacheConformance: ConformanceKit {
     /// does not report its cost.
     private static func require(_ expected: Int, of cache: any MemoryCaching) throws {
         guard let cost = cost(of: cache) else { return }
-        try ConformanceFailure.require(cost == expected, "cost \(cost), not \(expected)")
+        try ConformanceFailure.require(cost == expected, "the total cost is \(cost) instead of \(expected)")
     }
 
     private static func key(_ name: String, variant: String = "") -> ImageKey {
@@ -42,99 +42,106 @@ public enum MemoryCacheConformance: ConformanceKit {
 
     /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<any MemoryCaching>] = [
-        Check("a stored image is found, and no other") { make in
+        Check("a stored image is returned, and only under its key") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             cache.store(.gray(side: 1, level: 7), for: key("a"))
             let found = cache.image(for: key("a"))
-            try ConformanceFailure.require(found?.pixels == DecodedImage.gray(side: 1, level: 7).pixels, "not found")
-            try ConformanceFailure.require(cache.image(for: key("b")) == nil, "found an entry that was not stored")
+            try ConformanceFailure.require(
+                found?.pixels == DecodedImage.gray(side: 1, level: 7).pixels, "the stored image was not returned")
+            try ConformanceFailure.require(cache.image(for: key("b")) == nil, "an entry was returned for another key")
         },
-        Check("it reports the entries that it contains") { make in
+        Check("contains returns whether a key has an entry") { make in
             let cache = try make(ConformanceOptions(byteLimit: 10 * (try unit(make))))
             cache.store(.gray(side: 1), for: key("a"))
-            try ConformanceFailure.require(cache.contains(key("a")), "a stored entry is not reported")
-            try ConformanceFailure.require(!cache.contains(key("b")), "a missing entry is reported")
+            try ConformanceFailure.require(cache.contains(key("a")), "contains returned false for a stored image")
+            try ConformanceFailure.require(!cache.contains(key("b")), "contains returned true for a missing image")
         },
         Check("a variant and the original are separate entries") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             cache.store(.gray(side: 1), for: key("a", variant: "small"))
-            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "the variant was found for the original")
+            try ConformanceFailure.require(
+                cache.image(for: key("a")) == nil, "the variant was returned for the original")
         },
-        Check("storing again replaces the image and its cost") { make in
+        Check("storing under an existing key replaces the image and its cost") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             cache.store(.gray(side: 1, level: 1), for: key("a"))
             cache.store(.gray(side: 1, level: 2), for: key("a"))
             let found = cache.image(for: key("a"))?.pixels
-            try ConformanceFailure.require(found == DecodedImage.gray(side: 1, level: 2).pixels, "the old image stayed")
+            try ConformanceFailure.require(
+                found == DecodedImage.gray(side: 1, level: 2).pixels, "the old image was returned")
             try require(unit, of: cache)
         },
-        Check("the sum of the costs never exceeds the limit") { make in
+        Check("the total cost never exceeds the limit") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 3 * unit))
             for number in 0..<50 {
                 cache.store(.gray(side: 1), for: key("\(number)"))
                 let found = cost(of: cache) == nil ? (0...number).count { cache.image(for: key("\($0)")) != nil } : 0
                 let cost = cost(of: cache) ?? found * unit
-                try ConformanceFailure.require(cost <= 3 * unit, "cost \(cost) after \(number)")
+                try ConformanceFailure.require(cost <= 3 * unit, "the total cost is \(cost) after image \(number)")
             }
         },
-        Check("an image over the whole limit is not stored, and evicts nothing else") { make in
+        Check("an image above the limit is not stored and evicts no other image") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 2 * unit))
             cache.store(.gray(side: 1), for: key("small"))
             cache.store(.gray(side: 200), for: key("large"))
-            try ConformanceFailure.require(cache.image(for: key("large")) == nil, "an image over the limit was stored")
-            try ConformanceFailure.require(cache.image(for: key("small")) != nil, "an oversized image evicted another")
+            try ConformanceFailure.require(cache.image(for: key("large")) == nil, "an image above the limit was stored")
+            try ConformanceFailure.require(
+                cache.image(for: key("small")) != nil, "an image above the limit evicted another image")
         },
-        Check("an image over the whole limit removes the image that it was to replace") { make in
+        Check("an image above the limit removes the image under its key") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 2 * unit))
             cache.store(.gray(side: 1), for: key("a"))
             cache.store(.gray(side: 200), for: key("a"))
-            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "an outdated image stayed")
+            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "an outdated image remains")
             try require(0, of: cache)
         },
-        Check("a limit of zero stores nothing") { make in
+        Check("a cache with a limit of zero stores nothing") { make in
             let cache = try make(ConformanceOptions(byteLimit: 0))
             cache.store(.gray(side: 1), for: key("a"))
-            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "stored without room")
+            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "an image was stored")
         },
-        Check("removing removes that image only, and says whether there was one") { make in
+        Check("remove removes only its image and returns whether it existed") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             cache.store(.gray(side: 1), for: key("a"))
             cache.store(.gray(side: 1), for: key("b"))
-            try ConformanceFailure.require(cache.remove(key("a")), "said there was none")
-            try ConformanceFailure.require(!cache.remove(key("a")), "said there was one, twice")
-            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "still there")
-            try ConformanceFailure.require(cache.image(for: key("b")) != nil, "another went too")
+            try ConformanceFailure.require(cache.remove(key("a")), "remove returned false for a stored image")
+            try ConformanceFailure.require(!cache.remove(key("a")), "remove returned true for a removed image")
+            try ConformanceFailure.require(cache.image(for: key("a")) == nil, "the removed entry is still present")
+            try ConformanceFailure.require(cache.image(for: key("b")) != nil, "another entry was removed as well")
             try require(unit, of: cache)
         },
-        Check("removing a resource removes all its variants, and no other's") { make in
+        Check("removing a resource removes all its variants and no other resource") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             for key in [key("a"), key("a", variant: "small"), key("a", variant: "round"), key("ab"), key("b")] {
                 cache.store(.gray(side: 1), for: key)
             }
-            try ConformanceFailure.require(cache.removeAll(of: ResourceKey("a")) == 3, "not as many went as were there")
+            try ConformanceFailure.require(
+                cache.removeAll(of: ResourceKey("a")) == 3, "removeAll(of:) did not return 3")
             for key in [key("a"), key("a", variant: "small"), key("a", variant: "round")] {
-                try ConformanceFailure.require(cache.image(for: key) == nil, "\(key) stayed")
+                try ConformanceFailure.require(cache.image(for: key) == nil, "\(key) remains")
             }
-            try ConformanceFailure.require(cache.image(for: key("ab")) != nil, "one of a longer name went too")
-            try ConformanceFailure.require(cache.image(for: key("b")) != nil, "another resource went too")
+            try ConformanceFailure.require(
+                cache.image(for: key("ab")) != nil, "a resource with a longer name was removed as well")
+            try ConformanceFailure.require(cache.image(for: key("b")) != nil, "another resource was removed as well")
             try require(2 * unit, of: cache)
-            try ConformanceFailure.require(cache.removeAll(of: ResourceKey("a")) == 0, "some went twice")
+            try ConformanceFailure.require(
+                cache.removeAll(of: ResourceKey("a")) == 0, "the second removeAll(of:) did not return 0")
         },
-        Check("removing everything leaves nothing") { make in
+        Check("removeAll removes all entries") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 10 * unit))
             for number in 0..<5 { cache.store(.gray(side: 1), for: key("\(number)")) }
             cache.removeAll()
             try require(0, of: cache)
-            try ConformanceFailure.require(cache.image(for: key("0")) == nil, "an image stayed")
+            try ConformanceFailure.require(cache.image(for: key("0")) == nil, "an image remains")
         },
         Check("trimming reaches the requested cost") { make in
             let unit = try unit(make)
@@ -143,11 +150,13 @@ public enum MemoryCacheConformance: ConformanceKit {
             }
             for number in 0..<10 { cache.store(.gray(side: 1), for: key("\(number)")) }
             cache.trim(toCost: 4 * unit)
-            try ConformanceFailure.require(cache.totalCost <= 4 * unit, "cost \(cache.totalCost) after the trim")
+            try ConformanceFailure.require(
+                cache.totalCost <= 4 * unit, "the total cost is \(cache.totalCost) after the trim")
             cache.trim(toCost: 0)
-            try ConformanceFailure.require(cache.totalCost == 0, "cost \(cache.totalCost) after a trim to zero")
+            try ConformanceFailure.require(
+                cache.totalCost == 0, "the total cost is \(cache.totalCost) after a trim to zero")
         },
-        Check("concurrent tasks keep the cost correct") { make in
+        Check("concurrent tasks keep the total cost correct") { make in
             let unit = try unit(make)
             let cache = try make(ConformanceOptions(byteLimit: 20 * unit))
             await withTaskGroup(of: Void.self) { group in
@@ -166,7 +175,7 @@ public enum MemoryCacheConformance: ConformanceKit {
             }
             let left = (0..<40).filter { cache.image(for: key("\($0)")) != nil }.count
             try require(left * unit, of: cache)
-            try ConformanceFailure.require(left <= 20, "\(left) images are kept, but the limit allows 20")
+            try ConformanceFailure.require(left <= 20, "\(left) images are stored although 20 fit")
         },
     ]
 }

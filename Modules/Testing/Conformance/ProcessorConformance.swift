@@ -31,23 +31,24 @@ public enum ProcessorConformance: ConformanceKit {
 
     /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<any ImageProcessing>] = [
-        Check("equal processors have one identifier, which processing does not change") { make in
+        Check("equal processors have the same identifier before and after processing") { make in
             let (one, other) = (try make(ConformanceOptions()), try make(ConformanceOptions()))
             let identifier = one.identifier
             try ConformanceFailure.require(!identifier.isEmpty, "the identifier is empty")
-            try ConformanceFailure.require(other.identifier == identifier, "another identifier: \(other.identifier)")
+            try ConformanceFailure.require(other.identifier == identifier, "different identifier: \(other.identifier)")
             for image in images { _ = try? one.process(image) }
-            try ConformanceFailure.require(one.identifier == identifier, "after processing: \(one.identifier)")
+            try ConformanceFailure.require(
+                one.identifier == identifier, "different identifier after processing: \(one.identifier)")
         },
-        Check("equal processors give equal images, each time") { make in
+        Check("equal processors produce equal images on each call") { make in
             let (one, other) = (try make(ConformanceOptions()), try make(ConformanceOptions()))
             for image in images {
                 let results = [one, other, one].map { try? $0.process(image).pixels }
                 try ConformanceFailure.require(
-                    results.allSatisfy { $0 == results[0] }, "different images of \(describe(image))")
+                    results.allSatisfy { $0 == results[0] }, "different results for \(describe(image))")
             }
         },
-        Check("rows are those of the whole image, to the bit") { make in
+        Check("processing rows gives exactly the rows of the whole image") { make in
             let processor = try make(ConformanceOptions())
             for image in images {
                 let collector = PixelRowCollector()
@@ -55,26 +56,27 @@ public enum ProcessorConformance: ConformanceKit {
                 do {
                     try image.sendRows(to: processor.rows(into: collector))
                 } catch {
-                    try ConformanceFailure.require(expected == nil, "\(describe(image)) in rows: \(error)")
+                    try ConformanceFailure.require(
+                        expected == nil, "processing rows of \(describe(image)) failed: \(error)")
                     continue
                 }
                 try ConformanceFailure.require(
-                    collector.image?.pixels == expected?.pixels, "other rows of \(describe(image))")
+                    collector.image?.pixels == expected?.pixels, "the rows differ for \(describe(image))")
             }
         },
-        Check("a partial image gives a partial image") { make in
+        Check("processing a partial image gives a partial image") { make in
             let processor = try make(ConformanceOptions())
             for image in images {
                 var partial = image
-                partial.partialError = ImageDecodingError(.truncated, "the rest is missing")
+                partial.partialError = ImageDecodingError(.truncated, "the data is truncated")
                 guard let result = try? processor.process(partial) else { continue }
-                try ConformanceFailure.require(result.isPartial, "not marked as partial: \(describe(image))")
+                try ConformanceFailure.require(result.isPartial, "the result is not partial: \(describe(image))")
             }
         },
-        Check("an opaque image has no transparent pixel") { make in
+        Check("an opaque result has no transparent pixel") { make in
             try checkPixels(of: try make(ConformanceOptions()), .opaque) { color, alpha, full in alpha == full }
         },
-        Check("premultiplied color is never above its alpha") { make in
+        Check("premultiplied color never exceeds its alpha") { make in
             try checkPixels(of: try make(ConformanceOptions()), .premultiplied) { color, alpha, _ in color <= alpha }
         },
     ]
@@ -91,7 +93,7 @@ public enum ProcessorConformance: ConformanceKit {
             guard [.rgba8, .rgba16].contains(pixels.format) else { continue }
             try ConformanceFailure.require(
                 samples(of: pixels).allSatisfy { isRight($0[0..<3].max() ?? 0, $0[3], full) },
-                "\(alphaMode) pixels of \(describe(image))")
+                "invalid \(alphaMode) pixels for \(describe(image))")
         }
     }
 
@@ -141,7 +143,7 @@ extension DecodedImage {
                 }
             }
         }
-        guard let pixels else { preconditionFailure("a test image of \(size) pixels fits in no memory") }
+        guard let pixels else { preconditionFailure("cannot allocate a test image of \(size) pixels: out of memory") }
         return DecodedImage(pixels: pixels)
     }
 }

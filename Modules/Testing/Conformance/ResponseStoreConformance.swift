@@ -48,52 +48,52 @@ public enum ResponseStoreConformance: ConformanceKit {
 
     /// All checks of the contract, for a parameterized test.
     public static let checks: [ConformanceCheck<any ResponseStoring>] = [
-        Check("an entry is found complete and unchanged, and no other") { make in
+        Check("a stored entry is returned unchanged, and only under its key") { make in
             let store = try make(options)
             await store.store(response("a"), for: key("a"))
             await store.store(variants, for: key("b"))
             await store.flush()
-            try await require(store, key("a"), has: response("a"), "the response is not found as it was")
-            try await require(store, key("b"), has: variants, "the list of variants is not found as it was")
-            try await require(store, key("c"), has: nil, "found an entry that was not stored")
+            try await require(store, key("a"), has: response("a"), "the stored response was not returned unchanged")
+            try await require(store, key("b"), has: variants, "the stored list of variants was not returned unchanged")
+            try await require(store, key("c"), has: nil, "an entry was returned for another key")
         },
-        Check("a variant and the resource's own entry are separate") { make in
+        Check("a variant and the entry of the resource are separate") { make in
             let store = try make(options)
             await store.store(response("a"), for: key("a", variant: "small"))
             await store.flush()
-            try await require(store, key("a"), has: nil, "the variant was found for the resource")
-            try await require(store, key("a", variant: "large"), has: nil, "a variant was found for another")
+            try await require(store, key("a"), has: nil, "the variant was returned for the resource")
+            try await require(store, key("a", variant: "large"), has: nil, "a variant was returned for another variant")
         },
-        Check("storing again replaces the entry") { make in
+        Check("storing under an existing key replaces the entry") { make in
             let store = try make(options)
             await store.store(response("old", count: 100), for: key("a"))
             await store.store(response("new"), for: key("a"))
             await store.flush()
-            try await require(store, key("a"), has: response("new"), "the new entry is not found")
+            try await require(store, key("a"), has: response("new"), "the new entry was not returned")
         },
-        Check("an entry that may not be stored leaves nothing under its key") { make in
+        Check("storing an entry that must not be stored removes the entry under its key") { make in
             let store = try make(options)
             await store.store(response("a"), for: key("a"))
             await store.store(response("b", policy: .notAllowed), for: key("a"))
             await store.flush()
-            try await require(store, key("a"), has: nil, "an entry is there")
+            try await require(store, key("a"), has: nil, "an entry remains")
         },
-        Check("an entry over the whole limit leaves nothing under its key") { make in
+        Check("storing an entry above the limit removes the entry under its key") { make in
             let store = try make(ConformanceOptions(byteLimit: 20_000))
             await store.store(response("a"), for: key("a"))
             await store.store(response("b", count: 40_000), for: key("a"))
             await store.flush()
-            try await require(store, key("a"), has: nil, "an entry is there")
+            try await require(store, key("a"), has: nil, "an entry remains")
         },
-        Check("removing removes that entry only") { make in
+        Check("remove removes only its entry") { make in
             let store = try make(options)
             for name in ["a", "b"] { await store.store(response(name), for: key(name)) }
             await store.remove(key("a"))
             await store.flush()
-            try await require(store, key("a"), has: nil, "the entry stayed")
-            try await require(store, key("b"), has: response("b"), "another entry went")
+            try await require(store, key("a"), has: nil, "the entry remains")
+            try await require(store, key("b"), has: response("b"), "another entry was removed")
         },
-        Check("removing a resource removes all its variants, and no other's") { make in
+        Check("removing a resource removes all its variants and no other resource") { make in
             let store = try make(options)
             let removed = [key("a"), key("a", variant: "small"), key("a", variant: "large")]
             await store.store(variants, for: removed[0])
@@ -101,26 +101,26 @@ public enum ResponseStoreConformance: ConformanceKit {
             await store.store(response("ab"), for: key("ab"))
             await store.removeAll(of: removed[0].resource)
             await store.flush()
-            for key in removed { try await require(store, key, has: nil, "\(key) stayed") }
-            try await require(store, key("ab"), has: response("ab"), "one of a longer name went")
+            for key in removed { try await require(store, key, has: nil, "\(key) remains") }
+            try await require(store, key("ab"), has: response("ab"), "a resource with a longer name was removed")
         },
-        Check("removing since a date leaves no response that came at it or later") { make in
+        Check("removing since a date removes all responses received at or after it") { make in
             let store = try make(options)
             for seconds in [0.0, 10, 20] { await store.store(response("a", at: seconds), for: key("\(seconds)")) }
             await store.removeAll(storedSince: start + 11)
             await store.flush()
-            try await require(store, key("10.0"), has: nil, "the response of that moment stayed")
-            try await require(store, key("20.0"), has: nil, "a later response stayed")
+            try await require(store, key("10.0"), has: nil, "the response of that time remains")
+            try await require(store, key("20.0"), has: nil, "a later response remains")
         },
-        Check("removing everything leaves nothing") { make in
+        Check("removeAll removes all entries") { make in
             let store = try make(options)
             let keys = [key("a"), key("a", variant: "small"), key("b")]
             for key in keys { await store.store(response("a"), for: key) }
             await store.removeAll()
             await store.flush()
-            for key in keys { try await require(store, key, has: nil, "\(key) stayed") }
+            for key in keys { try await require(store, key, has: nil, "\(key) remains") }
         },
-        Check("concurrent tasks find complete entries") { make in
+        Check("concurrent tasks find only complete entries") { make in
             let store = try make(options)
             let bodies = ["a", "b", "c", "d"]
             let found = await withTaskGroup(of: Bool.self) { group in
@@ -138,7 +138,7 @@ public enum ResponseStoreConformance: ConformanceKit {
                 }
                 return await group.reduce(true) { $0 && $1 }
             }
-            try ConformanceFailure.require(found, "an entry was found that was not stored")
+            try ConformanceFailure.require(found, "an entry that was never stored was returned")
         },
     ]
 }

@@ -40,9 +40,9 @@ public enum TransportConformance: ConformanceKit {
         do {
             let response = try await transport.send(request)
             let data = try await response.body.collect(limit: 1 << 20)
-            throw ConformanceFailure("accepted as complete: status \(response.head.status), \(data.count) bytes")
+            throw ConformanceFailure("no error was thrown: status \(response.head.status), \(data.count) bytes")
         } catch let error as HTTPTransportError {
-            try ConformanceFailure.require(codes.contains(error.code), "the error is \(error.code): \(error)")
+            try ConformanceFailure.require(codes.contains(error.code), "the error has the code \(error.code): \(error)")
         }
     }
 
@@ -50,21 +50,21 @@ public enum TransportConformance: ConformanceKit {
     public static let checks: [ConformanceCheck<any HTTPTransport>] = exchanges + failures + timeouts + cancellations
 
     private static let exchanges: [Check] = [
-        Check("a response arrives with its status, fields and bytes") { make in
+        Check("a response arrives with its status, fields and body") { make in
             let body = bytes(300_000)
             let reply = OriginReply(fields: ["X-One": "1", "x-two": "a, b"], body: body)
             try await with(make, { _ in reply }) { transport, origin in
                 let response = try await transport.send(HTTPRequest(url: origin.url(for: "/a?b=c")))
                 try ConformanceFailure.require(response.head.status == 200, "status \(response.head.status)")
-                try ConformanceFailure.require(response.head.fields["x-ONE"] == "1", "a field is lost")
-                try ConformanceFailure.require(response.head.fields["X-Two"] == "a, b", "a field is changed")
+                try ConformanceFailure.require(response.head.fields["x-ONE"] == "1", "a field is missing")
+                try ConformanceFailure.require(response.head.fields["X-Two"] == "a, b", "a field was changed")
                 let received = try await response.body.collect(limit: 1 << 20)
-                try ConformanceFailure.require(received == body, "the body is not what was sent")
+                try ConformanceFailure.require(received == body, "the body differs from what was sent")
                 try ConformanceFailure.require(
-                    origin.requests.first?.target == "/a?b=c", "another target was asked for")
+                    origin.requests.first?.target == "/a?b=c", "the request had another target")
             }
         },
-        Check("method, fields and body reach the server") { make in
+        Check("the method, fields and body reach the server") { make in
             try await with(make, { _ in OriginReply(status: 201) }) { transport, origin in
                 let request = HTTPRequest(
                     method: .post, url: origin.url(for: "/p"), fields: ["X-Name": "value"], body: Data("hello".utf8))
@@ -72,26 +72,26 @@ public enum TransportConformance: ConformanceKit {
                 _ = try await response.body.collect(limit: 100)
                 let seen = origin.requests.first
                 try ConformanceFailure.require(seen?.method == .post, "method \(String(describing: seen?.method))")
-                try ConformanceFailure.require(seen?.fields["X-Name"] == "value", "a field is lost")
-                try ConformanceFailure.require(seen?.body == Data("hello".utf8), "the body is lost")
+                try ConformanceFailure.require(seen?.fields["X-Name"] == "value", "a field is missing")
+                try ConformanceFailure.require(seen?.body == Data("hello".utf8), "the body is missing")
             }
         },
         Check("a redirect is returned, not followed") { make in
             try await with(make, { _ in .redirect(to: "/elsewhere") }) { transport, origin in
                 let response = try await transport.send(HTTPRequest(url: origin.url(for: "/here")))
                 response.body.cancel()
-                try ConformanceFailure.require((300..<400).contains(response.head.status), "the redirect was followed")
-                try ConformanceFailure.require(response.head.fields["Location"] != nil, "the target is lost")
+                try ConformanceFailure.require((300..<400).contains(response.head.status), "followed")
+                try ConformanceFailure.require(response.head.fields["Location"] != nil, "the Location field is missing")
                 try ConformanceFailure.require(
                     origin.requests.count == 1, "\(origin.requests.count) requests were sent")
             }
         },
-        Check("no status is an error") { make in
+        Check("an error status is returned as a response") { make in
             try await with(make, { _ in OriginReply(status: 404, body: Data("none".utf8)) }) { transport, origin in
                 let response = try await transport.send(patient(origin.url(for: "/a")))
                 let body = try await response.body.collect(limit: 100)
                 try ConformanceFailure.require(response.head.status == 404, "status \(response.head.status)")
-                try ConformanceFailure.require(body == Data("none".utf8), "the body is lost")
+                try ConformanceFailure.require(body == Data("none".utf8), "the body is missing")
             }
         },
         Check("a chunked body arrives completely") { make in
@@ -99,18 +99,18 @@ public enum TransportConformance: ConformanceKit {
             try await with(make, { _ in OriginReply(body: body, framing: .chunked(size: 777)) }) { transport, origin in
                 let response = try await transport.send(patient(origin.url(for: "/a")))
                 let received = try await response.body.collect(limit: 1 << 20)
-                try ConformanceFailure.require(received == body, "the body is not what was sent")
+                try ConformanceFailure.require(received == body, "the body differs from what was sent")
             }
         },
-        Check("HEAD has fields and no body") { make in
+        Check("a response to HEAD has fields and no body") { make in
             try await with(make, { _ in OriginReply(body: bytes(1000)) }) { transport, origin in
                 let response = try await transport.send(HTTPRequest(method: .head, url: origin.url(for: "/a")))
                 let body = try await response.body.collect(limit: 10)
-                try ConformanceFailure.require(body.isEmpty, "\(body.count) bytes")
-                try ConformanceFailure.require(response.head.fields["Content-Length"] == "1000", "a field is lost")
+                try ConformanceFailure.require(body.isEmpty, "the body has \(body.count) bytes")
+                try ConformanceFailure.require(response.head.fields["Content-Length"] == "1000", "a field is missing")
             }
         },
-        Check("the head arrives before the body") { make in
+        Check("the head is returned before the body is complete") { make in
             var reply = OriginReply(body: bytes(1000))
             reply.stalls = [.afterBody(500)]
             try await with(make, { [reply] _ in reply }) { transport, origin in
@@ -118,10 +118,10 @@ public enum TransportConformance: ConformanceKit {
                 try ConformanceFailure.require(response.head.status == 200, "status \(response.head.status)")
                 origin.release()
                 let received = try await response.body.collect(limit: 1 << 20)
-                try ConformanceFailure.require(received == bytes(1000), "the body is not what was sent")
+                try ConformanceFailure.require(received == bytes(1000), "the body differs from what was sent")
             }
         },
-        Check("connections are kept and reused") { make in
+        Check("connections are reused") { make in
             let reply = OriginReply(body: bytes(100))
             try await with(make, { _ in reply }) { transport, origin in
                 for _ in 0..<20 {
@@ -129,10 +129,10 @@ public enum TransportConformance: ConformanceKit {
                     _ = try await response.body.collect(limit: 1000)
                 }
                 let used = Set(origin.requests.map(\.connection)).count
-                try ConformanceFailure.require(used <= 3, "\(used) connections for 20 requests in a row")
+                try ConformanceFailure.require(used <= 3, "\(used) connections were used for 20 sequential requests")
             }
         },
-        Check("a hundred concurrent requests each receive their own response") { make in
+        Check("each of a hundred concurrent requests receives its own response") { make in
             try await with(make, { OriginReply(body: Data($0.target.utf8)) }) { transport, origin in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<100 {
@@ -140,7 +140,7 @@ public enum TransportConformance: ConformanceKit {
                             let response = try await transport.send(HTTPRequest(url: origin.url(for: "/\(number)")))
                             let body = try await response.body.collect(limit: 100)
                             try ConformanceFailure.require(
-                                body == Data("/\(number)".utf8), "the response to another request")
+                                body == Data("/\(number)".utf8), "the response belongs to another request")
                         }
                     }
                     try await group.waitForAll()
@@ -152,45 +152,46 @@ public enum TransportConformance: ConformanceKit {
             try await with(make, { _ in reply }) { transport, origin in
                 let response = try await transport.send(patient(origin.url(for: "/a")))
                 let received = try await response.body.collect(limit: 1 << 20)
-                try ConformanceFailure.require(received == bytes(500), "\(received.count) bytes")
+                try ConformanceFailure.require(received == bytes(500), "the body has \(received.count) bytes")
             }
         },
-        Check("a length beside a transfer coding is not reported") { make in
+        Check("a Content-Length beside a Transfer-Encoding is removed") { make in
             let reply = OriginReply(
                 fields: ["Transfer-Encoding": "chunked", "Content-Length": "3"], body: bytes(1000),
                 framing: .chunked(size: 300))
             try await with(make, { _ in reply }) { transport, origin in
                 let response = try await transport.send(patient(origin.url(for: "/a")))
                 let received = try await response.body.collect(limit: 1 << 20)
-                try ConformanceFailure.require(received == bytes(1000), "\(received.count) bytes")
-                try ConformanceFailure.require(response.head.fields["Content-Length"] == nil, "the length is reported")
+                try ConformanceFailure.require(received == bytes(1000), "the body has \(received.count) bytes")
+                try ConformanceFailure.require(
+                    response.head.fields["Content-Length"] == nil, "Content-Length is present")
             }
         },
-        Check("a response has its metrics when its body has ended") { make in
+        Check("the metrics are available when the body has ended") { make in
             let reply = OriginReply(body: bytes(1000)).stalling(at: .afterBody(500))
             try await with(make, { _ in reply }) { transport, origin in
                 let response = try await transport.send(patient(origin.url(for: "/a")))
-                try ConformanceFailure.require(response.metrics == nil, "reported before the end")
+                try ConformanceFailure.require(response.metrics == nil, "the metrics are available before the end")
                 origin.release()
                 _ = try await response.body.collect(limit: 1 << 20)
                 guard let metrics = response.metrics, let total = metrics.total else {
-                    throw ConformanceFailure("not reported")
+                    throw ConformanceFailure("the metrics are missing")
                 }
                 try ConformanceFailure.require(
-                    metrics.firstByte.map { $0 <= total } ?? true, "the first byte came after the last")
+                    metrics.firstByte.map { $0 <= total } ?? true, "the first byte is later than the end")
             }
         },
     ]
 
     private static let failures: [Check] = [
-        Check("a body shorter than declared is an error") { make in
+        Check("a body shorter than declared throws an error") { make in
             let reply = OriginReply(body: bytes(500), framing: .declaredLength(1000))
             try await with(make, { _ in reply }) { transport, origin in
                 try await requireFailure(
                     [.connectionLost], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
-        Check("an invalid length, and two different lengths, are errors") { make in
+        Check("an invalid Content-Length and two different ones throw errors") { make in
             for lines in ["3x", "3, 5", "5\r\nContent-Length: 3"] {
                 let text = "HTTP/1.1 200 OK\r\nContent-Length: \(lines)\r\n\r\nhello"
                 try await with(make, { _ in .raw(Data(text.utf8)) }) { transport, origin in
@@ -199,7 +200,7 @@ public enum TransportConformance: ConformanceKit {
                 }
             }
         },
-        Check("a connection cut in the body is an error") { make in
+        Check("a connection closed in the body throws an error") { make in
             var reply = OriginReply(body: bytes(100_000))
             reply.cut = OriginReply.Cut(.afterBody(50_000))
             try await with(make, { [reply] _ in reply }) { transport, origin in
@@ -207,7 +208,7 @@ public enum TransportConformance: ConformanceKit {
                     [.connectionLost], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
-        Check("a chunked body that is cut is an error") { make in
+        Check("a truncated chunked body throws an error") { make in
             var reply = OriginReply(body: bytes(100_000), framing: .chunked(size: 1000))
             reply.cut = OriginReply.Cut(.afterBody(50_000))
             try await with(make, { [reply] _ in reply }) { transport, origin in
@@ -215,20 +216,20 @@ public enum TransportConformance: ConformanceKit {
                     [.connectionLost, .invalidResponse], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
-        Check("an invalid chunk is an error") { make in
+        Check("an invalid chunk throws an error") { make in
             let reply = OriginReply(body: bytes(10_000), framing: .chunked(size: 1000, badAfter: 5000))
             try await with(make, { _ in reply }) { transport, origin in
                 try await requireFailure(
                     [.connectionLost, .invalidResponse], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
-        Check("a connection reset in the body is an error") { make in
+        Check("a connection reset in the body throws an error") { make in
             let reply = OriginReply(body: bytes(100_000)).cutting(at: .afterBody(50_000), .reset)
             try await with(make, { _ in reply }) { transport, origin in
                 try await requireFailure([.connectionLost], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
-        Check("a connection cut before the head is an error") { make in
+        Check("a connection closed before the head throws an error") { make in
             var reply = OriginReply()
             reply.cut = OriginReply.Cut(.beforeHead)
             try await with(make, { [reply] _ in reply }) { transport, origin in
@@ -236,12 +237,12 @@ public enum TransportConformance: ConformanceKit {
                     [.connectionLost], of: patient(origin.url(for: "/a")), over: transport)
             }
         },
-        Check("a missing server is an error") { make in
+        Check("a refused connection throws an error") { make in
             let closedPort = try ClosedPort()
             defer { closedPort.free() }
             try await requireFailure([.cannotConnect], of: patient(closedPort.url), over: make(ConformanceOptions()))
         },
-        Check("a host without an address is an error") { make in
+        Check("a host name without an address throws an error") { make in
             guard let url = URL(string: "http://nobody.invalid/") else { return }
             // Without a network, the transport may report that it is offline instead.
             try await requireFailure(
@@ -251,29 +252,29 @@ public enum TransportConformance: ConformanceKit {
             guard let url = URL(string: "file:///etc/hostname") else { return }
             try await requireFailure([.invalidRequest], of: HTTPRequest(url: url), over: make(ConformanceOptions()))
         },
-        Check("a field that contains a line end is rejected") { make in
+        Check("a field with a line break is rejected") { make in
             try await with(make, { _ in OriginReply() }) { transport, origin in
                 let request = HTTPRequest(url: origin.url(for: "/a"), fields: ["X-A": "1\r\nX-B: 2"])
                 try await requireFailure([.invalidRequest], of: request, over: transport)
-                try ConformanceFailure.require(origin.requests.isEmpty, "the request was sent")
+                try ConformanceFailure.require(origin.requests.isEmpty, "a request was sent")
             }
         },
     ]
 
     private static let timeouts: [Check] = [
-        Check("a silent server is an error after the idle timeout") { make in
+        Check("a server that sends nothing causes an idle timeout") { make in
             try await requireTimeout(make, .status(200).stalling(at: .beforeHead)) { $0.idleTimeout = .seconds(1) }
         },
-        Check("a server that falls silent in the body is an error after the idle timeout") { make in
+        Check("a server that stalls in the body causes an idle timeout") { make in
             let reply = OriginReply(body: bytes(1000)).stalling(at: .afterBody(500))
             try await requireTimeout(make, reply) { $0.idleTimeout = .seconds(1) }
         },
-        Check("a response that does not begin in time is an error") { make in
+        Check("a response after the first-byte timeout throws an error") { make in
             try await requireTimeout(make, .status(200).stalling(at: .beforeHead)) {
                 $0.firstByteTimeout = .milliseconds(300)
             }
         },
-        Check("a transfer that does not end in time is an error") { make in
+        Check("a transfer beyond the total timeout throws an error") { make in
             let reply = OriginReply(body: bytes(1000)).stalling(at: .afterBody(500))
             try await requireTimeout(make, reply) { $0.totalTimeout = .milliseconds(700) }
         },
@@ -291,7 +292,7 @@ public enum TransportConformance: ConformanceKit {
     }
 
     private static let cancellations: [Check] = [
-        Check("cancelling before the head ends the exchange with CancellationError") { make in
+        Check("cancelling before the head ends the request with CancellationError") { make in
             var reply = OriginReply()
             reply.stalls = [.beforeHead]
             try await with(make, { [reply] _ in reply }) { transport, origin in
@@ -323,7 +324,7 @@ public enum TransportConformance: ConformanceKit {
                 try await origin.waitForDisconnects()
             }
         },
-        Check("an endless body ends when its reader cancels") { make in
+        Check("an endless body ends when its reader stops") { make in
             try await with(make, { _ in .endless() }) { transport, origin in
                 try await requireFailure([.bodyTooLarge], of: patient(origin.url(for: "/a")), over: transport)
                 try await origin.waitForDisconnects()
@@ -339,7 +340,7 @@ public enum TransportConformance: ConformanceKit {
                 try await requireCancellation(task)
             }
         },
-        Check("a request that is cancelled at a random time has exactly one outcome") { make in
+        Check("each randomly cancelled request has exactly one outcome") { make in
             // The reply is created once. Creating it 200 times on the origin's only thread can take longer than the
             // idle timeout on a slow machine.
             let reply = OriginReply(body: bytes(20_000))
@@ -357,9 +358,10 @@ public enum TransportConformance: ConformanceKit {
                     if number % 3 == 1 { task.cancel() }
                     do {
                         let count = try await task.value
-                        try ConformanceFailure.require(count == 20_000, "\(count) bytes were accepted as complete")
+                        try ConformanceFailure.require(count == 20_000, "no error was thrown after \(count) bytes")
                     } catch is CancellationError {
-                        try ConformanceFailure.require(number % 3 != 2, "cancelled although the caller did not cancel")
+                        try ConformanceFailure.require(
+                            number % 3 != 2, "a request that was not cancelled threw CancellationError")
                     }
                 }
             }
@@ -369,7 +371,7 @@ public enum TransportConformance: ConformanceKit {
     private static func requireCancellation(_ task: Task<Int, any Error>) async throws {
         do {
             let value = try await task.value
-            throw ConformanceFailure("ended with \(value)")
+            throw ConformanceFailure("returned \(value) instead of throwing CancellationError")
         } catch is CancellationError {
             return
         }

@@ -21,7 +21,7 @@ package final class ClosedPort: Sendable {
         let (socket, port) = try OriginSocket.bound()
         guard let url = URL(string: "http://127.0.0.1:\(port)") else {
             socket.close()
-            throw OriginError(message: "no URL for port \(port)")
+            throw OriginError(message: "cannot create a URL for port \(port)")
         }
         (self.url, self.port) = (url, Int(port))
         self.socket = Locked(socket)

@@ -42,7 +42,7 @@ public final class LoopbackOrigin: Sendable {
             _ = hub.open(listener)
             guard let url = URL(string: "http://127.0.0.1:\(port)") else {
                 hub.close(listener)
-                throw OriginError(message: "no URL for port \(port)")
+                throw OriginError(message: "cannot create a URL for port \(port)")
             }
             (self.url, self.port) = (url, Int(port))
             LoopThread.start { [hub] in

@@ -125,6 +125,6 @@ package struct OriginError: Error, Sendable, Equatable, CustomStringConvertible 
 
     /// Creates an error from `errno`.
     static func last(_ call: String) -> OriginError {
-        OriginError(message: "\(call): \(String(cString: strerror(errno)))")
+        OriginError(message: "\(call) failed: \(String(cString: strerror(errno)))")
     }
 }

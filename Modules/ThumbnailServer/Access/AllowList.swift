@@ -20,7 +20,7 @@ struct AllowList: Sendable {
         return names.isEmpty ? "" : ";from:\(SHA256.hexDigest(of: names.joined(separator: " ")))"
     }
 
-    static let rejection = HTTPError(403, "pictures are not fetched from there")
+    static let rejection = HTTPError(403, "the origin is not allowed")
 }
 
 /// A pattern of allowed origins: `https://host`, `https://host:port`, `host`, or `*.host` for the subdomains of a host.

@@ -18,29 +18,29 @@ struct SourceURL: Sendable, Equatable {
     init(_ text: String) throws(HTTPError) {
         guard text.utf8.count <= Self.byteLimit else { throw HTTPError(400, "url is too long") }
         guard text.utf8.allSatisfy(Self.isAllowed), let url = URL(string: text) else {
-            throw HTTPError(400, "url is not a URL; what is odd in it has to be percent-encoded, twice here")
+            throw HTTPError(400, "url is not a valid URL; percent-encode its reserved characters, then the whole value")
         }
         self = try Self(url)
     }
 
     init(_ url: URL) throws(HTTPError) {
         guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
-            throw HTTPError(400, "url is not of http or https")
+            throw HTTPError(400, "url does not have the scheme http or https")
         }
         let text = url.absoluteString
         let authority = text.dropFirst(scheme.utf8.count).dropFirst(3).prefix { !"/?#".contains($0) }
         guard text.dropFirst(scheme.utf8.count).hasPrefix("://"), !authority.contains("@"),
             let named = url.host(percentEncoded: true)?.lowercased()
-        else { throw HTTPError(400, "url has no host, or a name and password") }
+        else { throw HTTPError(400, "url has no host, or has a user name or password") }
         let host = named.hasSuffix(".") ? String(named.dropLast()) : named
         // A host name has no empty labels.
         guard !host.isEmpty, !host.hasPrefix("."), !host.hasSuffix("."), !host.contains(".."), host.utf8.count <= 253,
             host.utf8.allSatisfy(Self.isOfHost)
         else {
-            throw HTTPError(400, "the host of url is not plain; names that are not ASCII are written in punycode")
+            throw HTTPError(400, "the host of url is invalid; write names that are not ASCII in Punycode")
         }
         let port = url.port ?? (scheme == "https" ? 443 : 80)
-        guard (1...65_535).contains(port) else { throw HTTPError(400, "url has no such port") }
+        guard (1...65_535).contains(port) else { throw HTTPError(400, "url has an invalid port") }
         (self.url, self.scheme, self.host, self.port) = (url, scheme, host, port)
     }
 

@@ -18,9 +18,9 @@ struct HTTPError: Error, Equatable {
         self.allow = allow
     }
 
-    static let methodNotAllowed = HTTPError(405, "only GET and HEAD are allowed", allow: "GET, HEAD")
-    static let timedOut = HTTPError(504, "the picture is not there in time")
-    static let overloaded = HTTPError(503, "there is too much to do", retryAfter: 1)
+    static let methodNotAllowed = HTTPError(405, "the method must be GET or HEAD", allow: "GET, HEAD")
+    static let timedOut = HTTPError(504, "the thumbnail was not ready in time")
+    static let overloaded = HTTPError(503, "the server is overloaded", retryAfter: 1)
     static let shuttingDown = HTTPError(503, "the server is stopping", retryAfter: 5)
 
     var response: ServerResponse {

@@ -52,7 +52,7 @@ final class HTTPServer: @unchecked Sendable {
     /// Starts to listen.
     init(_ settings: Settings, handler: any HTTPHandling) throws(CannotListen) {
         guard let clients = DisconnectMonitor() else {
-            throw CannotListen(description: "there are too many open files")
+            throw CannotListen(description: "cannot listen: too many open files")
         }
         self.handler = handler
         self.clients = clients
@@ -70,7 +70,7 @@ final class HTTPServer: @unchecked Sendable {
         }
         guard server != nil else {
             timeoutMonitor.cancel()
-            let reason = error == 0 ? "it is not known why" : String(cString: strerror(error))
+            let reason = error == 0 ? "unknown reason" : String(cString: strerror(error))
             throw CannotListen(description: "cannot listen on \(settings.host), port \(settings.port): \(reason)")
         }
         clients.start { [exchanges] number in exchanges[number]?.settle(.disconnected) }
@@ -171,7 +171,7 @@ final class HTTPServer: @unchecked Sendable {
     /// Returns the response to a request with a body: 400 for GET and HEAD, 405 for other methods.
     private static func rejectBody(_ head: RequestHead) -> ServerResponse {
         let isKnown = ["GET", "HEAD"].contains(head.method)
-        return isKnown ? HTTPError(400, "a body is not wanted").response : HTTPError.methodNotAllowed.response
+        return isKnown ? HTTPError(400, "a request body is not allowed").response : HTTPError.methodNotAllowed.response
     }
 
     private func resume(_ request: OpaquePointer) -> alcedo_http_step {

@@ -74,13 +74,13 @@ struct QueryItems: Sendable, Equatable {
     init(_ query: some StringProtocol) throws(HTTPError) {
         guard query.utf8.count <= Self.byteLimit else { throw HTTPError(414, "the query is too long") }
         for part in query.split(separator: "&", maxSplits: Self.limit, omittingEmptySubsequences: true) {
-            guard items.count < Self.limit else { throw HTTPError(400, "there are too many parameters") }
+            guard items.count < Self.limit else { throw HTTPError(400, "the query has too many parameters") }
             let name = part.prefix { $0 != "=" }
             let value = part[name.endIndex...].dropFirst()
             guard let name = Self.decoded(name), let value = Self.decoded(value) else {
-                throw HTTPError(400, "the query is not percent-encoded UTF-8")
+                throw HTTPError(400, "the query is not valid percent-encoded UTF-8")
             }
-            guard self[name] == nil else { throw HTTPError(400, "a parameter is given twice") }
+            guard self[name] == nil else { throw HTTPError(400, "a parameter is repeated") }
             items.append(Item(name: name, value: value))
         }
     }

@@ -34,7 +34,7 @@ final class SharedStoreMonitor: Sendable {
         }
         guard isFirst else { return }
         warn(
-            "Redis does not take pictures: it cannot be reached, refuses us or is full; the metrics tell how it goes on"
+            "cannot store thumbnails in Redis: it is unreachable, full or rejects the commands; see /metrics"
         )
     }
 }

@@ -57,7 +57,7 @@ final class ThumbnailService: HTTPHandling {
             case "/health": return .response(try health())
             case "/metrics": return .response(metricsResponse())
             case ThumbnailQuery.path[...]: return try thumbnail(head)
-            default: throw HTTPError(404, "there are /thumbnail, /health and /metrics")
+            default: throw HTTPError(404, "unknown path; available: /thumbnail, /health, /metrics")
             }
         } catch {
             return .response(error.response)
@@ -127,7 +127,7 @@ final class ThumbnailService: HTTPHandling {
         if let signature = settings.signature {
             end = try signature.check(path: head.path, items, now: clock.now)
         } else if items[URLSignature.name] != nil || items[URLSignature.expiry] != nil {
-            throw HTTPError(400, "this server has no key, and takes no signatures")
+            throw HTTPError(400, "this server does not accept signed URLs")
         }
         let query = try ThumbnailQuery(items, accept: head.accept, maximumSide: settings.maximumSide)
         try settings.allowed.check(query.source)
@@ -154,37 +154,37 @@ extension HTTPError {
         case let rejection as HTTPError: self = rejection
         case is CancellationError: self = .shuttingDown
         case let error as PipelineError: self.init(error)
-        case is ImageEncodingError: self.init(500, "the picture cannot be written in this format")
-        default: self.init(500, "something went wrong")
+        case is ImageEncodingError: self.init(500, "the thumbnail cannot be encoded in this format")
+        default: self.init(500, "an unexpected error occurred")
         }
     }
 
     private init(_ error: PipelineError) {
         switch (error.code, error.cause) {
         case (.download, let cause as DownloadError): self.init(cause)
-        case (.download, _): self.init(502, "the origin cannot be asked")
-        case (.decoding(.exceedsLimit), _): self.init(413, "the original has too many pixels, or frames")
-        case (.decoding(.outOfMemory), _): self.init(503, "there is no memory for the original", retryAfter: 1)
-        case (.decoding(.unknownFormat), _), (.decoding(.empty), _): self.init(422, "the original is no picture")
+        case (.download, _): self.init(502, "the original could not be fetched")
+        case (.decoding(.exceedsLimit), _): self.init(413, "the original has too many pixels or frames")
+        case (.decoding(.outOfMemory), _): self.init(503, "not enough memory for the original", retryAfter: 1)
+        case (.decoding(.unknownFormat), _), (.decoding(.empty), _): self.init(422, "the original is not an image")
         case (.decoding, _): self.init(422, "the original cannot be decoded")
-        case (.processing, _): self.init(422, "the picture cannot be made of the original")
+        case (.processing, _): self.init(422, "the original cannot be processed")
         case (.shutDown, _): self = .shuttingDown
-        case (.notInCache, _), (.notStored, _): self.init(502, "the origin cannot be asked")
+        case (.notInCache, _), (.notStored, _): self.init(502, "the original could not be fetched")
         }
     }
 
     private init(_ error: DownloadError) {
         switch error.code {
-        case .status(404): self.init(404, "the origin has no such picture")
-        case .status(410): self.init(410, "the origin has the picture no more")
-        case .status: self.init(502, "the origin does not give the picture")
+        case .status(404): self.init(404, "the origin responded with 404 Not Found")
+        case .status(410): self.init(410, "the origin responded with 410 Gone")
+        case .status: self.init(502, "the origin responded with an error status")
         case .tooLarge: self.init(413, "the original has too many bytes")
-        case .unexpectedContent, .empty: self.init(422, "the original is no picture")
-        case .transport(.timedOut): self.init(504, "the origin does not respond in time")
+        case .unexpectedContent, .empty: self.init(422, "the original is not an image")
+        case .transport(.timedOut): self.init(504, "the origin did not respond in time")
         case .transport(.addressRefused): self = AllowList.rejection
         case .hook where error.cause is HTTPError: self = AllowList.rejection
         case .shutDown: self = .shuttingDown
-        default: self.init(502, "the origin cannot be asked")
+        default: self.init(502, "the original could not be fetched")
         }
     }
 }

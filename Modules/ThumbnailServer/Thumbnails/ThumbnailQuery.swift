@@ -28,17 +28,17 @@ struct ThumbnailQuery: Sendable {
     /// - Throws: ``HTTPError`` 400.
     init(_ items: QueryItems, accept: String?, maximumSide: Int) throws(HTTPError) {
         guard items.items.allSatisfy({ Self.names.contains($0.name) }) else {
-            throw HTTPError(400, "there is no such parameter; there are url, w, h, fit, format and quality")
+            throw HTTPError(400, "unknown parameter; available: url, w, h, fit, format, quality")
         }
         guard let text = items["url"] else { throw HTTPError(400, "url is missing") }
         source = try SourceURL(text)
         let width = try Self.number("w", of: items, in: 1...maximumSide)
         let height = try Self.number("h", of: items, in: 1...maximumSide)
         guard let fit = ThumbnailFit(rawValue: items["fit"] ?? "fit") else {
-            throw HTTPError(400, "fit is fit, fill or exact")
+            throw HTTPError(400, "fit must be fit, fill or exact")
         }
         guard fit == .fit || (width != nil && height != nil) else {
-            throw HTTPError(400, "fill and exact need w and h")
+            throw HTTPError(400, "fit=fill and fit=exact need w and h")
         }
         guard width != nil || height != nil else { throw HTTPError(400, "w or h is missing") }
         self.fit = fit
@@ -48,7 +48,7 @@ struct ThumbnailQuery: Sendable {
         case "webp": (format, isNegotiated) = (.webp, false)
         case "jpeg": (format, isNegotiated) = (.jpeg, false)
         case "png": (format, isNegotiated) = (.png, false)
-        default: throw HTTPError(400, "format is auto, webp, jpeg or png")
+        default: throw HTTPError(400, "format must be auto, webp, jpeg or png")
         }
         let quality = try Self.number("quality", of: items, in: 1...100)
         self.quality = format.isLossy ? quality ?? Self.defaultQuality : 0
@@ -61,7 +61,7 @@ struct ThumbnailQuery: Sendable {
         // `Int` would accept a sign.
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text), range.contains(number)
         else {
-            throw HTTPError(400, "\(name) is a number from \(range.lowerBound) to \(range.upperBound)")
+            throw HTTPError(400, "\(name) must be an integer from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

@@ -10,14 +10,15 @@ struct DiskCacheBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench disk-cache [--directory DIR] [--entries N] [--rounds N]
 
-        Puts and gets of 4 KB, 64 KB and 1 MB beside bare system calls (open, write, close, rename; open, pread, close) in
-        the same folders, one after another and eight at once; then, for each number of entries, opening beside a walk
-        that lists and stats the folder, and a trim of a tenth; then two processes on one directory. Microseconds, and
-        ratios to the bare calls of the same run.
+        Measures puts and gets of 4 KB, 64 KB and 1 MB against plain system calls (open, write, close, rename; open,
+        pread, close) in the same directories, one at a time and eight at once; then, for each number of entries,
+        opening against a walk that lists and stats the directory, and a trim of a tenth; then two processes on one
+        directory. Prints microseconds, and ratios to the system calls of the same run.
 
-          --directory DIR  where to work; made where there is none; files in it are removed (default: the temporary directory)
-          --entries N      only this number of entries for opening and trimming (default: 1000 and 100000)
-          --rounds N       how often each put and get is measured; the best counts (default: 5)
+          --directory DIR  work in DIR, which is created if needed; its files are removed (default: the temporary
+                           directory)
+          --entries N      open and trim only N entries (default: 1000 and 100000)
+          --rounds N       measure N rounds; the best counts (default: 5)
 
         """
 

@@ -10,20 +10,21 @@ struct DownloadBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench download [options]
 
-        Fetches bodies of 4 KB and 200 KB into memory from a server on this machine: nginx where it is installed, else the
-        origin of AlcedoTesting in a process of its own, without TLS. By turns: a loop over libcurl's multi interface in
-        C, the transport alone, the whole downloader, URLSession's async calls (without TLS: it cannot be told of an
-        authority), and Python's aiohttp (no HTTP/2). Every URL is another one. Prints requests a second and how many
-        times as fast as the others the downloader is; medians of the rounds. Then the time from a cancellation to the
-        server's seeing the closed socket.
+        Downloads bodies of 4 KB and 200 KB into memory from a server on this machine: from nginx if it is installed,
+        otherwise from the origin of AlcedoTesting in a separate process, without TLS. Alternates between a C loop over
+        libcurl's multi interface, the transport alone, the downloader, URLSession (without TLS, because a certificate
+        authority cannot be added), and Python's aiohttp (without HTTP/2). Each URL is requested once. Prints requests
+        per second and the speed of the downloader relative to the others, as medians of the rounds. Then prints the
+        time from a cancellation until the server sees the closed socket.
 
-          --rounds N        turns of each (default: 7)
-          --turn N          milliseconds of each turn, about (default: 500)
-          --only TEXT       only cases whose name has TEXT in it; may be repeated
-          --python PATH     an interpreter that has aiohttp (default: python3); Scripts/bench-peers makes one
-          --origin          the origin of AlcedoTesting, even where nginx is installed
-          --requests N      instead: resident memory and open descriptors after N requests, and after the first 1000
-          --cancels N       cancellations that are timed (default: 200)
+          --rounds N        measure N rounds (default: 7)
+          --turn N          measure each client for about N milliseconds per round (default: 500)
+          --only TEXT       run only cases whose name contains TEXT; may be repeated
+          --python PATH     use the Python interpreter PATH, which has aiohttp (default: python3)
+          --origin          use the origin of AlcedoTesting even if nginx is installed
+          --requests N      instead, print resident memory and open descriptors after N requests and after the first
+                            1000
+          --cancels N       time N cancellations (default: 200)
 
         """
 
@@ -54,7 +55,7 @@ struct DownloadBenchCommand: ProgramCommand {
 
     mutating func finish(_ words: [String]) throws {
         try Self.rejectWords(words)
-        if cases.isEmpty { throw UsageError("no case has such a name; they are: \(DownloadCase.names)") }
+        if cases.isEmpty { throw UsageError("no case has this name; available: \(DownloadCase.names)") }
     }
 
     private var cases: [DownloadCase] {

@@ -25,7 +25,7 @@ struct DownloadJob: Sendable {
 
     func check(_ body: Data, from name: String) throws {
         guard body.count == what.byteCount else {
-            throw BenchError(description: "\(name) got \(body.count) of \(what.byteCount) bytes")
+            throw BenchError(description: "\(name) received \(body.count) of \(what.byteCount) bytes")
         }
     }
 

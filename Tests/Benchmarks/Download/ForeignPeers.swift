@@ -22,7 +22,7 @@ final class MultiLoopPeer: DownloadPeer {
                 return alcedo_multi_loop_create(&options)
             }
         }
-        guard let loop else { throw BenchError(description: "there is no memory for the C loop") }
+        guard let loop else { throw BenchError(description: "cannot create the C loop: out of memory") }
         self.loop = UInt(bitPattern: loop)
     }
 
@@ -35,7 +35,7 @@ final class MultiLoopPeer: DownloadPeer {
             guard let loop = OpaquePointer(bitPattern: loop) else { return .zero }
             var wrong = 0
             let time = ContinuousClock().measure { wrong = alcedo_multi_loop_run(loop, first, count) }
-            guard wrong == 0 else { throw BenchError(description: "the C loop got \(wrong) wrong answers") }
+            guard wrong == 0 else { throw BenchError(description: "the C loop received \(wrong) invalid responses") }
             return time
         }
     }

@@ -29,7 +29,7 @@ final class NginxServer: BenchServer {
                 return
             }
         }
-        throw BenchError(description: "nginx does not start")
+        throw BenchError(description: "cannot start nginx")
     }
 
     /// The address of the folder `files` in its folder, by HTTP/1.1 without TLS.

@@ -9,18 +9,19 @@ struct MemoryCacheBenchCommand: ProgramCommand {
         usage: alcedo-bench memory-cache [--entries N] [--threads N] [--operations N]
                alcedo-bench memory-cache --trace FILE --capacity N [--policy P|all]
 
-        Without a trace: nanoseconds of a hit, of a miss and of a put that evicts, beside NSCache and a plain dictionary
-        under a lock, with one thread and two, and a thousand to a million entries.
+        Without a trace, measures hits, misses and puts that evict, in nanoseconds, against NSCache and a dictionary
+        under a lock, with one and two threads, and with a thousand to a million entries.
 
-        With a trace: replays lines of time,key,size and prints which share of the requests and of their bytes each policy
-        answers from the cache.
+        With a trace, replays lines of time,key,size and prints the share of the requests and of their bytes that each
+        policy finds in the cache.
 
-          --entries N    only this number of entries
-          --threads N    only this number of threads
-          --operations N about how many of each are timed at once (default: 1000000)
-          --trace FILE   a text file, or - for standard input
-          --capacity N   what the cache may hold, in the trace's unit, or as a share of its footprint (10%); may be repeated
-          --policy P     adaptive, lru, fifo, sieve, s3-fifo, w-tinylfu, gdsf, purge or all (default: all)
+          --entries N     measure only N entries (default: 1000 to 1000000)
+          --threads N     measure only N threads (default: 1 and 2)
+          --operations N  time about N operations at once (default: 1000000)
+          --trace FILE    read the trace from FILE, or from standard input for -
+          --capacity N    limit the cache to N in the unit of the trace, or to a share of its footprint, such as 10%;
+                          may be repeated
+          --policy P      use adaptive, lru, fifo, sieve, s3-fifo, w-tinylfu, gdsf, purge or all (default: all)
 
         """
 
@@ -54,7 +55,7 @@ struct MemoryCacheBenchCommand: ProgramCommand {
 
     mutating func finish(_ words: [String]) throws {
         try Self.rejectWords(words)
-        guard (trace == nil) == capacities.isEmpty else { throw UsageError("--trace and --capacity go together") }
+        guard (trace == nil) == capacities.isEmpty else { throw UsageError("--trace and --capacity need each other") }
     }
 
     func run() throws -> ExitStatus {
@@ -92,13 +93,13 @@ struct MemoryCacheBenchCommand: ProgramCommand {
         if word.hasSuffix("%"), let percent = Double(word.dropLast()), percent > 0, percent <= 100 {
             return .percent(percent)
         }
-        guard let cost = Int(word), cost > 0 else { throw UsageError("'\(word)' is no capacity") }
+        guard let cost = Int(word), cost > 0 else { throw UsageError("invalid capacity '\(word)'") }
         return .cost(cost)
     }
 
     private static func policies(_ word: String) throws -> [PolicyName] {
         if word == "all" { return PolicyName.allCases }
-        guard let policy = PolicyName(rawValue: word) else { throw UsageError("there is no policy '\(word)'") }
+        guard let policy = PolicyName(rawValue: word) else { throw UsageError("unknown policy '\(word)'") }
         return [policy]
     }
 }

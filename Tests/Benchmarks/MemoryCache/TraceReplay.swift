@@ -67,7 +67,7 @@ struct CacheTrace {
             let size = fields.count < 3 ? 1 : Int(String(decoding: fields[2], as: UTF8.self).filter { $0 != "\r" })
             guard fields.count >= 2, let size, size >= 0 else {
                 if number == 1 { continue }
-                throw UsageError("line \(number) of the trace is not time,key,size")
+                throw UsageError("line \(number) of the trace does not have the form time,key,size")
             }
             let key = keys[fields[1]] ?? keys.count
             if key == keys.count {

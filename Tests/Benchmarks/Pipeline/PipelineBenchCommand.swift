@@ -10,16 +10,16 @@ struct PipelineBenchCommand: ProgramCommand {
         usage: alcedo-bench pipeline [--directory DIR] [--requests N] [--images N] [--rounds N]
                                      [--disk-delay N]
 
-        The default stack: what an image in memory takes to be found; many requests for one URL at once, and how many
-        downloads and decodes they make; many different images of 256 x 256 pixels from a server in another process, and the
-        memory that is resident meanwhile, beside the limits of the caches and 100 MiB.
+        Measures the default pipeline: the time to find an image in memory; the downloads and decodes of many concurrent
+        requests for one URL; and the resident memory while many different images of 256 x 256 pixels are loaded from a
+        server in another process, against the limits of the caches plus 100 MiB.
 
-          --directory DIR  where the disk cache works; made where there is none; files in it are removed (default: the
+          --directory DIR  put the disk cache in DIR, which is created if needed; its files are removed (default: the
                            temporary directory)
-          --requests N     requests for one URL (default: 10000)
-          --images N       different images (default: 10000)
-          --disk-delay N   milliseconds that every write to disk takes more, for a slow disk (default: 0)
-          --rounds N       how often a hit is measured; the best counts (default: 7)
+          --requests N     send N requests for one URL (default: 10000)
+          --images N       load N different images (default: 10000)
+          --disk-delay N   delay each write to disk by N milliseconds, to simulate a slow disk (default: 0)
+          --rounds N       measure N rounds of hits; the best counts (default: 7)
 
         """
 

@@ -25,7 +25,7 @@ struct PipelineHitBenchmark {
                 found,
                 try await nanoseconds(200_000) { number in
                     guard pipeline.cachedImage(for: requests[number % requests.count]) != nil else {
-                        throw BenchError(description: "an image is not in memory")
+                        throw BenchError(description: "an image was not found in memory")
                     }
                 })
             loaded = min(
@@ -33,7 +33,7 @@ struct PipelineHitBenchmark {
                 try await nanoseconds(50_000) { number in
                     let response = try await pipeline.load(requests[number % requests.count])
                     guard response.layer == .memory else {
-                        throw BenchError(description: "an image is not in memory")
+                        throw BenchError(description: "an image was not found in memory")
                     }
                 })
         }

@@ -7,19 +7,20 @@ struct AllBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench all --pictures DIR [options]
 
-        Runs every benchmark, each in a process of its own, and writes report.md and report.svg: what was measured beside
-        the goal, the machine, the versions, and each benchmark's output under its command; and report.json, for --update.
-        Takes about 20 minutes; the machine should have nothing else to do. Scripts/bench-pictures makes the pictures,
-        Scripts/bench-peers the interpreter; both print where they are.
+        Runs every benchmark in a separate process and writes report.md and report.svg with the results and their goals,
+        the machine, the versions, and the output of each command; and report.json for --update. A run takes about 20
+        minutes on an otherwise idle machine. Scripts/bench-pictures creates the images, Scripts/bench-peers installs
+        the interpreter, and both print their paths.
 
-          --pictures DIR  a folder with the folders wallpapers and web
-          --python PATH   an interpreter with Pillow, pyvips and aiohttp (default: none; ours alone)
-          --output DIR    where the report goes (default: .)
-          --force         replaces a report that is there
-          --rounds N      turns of each in the benchmarks of downloader, processors and thumbnails (default: 5)
-          --only TEXT     only parts whose title has TEXT in it, such as Thumbnails; may be repeated
-          --update        the other parts stay as the report.json of --output has them, if that is of the same machine and
-                          versions; the report is replaced
+          --pictures DIR  read images from DIR, which has the directories wallpapers and web
+          --python PATH   use the Python interpreter PATH, which has Pillow, pyvips and aiohttp (default: none; Alcedo
+                          only)
+          --output DIR    write the report to DIR (default: .)
+          --force         replace an existing report
+          --rounds N      measure N rounds of downloader, processors and thumbnails (default: 5)
+          --only TEXT     run only parts whose title contains TEXT, such as Thumbnails; may be repeated
+          --update        replace the report, and keep the other parts from report.json in --output if it is of the same
+                          machine and versions
 
         """
 
@@ -66,11 +67,11 @@ struct AllBenchCommand: ProgramCommand {
         for name in Self.folders
         where (try? FileManager.default.contentsOfDirectory(atPath: "\(imageDirectory)/\(name)")) == nil {
             throw UsageError(
-                "--pictures takes a folder that has the folders wallpapers and web, not '\(imageDirectory)'")
+                "--pictures needs a directory with the directories wallpapers and web, not '\(imageDirectory)'")
         }
         guard !chosen.isEmpty else {
             let titles = parts.map(\.title).joined(separator: ", ")
-            throw UsageError("no part has such a title; there are \(titles)")
+            throw UsageError("no part has this title; available: \(titles)")
         }
         let location = OutputDirectory(output, replaces: replaces || isUpdate, sparing: [])
         try location.prepare(for: [Self.names.data, Self.names.text, Self.names.plot])
@@ -114,7 +115,7 @@ struct AllBenchCommand: ProgramCommand {
         let report = try JSONDecoder().decode(BenchReport.self, from: try Data(contentsOf: file))
         guard report.machine == machine, report.versions == versions else {
             throw BenchError(
-                description: "\(file.path) is of another machine, or of other versions, which --update would mix")
+                description: "cannot update \(file.path): it is of another machine or of other versions")
         }
         return report.sections
     }

@@ -42,7 +42,7 @@ final class BenchProcess: @unchecked Sendable {
             let piece = output.fileHandleForReading.availableData
             guard !piece.isEmpty else {
                 throw BenchError(
-                    description: "\(process.executableURL?.lastPathComponent ?? "a process") has ended early")
+                    description: "\(process.executableURL?.lastPathComponent ?? "a process") exited early")
             }
             unread.append(piece)
         }
@@ -74,7 +74,7 @@ final class BenchProcess: @unchecked Sendable {
     }
 
     private static func namelessFile() throws -> FileHandle {
-        guard let file = tmpfile() else { throw BenchError(description: "cannot make a temporary file") }
+        guard let file = tmpfile() else { throw BenchError(description: "cannot create a temporary file") }
         defer { fclose(file) }
         return FileHandle(fileDescriptor: fcntl(fileno(file), F_DUPFD_CLOEXEC, 0), closeOnDealloc: true)
     }

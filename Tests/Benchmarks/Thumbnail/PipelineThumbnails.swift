@@ -74,7 +74,7 @@ struct ThumbnailFiles {
         self.folder = folder
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         paths = names.sorted().map { folder.appending(path: $0).path }
-        guard !paths.isEmpty else { throw BenchError(description: "there are no pictures in \(folder.path)") }
+        guard !paths.isEmpty else { throw BenchError(description: "no images in \(folder.path)") }
     }
 
     func paths(of format: ImageFormat) -> [String] { paths.filter { $0.hasSuffix(".\(format)") } }

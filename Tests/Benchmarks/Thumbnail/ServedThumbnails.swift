@@ -73,7 +73,7 @@ struct ServedThumbnails {
         let ratio = DownloadSpeed.median(ratios).map { "\(($0 * 100).rounded() / 100)" } ?? "-"
         Console.output(
             BenchTable.row([
-                "\(files.paths.count) from nginx", "ours, images a second", "aiohttp and libvips", "ours over theirs",
+                "\(files.paths.count) from nginx", "ours, images/s", "aiohttp and libvips", "ours over theirs",
                 "goal",
             ]))
         for (index, name) in ["cold", "from disk", "from memory"].enumerated() {

@@ -8,17 +8,18 @@ struct ThumbnailBenchCommand: ProgramCommand {
     static let help = """
         usage: alcedo-bench thumbnail --pictures DIR [options]
 
-        Thumbnails of at most 320 x 320 pixels, in memory, in turns in one run by the pipeline and by Python's Pillow and
-        libvips: of the files in DIR/wallpapers and DIR/web on one thread, format by format, then by the pipeline on
-        two; then of everything in DIR/web from nginx, cold, beside aiohttp with libvips, and once more from disk and from
-        memory. Prints medians of the rounds; ratios are those of one round each. Scripts/bench-pictures makes the
-        pictures, Scripts/bench-peers the interpreter; both print where they are.
+        Measures thumbnails of at most 320 x 320 pixels, in memory, alternately with the pipeline, Pillow and libvips:
+        of the files in DIR/wallpapers and DIR/web on one thread, for each format, then with the pipeline on two
+        threads; then of all files in DIR/web from nginx without caches, against aiohttp with libvips, and again from
+        disk and from memory. Prints medians of the rounds; each ratio is of one round. Scripts/bench-pictures creates
+        the images, Scripts/bench-peers installs the interpreter, and both print their paths.
 
-          --pictures DIR  a folder with the folders wallpapers and web
-          --python PATH   an interpreter with Pillow, pyvips and aiohttp (default: none; ours alone)
-          --rounds N      turns of each (default: 5)
-          --only TEXT     only tables whose name has TEXT in it: wallpapers, web, server
-          --most N        at most so many files of each format from disk (default: 100)
+          --pictures DIR  read images from DIR, which has the directories wallpapers and web
+          --python PATH   use the Python interpreter PATH, which has Pillow, pyvips and aiohttp (default: none; Alcedo
+                          only)
+          --rounds N      measure N rounds (default: 5)
+          --only TEXT     run only tables whose name contains TEXT: wallpapers, web, server
+          --most N        read at most N files of each format from disk (default: 100)
 
         """
 

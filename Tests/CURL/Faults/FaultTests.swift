@@ -32,7 +32,7 @@ struct FaultTests {
     func `silence ends the transfer, wherever it begins`(reply: OriginReply) async {
         let error = await code { try await receive(reply, idle: .milliseconds(200)) }
         #expect(error?.code == .timedOut)
-        #expect(error?.message == "the server was silent for 0.2 seconds")
+        #expect(error?.message == "no data received for 0.2 seconds")
     }
 
     @Test func `the first byte has a time of its own`() async throws {
@@ -40,13 +40,13 @@ struct FaultTests {
             try await receive(.text("x").stalling(at: .beforeHead), firstByte: .milliseconds(100))
         }
         #expect(late?.code == .timedOut)
-        #expect(late?.message == "no response began within 0.1 seconds")
+        #expect(late?.message == "no response within 0.1 seconds")
         // It is over with the first byte: only the total ends this one.
         let slow = await code {
             try await receive(
                 .text("hello").stalling(at: .afterBody(2)), firstByte: .seconds(60), total: .milliseconds(500))
         }
-        #expect(slow?.message == "the transfer took more than 0.5 seconds")
+        #expect(slow?.message == "the transfer took longer than 0.5 seconds")
     }
 
     @Test func `interim answers are not the first byte`() async {
@@ -54,7 +54,7 @@ struct FaultTests {
         let drip = OriginReply.raw(Data(String(repeating: hints, count: 3).utf8)).stalling(
             at: .afterBody(hints.utf8.count))
         let error = await code { try await receive(drip, firstByte: .milliseconds(100), total: .seconds(3)) }
-        #expect(error?.message == "no response began within 0.1 seconds")
+        #expect(error?.message == "no response within 0.1 seconds")
     }
 
     @Test(arguments: [

@@ -48,7 +48,7 @@ final class SecureServer: Sendable {
                 return
             }
         }
-        throw HTTPTransportError(.failed, "nginx does not start")
+        throw HTTPTransportError(.failed, "cannot start nginx")
     }
 
     /// An address over TLS.

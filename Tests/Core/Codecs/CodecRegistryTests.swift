@@ -121,10 +121,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", ImageDecodingError.Code.empty, "there are no bytes"),
-        ("\u{1}\u{2}", .unknownFormat, "the bytes are in no known format (known: a, b)"),
-        ("<!DOCTYPE html>", .unknownFormat, "the bytes are text, perhaps a web page (known: a, b)"),
-        ("\u{FEFF}\r\n  {\"error\": 1}", .unknownFormat, "the bytes are text, perhaps a web page (known: a, b)"),
+        ("", ImageDecodingError.Code.empty, "the data is empty"),
+        ("\u{1}\u{2}", .unknownFormat, "no registered codec recognizes the data (registered formats: a, b)"),
+        ("<!DOCTYPE html>", .unknownFormat, "the data is text, possibly an HTML page (registered formats: a, b)"),
+        (
+            "\u{FEFF}\r\n  {\"error\": 1}", .unknownFormat,
+            "the data is text, possibly an HTML page (registered formats: a, b)"
+        ),
     ])
     func `bytes that nobody knows are an error that says what they look like`(
         text: String, code: ImageDecodingError.Code, message: String

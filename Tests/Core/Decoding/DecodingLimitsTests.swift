@@ -38,14 +38,14 @@ import Testing
         let error = #expect(throws: ImageDecodingError.self) {
             try DecodingLimits(maximumPixelCount: 5).check(PixelSize(width: 3, height: 2), format: .gray8)
         }
-        #expect(error?.message == "3 x 2 pixels are more than the limit of 5 pixels")
+        #expect(error?.message == "3 x 2 pixels exceed the limit of 5 pixels")
     }
 
     @Test func `as many frames as the limit are allowed, and no more`() throws {
         let limits = DecodingLimits(maximumFrameCount: 3)
         for count in 0...3 { try limits.check(frameCount: count) }
         for count in [4, Int.max] {
-            #expect(throws: ImageDecodingError(.exceedsLimit, "\(count) frames are more than the limit of 3")) {
+            #expect(throws: ImageDecodingError(.exceedsLimit, "\(count) frames exceed the limit of 3")) {
                 try limits.check(frameCount: count)
             }
         }

@@ -18,7 +18,7 @@ final class ScriptedServer: HTTPTransport {
             defer { requests += 1 }
             return requests
         }
-        guard !heads.isEmpty else { throw HTTPTransportError(.cannotConnect, "no answer") }
+        guard !heads.isEmpty else { throw HTTPTransportError(.cannotConnect, "no response") }
         let (status, fields) = heads[min(index, heads.count - 1)]
         return HTTPResponse(
             head: HTTPResponseHead(url: request.url, status: status, fields: fields),

@@ -250,7 +250,7 @@ struct RequestOptionTests {
 
     @Test(arguments: [
         ("ftp://me:secret@example.com/a.png", "cannot load ftp://example.com/a.png: the scheme 'ftp' is not supported"),
-        ("file://elsewhere/a.png", "cannot load file://elsewhere/a.png: the file is on another machine"),
+        ("file://elsewhere/a.png", "cannot load file://elsewhere/a.png: the file URL names a remote host"),
         ("a/b.png", "cannot load a/b.png: it has no scheme"),
     ])
     func `a URL that nothing fetches is an error of the load that names the scheme`(

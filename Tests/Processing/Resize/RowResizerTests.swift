@@ -89,7 +89,7 @@ import Testing
     @Test func `sizes that cannot be made are errors before a row comes`() {
         let header = DecodedImage(pixels: .pattern(.gray8)).rowHeader
         let none = Self.resizer(.resize(fitting: PixelSize(width: 0, height: 4)), into: RowCounter())
-        #expect(throws: ImageProcessingError(.invalidParameter, "cannot resize to 0 x 4 pixels")) {
+        #expect(throws: ImageProcessingError(.invalidParameter, "invalid target size: 0 x 4 pixels")) {
             try none.begin(header)
         }
         let huge = Self.resizer(

@@ -19,52 +19,53 @@ struct DataCacheKitTests {
         var broken: Set<String> {
             switch self {
             case .losesNotes:
-                ["a stored entry is found, with its metadata", "entries survive the cache that stored them"]
+                ["a stored entry is returned with its metadata", "entries persist after the cache is deinitialized"]
             case .findsSomethingInNothing:
                 [
-                    "a missing entry is not found", "removing everything leaves nothing",
-                    "entries of another storage are not found",
+                    "a key without an entry returns nil", "removeAll removes all entries",
+                    "caches with separate storage share no entries",
                 ]
-            case .givesSlices: ["data begins at index zero"]
-            case .dropsEmptyEntries: ["an entry may be empty"]
-            case .keepsWhatItShouldReplace: ["storing again replaces the entry"]
+            case .givesSlices: ["the returned data has the start index 0"]
+            case .dropsEmptyEntries: ["an entry with empty data is stored and returned"]
+            case .keepsWhatItShouldReplace: ["storing under an existing key replaces the entry"]
             case .ignoresVariants:
                 [
-                    "a variant and the original are separate entries", "it reports the entries that it contains",
-                    "removing a resource removes its original and variants, no other's, and says how many",
+                    "a variant and the original are separate entries", "contains returns whether a key has an entry",
+                    "removing a resource removes its original and variants only and returns their number",
                 ]
-            case .makesNamesOfKeys: ["keys may have any content"]
-            case .removesAlways: ["removing removes that entry only, and says whether there was one"]
+            case .makesNamesOfKeys: ["a key may contain any characters"]
+            case .removesAlways: ["remove removes only its entry and returns whether it existed"]
             case .keepsTheSizeOfAll:
-                ["removing everything leaves nothing", "removals complete in a cancelled task"]
-            case .hasNoLimit, .evictsTheNewest: ["the size stays within the limit, and the newest entry stays"]
+                ["removeAll removes all entries", "removals complete in a cancelled task"]
+            case .hasNoLimit, .evictsTheNewest: ["the size stays within the limit and the newest entry is kept"]
             case .storesOversized, .refusesOversizedWrongly, .oversizedEvictsAll:
-                ["an entry over the whole limit is an error, and evicts nothing"]
-            case .tearsEntries: ["concurrent tasks find complete entries only"]
+                ["storing an entry above the limit throws and evicts nothing"]
+            case .tearsEntries: ["concurrent tasks read only complete entries"]
             case .heedsCancellation: ["removals complete in a cancelled task"]
-            case .forgetsAtTheEnd: ["entries survive the cache that stored them"]
+            case .forgetsAtTheEnd: ["entries persist after the cache is deinitialized"]
             case .removesLikeResources:
-                ["removing a resource removes its original and variants, no other's, and says how many"]
+                ["removing a resource removes its original and variants only and returns their number"]
             case .countsNothing:
                 [
-                    "entries are counted", "the size stays within the limit, and the newest entry stays",
-                    "removing a resource removes its original and variants, no other's, and says how many",
+                    "the count is the number of entries",
+                    "the size stays within the limit and the newest entry is kept",
+                    "removing a resource removes its original and variants only and returns their number",
                 ]
             case .containsAlways:
                 [
-                    "it reports the entries that it contains",
-                    "an expired entry is not stored, and removes the entry under its key",
-                    "removing a resource removes its original and variants, no other's, and says how many",
+                    "contains returns whether a key has an entry",
+                    "storing an expired entry removes the existing entry",
+                    "removing a resource removes its original and variants only and returns their number",
                 ]
             case .forgetsExpiries:
-                ["an entry is found with its expiry", "entries survive the cache that stored them"]
-            case .storesTheExpired: ["an expired entry is not stored, and removes the entry under its key"]
+                ["an entry is returned with its expiry", "entries persist after the cache is deinitialized"]
+            case .storesTheExpired: ["storing an expired entry removes the existing entry"]
             case .forgetsWhenFlushed:
                 [
-                    "flushing returns and loses no entry", "entries survive the cache that stored them",
-                    "the size stays within the limit, and the newest entry stays",
+                    "flush returns and loses no entry", "entries persist after the cache is deinitialized",
+                    "the size stays within the limit and the newest entry is kept",
                 ]
-            case .hasOneStorage: ["entries of another storage are not found"]
+            case .hasOneStorage: ["caches with separate storage share no entries"]
             }
         }
     }

@@ -14,15 +14,15 @@ struct DecoderKitTests {
         /// The checks that fail.
         var broken: Set<String> {
             switch self {
-            case .changesItsMind: ["decoding a file twice returns equal images"]
-            case .decodesText: ["text is an error"]
-            case .fillsWhatIsMissing: ["every prefix of a file is truncated, for every division of its bytes"]
-            case .guessesTheSize: ["inspecting a prefix of a file returns the properties of the whole file, or throws"]
-            case .piecesIgnoreDamage: ["flipped bits give the same error or image for every division of the bytes"]
-            case .announcesLess: ["flipped bits give an error or an image of the announced size"]
-            case .swapsPieces: ["an image does not depend on the division of its bytes"]
-            case .turnsRows: ["rows are those of the image"]
-            case .ignoresLimits: ["limits of pixels and bytes are enforced"]
+            case .changesItsMind: ["decoding a file twice gives the same image"]
+            case .decodesText: ["decoding text throws an error"]
+            case .fillsWhatIsMissing: ["every prefix of a file throws truncated, whole or in chunks"]
+            case .guessesTheSize: ["inspecting a prefix gives the information of the file or an error"]
+            case .piecesIgnoreDamage: ["a file with flipped bits gives the same result whole and in chunks"]
+            case .announcesLess: ["a file with flipped bits gives an error or an image of the inspected size"]
+            case .swapsPieces: ["the decoded image does not depend on the chunks of the data"]
+            case .turnsRows: ["the decoded rows equal those of the image"]
+            case .ignoresLimits: ["the limits of pixels and bytes are enforced"]
             }
         }
     }
@@ -65,9 +65,9 @@ struct DecoderKitTests {
 
         func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
             let header = [UInt8](data.prefix(Self.headerLength))
-            guard !header.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+            guard !header.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
             guard header.count == Self.headerLength else {
-                throw ImageDecodingError(.truncated, "the header ends early")
+                throw ImageDecodingError(.truncated, "the header is truncated")
             }
             guard header.prefix(4).elementsEqual("GRY1".utf8) || fault == .decodesText && header[0] == 0x6E else {
                 throw ImageDecodingError(.corrupt, "not this format")
@@ -75,9 +75,9 @@ struct DecoderKitTests {
             var size = PixelSize(
                 width: Int(header[4]) << 8 | Int(header[5]), height: Int(header[6]) << 8 | Int(header[7]))
             if header[0] == 0x6E { size = PixelSize(width: 1, height: 1) }
-            guard size.width > 0, size.height > 0 else { throw ImageDecodingError(.corrupt, "there are no pixels") }
+            guard size.width > 0, size.height > 0 else { throw ImageDecodingError(.corrupt, "the image has no pixels") }
             guard size.pixelCount <= limits.maximumPixelCount || fault == .ignoresLimits && isWhole(data) else {
-                throw ImageDecodingError(.exceedsLimit, "\(size.width) x \(size.height) pixels are too many")
+                throw ImageDecodingError(.exceedsLimit, "\(size.width) x \(size.height) pixels exceed the limit")
             }
             if fault == .guessesTheSize, data.count == 20 { size.width += 1 }
             if fault == .announcesLess, !isWhole(data), data.count == DecoderKitTests.file.count, size.height > 1 {
@@ -128,7 +128,9 @@ struct DecoderKitTests {
                     }
                 }
             }
-            guard let pixels else { throw ImageDecodingError(.outOfMemory, "the system refused the memory") }
+            guard let pixels else {
+                throw ImageDecodingError(.outOfMemory, "cannot allocate the pixels: out of memory")
+            }
             return DecodedImage(pixels: pixels)
         }
 

@@ -17,34 +17,38 @@ struct MemoryCacheKitTests {
             switch self {
             case .confusesKeysOfOneLength:
                 [
-                    "a stored image is found, and no other", "it reports the entries that it contains",
-                    "an image over the whole limit is not stored, and evicts nothing else",
-                    "removing removes that image only, and says whether there was one",
-                    "removing a resource removes all its variants, and no other's",
-                    "concurrent tasks keep the cost correct",
+                    "a stored image is returned, and only under its key", "contains returns whether a key has an entry",
+                    "an image above the limit is not stored and evicts no other image",
+                    "remove removes only its image and returns whether it existed",
+                    "removing a resource removes all its variants and no other resource",
+                    "concurrent tasks keep the total cost correct",
                 ]
             case .ignoresVariants:
                 [
                     "a variant and the original are separate entries",
-                    "removing a resource removes all its variants, and no other's",
+                    "removing a resource removes all its variants and no other resource",
                 ]
-            case .keepsWhatItShouldReplace: ["storing again replaces the image and its cost"]
+            case .keepsWhatItShouldReplace: ["storing under an existing key replaces the image and its cost"]
             case .countsReplacedImages:
-                ["storing again replaces the image and its cost", "concurrent tasks keep the cost correct"]
-            case .hasALimitOfItsOwn: ["the sum of the costs never exceeds the limit"]
-            case .oversizedEvictsAll: ["an image over the whole limit is not stored, and evicts nothing else"]
+                [
+                    "storing under an existing key replaces the image and its cost",
+                    "concurrent tasks keep the total cost correct",
+                ]
+            case .hasALimitOfItsOwn: ["the total cost never exceeds the limit"]
+            case .oversizedEvictsAll: ["an image above the limit is not stored and evicts no other image"]
             case .storesOversized:
                 [
-                    "an image over the whole limit is not stored, and evicts nothing else",
-                    "an image over the whole limit removes the image that it was to replace",
+                    "an image above the limit is not stored and evicts no other image",
+                    "an image above the limit removes the image under its key",
                 ]
-            case .oversizedLeavesTheOld: ["an image over the whole limit removes the image that it was to replace"]
-            case .storesWithoutRoom: ["a limit of zero stores nothing"]
-            case .removesAlways: ["removing removes that image only, and says whether there was one"]
-            case .removesTooMuch: ["removing removes that image only, and says whether there was one"]
-            case .removesByPrefix, .forgetsVariants: ["removing a resource removes all its variants, and no other's"]
-            case .containsAlways: ["it reports the entries that it contains"]
-            case .keepsTheCostOfAll: ["removing everything leaves nothing"]
+            case .oversizedLeavesTheOld: ["an image above the limit removes the image under its key"]
+            case .storesWithoutRoom: ["a cache with a limit of zero stores nothing"]
+            case .removesAlways: ["remove removes only its image and returns whether it existed"]
+            case .removesTooMuch: ["remove removes only its image and returns whether it existed"]
+            case .removesByPrefix, .forgetsVariants:
+                ["removing a resource removes all its variants and no other resource"]
+            case .containsAlways: ["contains returns whether a key has an entry"]
+            case .keepsTheCostOfAll: ["removeAll removes all entries"]
             case .ignoresTrims: ["trimming reaches the requested cost"]
             }
         }
@@ -54,7 +58,7 @@ struct MemoryCacheKitTests {
     func `a cache that is broken in one way fails the checks of that`(fault: Fault) async {
         let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.byteLimit, fault) }
         // Whether tasks that run beside one another hit upon these keys is chance.
-        let chancy: Set = fault == .confusesKeysOfOneLength ? ["concurrent tasks keep the cost correct"] : []
+        let chancy: Set = fault == .confusesKeysOfOneLength ? ["concurrent tasks keep the total cost correct"] : []
         #expect(failed.subtracting(chancy) == fault.broken.subtracting(chancy))
     }
 

@@ -12,12 +12,12 @@ struct ProcessorKitTests {
         /// The check that fails.
         var broken: String {
             switch self {
-            case .countsInItsIdentifier: "equal processors have one identifier, which processing does not change"
-            case .changesItsMind: "equal processors give equal images, each time"
-            case .turnsRows: "rows are those of the whole image, to the bit"
-            case .forgetsWhatIsMissing: "a partial image gives a partial image"
-            case .opensPixels: "an opaque image has no transparent pixel"
-            case .exceedsAlpha: "premultiplied color is never above its alpha"
+            case .countsInItsIdentifier: "equal processors have the same identifier before and after processing"
+            case .changesItsMind: "equal processors produce equal images on each call"
+            case .turnsRows: "processing rows gives exactly the rows of the whole image"
+            case .forgetsWhatIsMissing: "processing a partial image gives a partial image"
+            case .opensPixels: "an opaque result has no transparent pixel"
+            case .exceedsAlpha: "premultiplied color never exceeds its alpha"
             }
         }
     }

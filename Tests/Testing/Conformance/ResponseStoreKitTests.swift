@@ -15,16 +15,16 @@ struct ResponseStoreKitTests {
         /// The check that fails.
         var broken: String {
             switch self {
-            case .forgetsNotes: "an entry is found complete and unchanged, and no other"
-            case .ignoresVariants: "a variant and the resource's own entry are separate"
-            case .keepsTheOld: "storing again replaces the entry"
-            case .storesWhatItMayNot: "an entry that may not be stored leaves nothing under its key"
-            case .ignoresItsLimit: "an entry over the whole limit leaves nothing under its key"
-            case .removesTheResource: "removing removes that entry only"
-            case .forgetsVariants: "removing a resource removes all its variants, and no other's"
-            case .keepsTheDateItself: "removing since a date leaves no response that came at it or later"
-            case .keepsVariants: "removing everything leaves nothing"
-            case .mixesBodies: "concurrent tasks find complete entries"
+            case .forgetsNotes: "a stored entry is returned unchanged, and only under its key"
+            case .ignoresVariants: "a variant and the entry of the resource are separate"
+            case .keepsTheOld: "storing under an existing key replaces the entry"
+            case .storesWhatItMayNot: "storing an entry that must not be stored removes the entry under its key"
+            case .ignoresItsLimit: "storing an entry above the limit removes the entry under its key"
+            case .removesTheResource: "remove removes only its entry"
+            case .forgetsVariants: "removing a resource removes all its variants and no other resource"
+            case .keepsTheDateItself: "removing since a date removes all responses received at or after it"
+            case .keepsVariants: "removeAll removes all entries"
+            case .mixesBodies: "concurrent tasks find only complete entries"
             }
         }
     }

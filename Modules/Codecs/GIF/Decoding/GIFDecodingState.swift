@@ -85,7 +85,7 @@ final class GIFDecodingState: IncrementalDecodingState {
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        guard !data.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+        guard !data.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
         if first == nil { decodeFirst() }
         if partialError == nil {
             do throws(ImageDecodingError) {
@@ -117,7 +117,7 @@ final class GIFDecodingState: IncrementalDecodingState {
 
     private func image() throws(ImageDecodingError) -> DecodedImage {
         guard let structure = parser.structure, let pixels = first?.pixels else {
-            throw ImageDecodingError(.corrupt, "GIF: there is no image")
+            throw ImageDecodingError(.corrupt, "GIF: the file has no image")
         }
         var image = try still(pixels, seenFirst)
         if structure.frames.count > 1, options.includesAnimation, let layout = structure.layout {
@@ -132,7 +132,7 @@ final class GIFDecodingState: IncrementalDecodingState {
     /// Returns a frame on an empty canvas.
     private func still(_ pixels: PixelBuffer, _ structure: GIFStructure) throws(ImageDecodingError) -> DecodedImage {
         guard let layout = structure.layout, let frame = structure.frames.first else {
-            throw ImageDecodingError(.corrupt, "GIF: there is no image")
+            throw ImageDecodingError(.corrupt, "GIF: the file has no image")
         }
         let canvas = CompositedAnimation(layout, decoder: KnownFrame(pixels: pixels), options: options)
         let shown = try canvas.composited(0)
@@ -192,7 +192,7 @@ private struct GIFFrameImage {
     }
 
     func requireComplete() throws(ImageDecodingError) {
-        guard isComplete else { throw ImageDecodingError(.truncated, "GIF: the bytes end inside an image") }
+        guard isComplete else { throw ImageDecodingError(.truncated, "GIF: the data ends within an image") }
     }
 }
 

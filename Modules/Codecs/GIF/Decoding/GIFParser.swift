@@ -46,9 +46,9 @@ struct GIFParser {
 
     /// Throws `truncated` when the trailer has not been read, or `corrupt` for a file without an image.
     func requireEnd() throws(ImageDecodingError) {
-        guard case .ended = state else { throw ImageDecodingError(.truncated, "GIF: the bytes end before the trailer") }
+        guard case .ended = state else { throw ImageDecodingError(.truncated, "GIF: the data ends before the trailer") }
         guard let structure, !structure.frames.isEmpty else {
-            throw ImageDecodingError(.corrupt, "GIF: there is no image")
+            throw ImageDecodingError(.corrupt, "GIF: the file has no image")
         }
     }
 
@@ -93,7 +93,7 @@ struct GIFParser {
             // leave them.
             offset += 1
         case let introducer:
-            throw ImageDecodingError(.corrupt, "GIF: \(introducer) introduces no block")
+            throw ImageDecodingError(.corrupt, "GIF: invalid block introducer \(introducer)")
         }
         return true
     }
@@ -115,7 +115,7 @@ struct GIFParser {
         try limits.check(frame.size, format: .rgba8)
         try limits.check(frameCount: (structure?.frames.count ?? 0) + 1)
         guard (palette ?? structure?.palette) != nil else {
-            throw ImageDecodingError(.corrupt, "GIF: the image has no palette")
+            throw ImageDecodingError(.corrupt, "GIF: the image has no color table")
         }
         control = GraphicControl()
         unfinished = frame
@@ -175,8 +175,10 @@ struct GIFParser {
     private static func checkSignature(_ found: some Collection<UInt8>) throws(ImageDecodingError) {
         let versions = [Array("GIF87a".utf8), Array("GIF89a".utf8)]
         if versions.contains(where: { $0.starts(with: found) }) { return }
-        guard found.starts(with: "GIF".utf8) else { throw ImageDecodingError(.corrupt, "the bytes are not a GIF") }
-        throw ImageDecodingError(.unsupportedVariant, "GIF: only versions 87a and 89a are known")
+        guard found.starts(with: "GIF".utf8) else {
+            throw ImageDecodingError(.corrupt, "GIF: the signature is missing")
+        }
+        throw ImageDecodingError(.unsupportedVariant, "GIF: unsupported version; 87a and 89a are supported")
     }
 }
 

@@ -70,7 +70,7 @@ final class GIFRowDecoder {
     }
 
     private var shortage: ImageDecodingError {
-        ImageDecodingError(.corrupt, "GIF: the image has \(rowCount) of \(rowOrder.count) rows")
+        ImageDecodingError(.corrupt, "GIF: the data ends after \(rowCount) of \(rowOrder.count) rows")
     }
 }
 

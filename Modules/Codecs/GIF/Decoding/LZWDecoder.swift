@@ -54,7 +54,9 @@ struct LZWDecoder: ~Copyable {
 
     /// Checks the size of an image's first code. Throws `corrupt` outside 1 to 11.
     static func checkCodeSize(_ size: UInt8) throws(ImageDecodingError) {
-        guard (1...11).contains(size) else { throw ImageDecodingError(.corrupt, "GIF: a code size of \(size) bits") }
+        guard (1...11).contains(size) else {
+            throw ImageDecodingError(.corrupt, "GIF: invalid code size of \(size) bits")
+        }
     }
 
     /// Decodes until the input is used up, the end code is read, or the output might not have room for another string.
@@ -161,6 +163,6 @@ struct LZWDecoder: ~Copyable {
     }
 
     private static func impossible(_ code: Int) -> ImageDecodingError {
-        ImageDecodingError(.corrupt, "GIF: the code \(code) means nothing here")
+        ImageDecodingError(.corrupt, "GIF: invalid code \(code)")
     }
 }

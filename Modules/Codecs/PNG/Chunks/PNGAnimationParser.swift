@@ -43,47 +43,49 @@ struct PNGAnimationParser {
                 break
             }
             if !chunk.isAncillary || numbered.contains(chunk.name), checksums || chunk.name == PNGChunk.Name.fctl {
-                guard chunk.isIntact(in: bytes) else { throw Self.corrupt("a checksum is wrong") }
+                guard chunk.isIntact(in: bytes) else { throw Self.corrupt("the checksum of a chunk does not match") }
             }
             try add(chunk)
             if chunk.name == PNGChunk.Name.iend { return }
         }
-        throw ImageDecodingError(.truncated, "PNG: the file ends early")
+        throw ImageDecodingError(.truncated, "PNG: the file is truncated")
     }
 
     private mutating func add(_ chunk: PNGChunk) throws(ImageDecodingError) {
         if chunk.name != PNGChunk.Name.idat, hasPixels { isPastPixels = true }
         switch chunk.name {
         case PNGChunk.Name.actl:
-            guard !hasControl else { throw Self.corrupt("there are two animations") }
+            guard !hasControl else { throw Self.corrupt("the file has two acTL chunks") }
             hasControl = true
         case PNGChunk.Name.fctl:
             try endFrame()
             try count(chunk)
             guard chunk.body.count == PNGFrame.controlByteCount, frames.count < control.frameCount else {
-                throw Self.corrupt("there are more frames than \(control.frameCount), or one is not described")
+                throw Self.corrupt(
+                    "the file has more than the declared \(control.frameCount) frames, or a frame without an fcTL chunk"
+                )
             }
             let frame = try PNGFrame(
                 chunk, in: bytes, canvas: header.size, isFirst: frames.isEmpty, isOpaque: !header.hasAlpha)
             // The image for programs without APNG support can be the first frame, which must then cover the canvas.
             guard hasPixels || frame.control.area.covers(header.size) else {
-                throw Self.corrupt("the first frame is smaller than the canvas")
+                throw Self.corrupt("the first frame does not have the size of the canvas")
             }
             current = frame
         case PNGChunk.Name.idat:
-            guard !isPastPixels else { throw Self.corrupt("the pixel data are not in one place") }
+            guard !isPastPixels else { throw Self.corrupt("the IDAT chunks are not consecutive") }
             hasPixels = true
             current?.data.append(chunk.body)
         case PNGChunk.Name.fdat:
             guard hasPixels, current != nil, chunk.body.count >= 4 else {
-                throw Self.corrupt("there are pixels of no frame")
+                throw Self.corrupt("an fdAT chunk belongs to no frame")
             }
             try count(chunk)
             current?.data.append(chunk.body.dropFirst(4))
         case PNGChunk.Name.iend:
             try endFrame()
             guard frames.count == control.frameCount else {
-                throw Self.corrupt("there are \(frames.count) frames instead of \(control.frameCount)")
+                throw Self.corrupt("the file has \(frames.count) of the declared \(control.frameCount) frames")
             }
         default: break
         }
@@ -91,14 +93,14 @@ struct PNGAnimationParser {
 
     private mutating func endFrame() throws(ImageDecodingError) {
         guard let frame = current else { return }
-        guard !frame.data.isEmpty else { throw Self.corrupt("a frame has no pixels") }
+        guard !frame.data.isEmpty else { throw Self.corrupt("a frame has no pixel data") }
         frames.append(frame)
         current = nil
     }
 
     private mutating func count(_ chunk: PNGChunk) throws(ImageDecodingError) {
         guard chunk.body.count >= 4, bytes.bigEndian(at: chunk.body.lowerBound) == sequence else {
-            throw Self.corrupt("the frames are out of order")
+            throw Self.corrupt("the sequence numbers of the frames are out of order")
         }
         sequence += 1
     }

@@ -28,7 +28,7 @@ struct PNGChunk {
     /// Compares the bytes with the beginning of the PNG signature. Throws `corrupt` when they differ.
     static func checkSignature(_ bytes: some Collection<UInt8>) throws(ImageDecodingError) {
         guard bytes.prefix(signature.count).elementsEqual(signature.prefix(bytes.count)) else {
-            throw ImageDecodingError(.corrupt, "PNG: the bytes begin as no PNG does")
+            throw ImageDecodingError(.corrupt, "PNG: the signature is missing")
         }
     }
 

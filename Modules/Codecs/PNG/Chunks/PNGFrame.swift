@@ -23,13 +23,13 @@ struct PNGFrame {
         }
         let area = PixelRect(x: number(12), y: number(16), width: number(4), height: number(8))
         guard area.size.isPositive, area.clipped(to: canvas) == area else {
-            throw ImageDecodingError(.corrupt, "PNG: a frame of \(area) is not inside the canvas of \(canvas)")
+            throw ImageDecodingError(.corrupt, "PNG: a frame of \(area) is outside the canvas of \(canvas)")
         }
         let disposals: [FrameDisposal] = [.keep, .clear, .restore]
         let blends: [FrameBlend] = [.source, .over]
         let (disposal, blend) = (number(24, bytes: 1), number(25, bytes: 1))
         guard disposals.indices.contains(disposal), blends.indices.contains(blend) else {
-            throw ImageDecodingError(.corrupt, "PNG: a frame asks for disposal \(disposal) and blending \(blend)")
+            throw ImageDecodingError(.corrupt, "PNG: a frame has the invalid disposal \(disposal) or blending \(blend)")
         }
         let denominator = number(22, bytes: 2)
         control = AnimationFrame(

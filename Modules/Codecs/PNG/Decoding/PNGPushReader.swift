@@ -26,7 +26,7 @@ final class PNGPushReader {
     /// - Throws: `outOfMemory`.
     init(_ format: PixelFormat, limits: DecodingLimits) throws(ImageDecodingError) {
         guard let push = alcedo_png_create_push(max(1, limits.maximumChunkByteCount)) else {
-            throw ImageDecodingError(.outOfMemory, "libpng could not be started")
+            throw ImageDecodingError(.outOfMemory, "PNG: cannot create a libpng context: out of memory")
         }
         self.push = push
         self.limits = limits
@@ -42,7 +42,7 @@ final class PNGPushReader {
 
     /// The error in the file, assuming that it ends here; nil when the file is complete.
     var problem: ImageDecodingError? {
-        partialError ?? (progress.is_whole != 0 ? nil : ImageDecodingError(.truncated, "PNG: the file ends early"))
+        partialError ?? (progress.is_whole != 0 ? nil : ImageDecodingError(.truncated, "PNG: the file is truncated"))
     }
 
     /// Removes and returns the next piece from `rest`, which begins with the first pixels. Returns nil when libpng

@@ -26,7 +26,7 @@ final class PNGReader {
             let shim = alcedo_png_create(base, parts.count, max(1, chunkLimit), purpose)
         else {
             segments.deallocate()
-            throw ImageDecodingError(.outOfMemory, "libpng could not be started")
+            throw ImageDecodingError(.outOfMemory, "PNG: cannot create a libpng context: out of memory")
         }
         var info = alcedo_png_info()
         if let error = Self.error(alcedo_png_read_header(shim, &info), shim) {

@@ -90,7 +90,7 @@ struct PNGStill {
         } catch {
             throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
         }
-        guard let image = collector.image else { throw ImageDecodingError(.corrupt, "no picture was made") }
+        guard let image = collector.image else { throw ImageDecodingError(.corrupt, "the decoder produced no image") }
         return image.pixels
     }
 

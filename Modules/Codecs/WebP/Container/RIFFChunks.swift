@@ -23,7 +23,7 @@ struct RIFFChunks {
         let start = offset + 8
         let count = bytes.number(at: offset + 4, bytes: 4)
         guard count <= end - start else {
-            throw ImageDecodingError(.corrupt, "WebP: the chunk \(id.debugDescription) reaches beyond its container")
+            throw ImageDecodingError(.corrupt, "WebP: the chunk \(id.debugDescription) extends beyond its container")
         }
         return RIFFChunk(id: id, start: offset, payload: start..<start + count)
     }

@@ -64,19 +64,19 @@ struct WebPContainer: Sendable {
     /// Throws `truncated` when the file's last byte has not been received, or `corrupt` for a file without an image.
     /// Bytes after the file are ignored.
     func requireEnd() throws(ImageDecodingError) {
-        guard isComplete else { throw ImageDecodingError(.truncated, "WebP: the bytes end before the file does") }
-        guard !frames.isEmpty else { throw ImageDecodingError(.corrupt, "WebP: there is no image") }
+        guard isComplete else { throw ImageDecodingError(.truncated, "WebP: the data ends before the end of the file") }
+        guard !frames.isEmpty else { throw ImageDecodingError(.corrupt, "WebP: the file has no image") }
     }
 
     /// Returns the end of the file, or `nil` when its header has not arrived.
     private mutating func readFileHeader(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Int? {
         if let end { return end }
         guard "RIFF".utf8.starts(with: bytes.prefix(4)), "WEBP".utf8.starts(with: bytes.dropFirst(8).prefix(4)) else {
-            throw ImageDecodingError(.corrupt, "the bytes are not a WebP")
+            throw ImageDecodingError(.corrupt, "WebP: the RIFF or WEBP signature is missing")
         }
         guard bytes.count >= 12 else { return nil }
         let announced = 8 + bytes.number(at: 4, bytes: 4)
-        guard announced >= 12 + 8 else { throw ImageDecodingError(.corrupt, "WebP: there is no chunk") }
+        guard announced >= 12 + 8 else { throw ImageDecodingError(.corrupt, "WebP: the file has no chunks") }
         chunks = RIFFChunks(in: 12..<announced)
         end = announced
         return announced
@@ -97,7 +97,7 @@ struct WebPContainer: Sendable {
             return isThere
         case "ANIM" where isAnimated && loopCount == nil:
             guard chunk.payload.count >= 6 else {
-                throw ImageDecodingError(.corrupt, "WebP: the animation's header is too short")
+                throw ImageDecodingError(.corrupt, "WebP: the animation header is too short")
             }
             if isThere { loopCount = bytes.number(at: chunk.payload.lowerBound + 4, bytes: 2) }
             return isThere
@@ -132,9 +132,9 @@ struct WebPContainer: Sendable {
             canvas = size
             return true
         case let id where id.hasPrefix("VP8"):
-            throw ImageDecodingError(.unsupportedVariant, "WebP: \(id.debugDescription) is no known bitstream")
+            throw ImageDecodingError(.unsupportedVariant, "WebP: unknown bitstream chunk \(id.debugDescription)")
         default:
-            throw ImageDecodingError(.corrupt, "WebP: the file begins with no image")
+            throw ImageDecodingError(.corrupt, "WebP: the first chunk is not an image")
         }
     }
 
@@ -158,7 +158,7 @@ struct WebPContainer: Sendable {
     ) throws(ImageDecodingError) -> Bool {
         // libwebp and browsers reject such files, too. Source: RFC 9649 section 2.7.1.1.
         guard let canvas, loopCount != nil else {
-            throw ImageDecodingError(.corrupt, "WebP: a frame comes before the animation's header")
+            throw ImageDecodingError(.corrupt, "WebP: a frame precedes the animation header")
         }
         try limits.check(frameCount: frames.count + 1)
         guard chunk.isThere(in: bytes) else { return false }

@@ -35,7 +35,8 @@ struct WebPFrame: Sendable {
         guard let header = try WebPHeader(UnsafeBufferPointer(rebasing: seen), isWhole: isWhole) else { return nil }
         let area = area ?? PixelRect(x: 0, y: 0, width: header.size.width, height: header.size.height)
         guard area.size == header.size, area.clipped(to: canvas ?? area.size) == area else {
-            throw ImageDecodingError(.corrupt, "WebP: the frame leaves its canvas or is not as large as announced")
+            throw ImageDecodingError(
+                .corrupt, "WebP: the frame is outside the canvas or has another size than declared")
         }
         self.bitstream = bitstream
         self.area = area
@@ -65,14 +66,14 @@ extension WebPFrame {
     ) throws(ImageDecodingError) {
         let start = chunk.payload.lowerBound
         guard chunk.payload.count >= 16 else {
-            throw ImageDecodingError(.corrupt, "WebP: a frame's header is too short")
+            throw ImageDecodingError(.corrupt, "WebP: a frame header is too short")
         }
         let area = PixelRect(
             x: 2 * bytes.number(at: start, bytes: 3), y: 2 * bytes.number(at: start + 3, bytes: 3),
             width: bytes.number(at: start + 6, bytes: 3) + 1, height: bytes.number(at: start + 9, bytes: 3) + 1)
         let image = try Self.image(in: start + 16..<chunk.payload.upperBound, bytes)
         guard let frame = try WebPFrame(bitstream: image, area: area, canvas: canvas, bytes) else {
-            throw ImageDecodingError(.truncated, "WebP: a frame's bitstream has no header")
+            throw ImageDecodingError(.truncated, "WebP: the bitstream header of a frame is missing")
         }
         self = frame
         delay = .milliseconds(bytes.number(at: start + 12, bytes: 3))
@@ -127,12 +128,12 @@ extension ImageDecodingError {
     /// Creates the error for a status of libwebp. `status` must not be the success status.
     init(libwebp status: VP8StatusCode) {
         switch status {
-        case VP8_STATUS_OUT_OF_MEMORY: self.init(.outOfMemory, "WebP: there is no memory to decode with")
+        case VP8_STATUS_OUT_OF_MEMORY: self.init(.outOfMemory, "WebP: cannot decode: out of memory")
         case VP8_STATUS_UNSUPPORTED_FEATURE:
             self.init(.unsupportedVariant, "WebP: the bitstream uses an unknown feature")
         case VP8_STATUS_SUSPENDED, VP8_STATUS_NOT_ENOUGH_DATA:
-            self.init(.truncated, "WebP: the bitstream ends early")
-        default: self.init(.corrupt, "WebP: the bitstream is damaged")
+            self.init(.truncated, "WebP: the bitstream is truncated")
+        default: self.init(.corrupt, "WebP: the bitstream is corrupt")
         }
     }
 }

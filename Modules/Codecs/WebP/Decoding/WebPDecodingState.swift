@@ -98,7 +98,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
-        guard !data.isEmpty else { throw ImageDecodingError(.empty, "there are no bytes") }
+        guard !data.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
         if partialError == nil {
             do throws(ImageDecodingError) { try container.requireEnd() } catch { try accept(error) }
         }
@@ -117,7 +117,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     /// Returns an image with the available frames. Throws `missing` when there are no frames, or the error of the first
     /// frame.
     private func animatedImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
-        guard let animation else { throw missing ?? ImageDecodingError(.corrupt, "WebP: there is no image") }
+        guard let animation else { throw missing ?? ImageDecodingError(.corrupt, "WebP: the file has no image") }
         var image = decoded(try animation.composited(0))
         if container.frames.count > 1, options.includesAnimation { image.frames = animation }
         return image
@@ -132,7 +132,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     private func stillImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
         if partialImage != nil { try advance() }
         guard let frame = container.frames.first else {
-            throw missing ?? ImageDecodingError(.corrupt, "WebP: there is no image")
+            throw missing ?? ImageDecodingError(.corrupt, "WebP: the file has no image")
         }
         let size = size
         let averaged = try data.withDecoderInput { bytes throws(ImageDecodingError) in

@@ -26,7 +26,7 @@ final class WebPRowDecoder {
         config.initialize(to: configuration)
         guard let decoder = WebPIDecode(nil, 0, config) else {
             config.deallocate()
-            throw ImageDecodingError(.outOfMemory, "WebP: there is no memory to decode with")
+            throw ImageDecodingError(.outOfMemory, "WebP: cannot decode: out of memory")
         }
         self.height = height
         self.config = config
@@ -141,7 +141,8 @@ struct WebPSettings: Sendable {
     private static func started() throws(ImageDecodingError) -> WebPDecoderConfig {
         var config = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&config) != 0 else {
-            throw ImageDecodingError(.outOfMemory, "libwebp could not be started")
+            throw ImageDecodingError(
+                .outOfMemory, "WebP: cannot initialize libwebp: the library version does not match")
         }
         return config
     }

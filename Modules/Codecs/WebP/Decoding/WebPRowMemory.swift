@@ -26,7 +26,7 @@ final class WebPRowMemory {
         }
         let start = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let start, start != MAP_FAILED else {
-            throw ImageDecodingError(.outOfMemory, "there is no memory for \(byteCount) bytes of rows")
+            throw ImageDecodingError(.outOfMemory, "cannot allocate \(byteCount) bytes of rows: out of memory")
         }
         // The first access to a page costs as much as decoding into it, and huge pages need fewer of them. A failure
         // only costs time.

@@ -139,7 +139,7 @@ extension EntryDirectory {
         for part in path.split(separator: "/", omittingEmptySubsequences: true) {
             made += path.hasPrefix("/") || !made.isEmpty ? "/\(part)" : "\(part)"
             guard mkdir(made, 0o700) == 0 || errno == EEXIST else {
-                throw lastError.cacheError("make", paths.directory)
+                throw lastError.cacheError("create", paths.directory)
             }
         }
     }

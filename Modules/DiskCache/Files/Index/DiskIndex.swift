@@ -162,7 +162,7 @@ final class DiskIndex: Sendable {
         while true {
             let file = try open()
             guard file.lock(timeout: lockTimeout) else {
-                throw DataCacheError(.failed, "another process keeps the index of \(path)")
+                throw DataCacheError(.failed, "another process holds the lock of the index in \(path)")
             }
             defer { file.descriptor.unlock() }
             // Another process may have replaced the file meanwhile.
@@ -231,7 +231,7 @@ final class DiskIndex: Sendable {
                 guard let position, trustsTable || isUnchanged(table[position]) else { return found.append(name) }
             }
         } catch {
-            throw error.cacheError("look into", path)
+            throw error.cacheError("list", path)
         }
         let missing = isThere.indices.filter { !isThere[$0] }.map { table[$0].name }
         for name in missing { table.remove(name) }
@@ -298,7 +298,7 @@ final class DiskIndex: Sendable {
         } catch {
             // The file cannot be read, but others may be.
             if error.isOfOneFile { return nil }
-            throw error.cacheError("look into", path)
+            throw error.cacheError("list", path)
         }
         guard let summary else {
             files.remove(name)
@@ -319,7 +319,7 @@ final class DiskIndex: Sendable {
             let bytes = state.withLock { state in
                 state.snapshot(positions, of: header.entryCount, generation: header.generation)
             }
-            guard let bytes else { throw DataCacheError(.failed, "the cache directory \(path) has vanished") }
+            guard let bytes else { throw DataCacheError(.failed, "the cache directory \(path) was removed") }
             try write(bytes, to: file, at: &end)
         }
         do throws(SystemError) {

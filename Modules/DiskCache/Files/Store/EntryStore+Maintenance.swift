@@ -90,7 +90,7 @@ extension EntryStore {
                 return .valid(size: found.size.occupied)
             }
             guard remove(name, change) else {
-                throw DataCacheError(.notWritable, "the damaged entry \(name.text) cannot be removed")
+                throw DataCacheError(.notWritable, "cannot remove the damaged entry \(name.text)")
             }
             count { $0.damagedEntries += 1 }
             return .damaged
@@ -165,7 +165,7 @@ extension EntryStore {
         do throws(SystemError) {
             verified = try other.verifiedEntry(name, suffix: suffix)
         } catch {
-            throw error.cacheError("look into", other.paths.directory)
+            throw error.cacheError("list", other.paths.directory)
         }
         guard let found = verified,
             let encoded = EntryFile.encode(found.entry, key: found.key, storedAt: found.storedAt)

@@ -229,7 +229,7 @@ final class EntryStore: Sendable {
             return
         }
         guard let encoded = EntryFile.encode(entry, key: key, storedAt: now) else {
-            throw DataCacheError(.tooLarge, "a key or metadata of more than 4 GiB")
+            throw DataCacheError(.tooLarge, "the key or the metadata exceeds 4 GiB")
         }
         try check(encoded.size)
         let indexEntry = IndexEntry(
@@ -276,7 +276,7 @@ final class EntryStore: Sendable {
         guard size <= limits.maximumSize, limits.maximumCount > 0 else {
             throw DataCacheError(
                 .tooLarge,
-                "an entry of \(size) bytes exceeds the limits of \(limits.maximumSize) bytes and \(limits.maximumCount) entries"
+                "\(size) bytes exceed the limits of \(limits.maximumSize) bytes and \(limits.maximumCount) entries"
             )
         }
     }
@@ -346,7 +346,7 @@ final class EntryStore: Sendable {
                     if let otherSuffix { files.remove(name, suffix: otherSuffix, in: change.file.directory) }
                 }
             } catch {
-                throw error.cacheError("look into", files.paths.directory)
+                throw error.cacheError("list", files.paths.directory)
             }
             if kept.isEmpty { return try change.append([.removedAll]) }
             index.forEachSlice { change.recordRemovals($0.map(\.name).filter { !kept.contains($0) }) }

@@ -146,7 +146,7 @@ struct EntryTrim: Sendable {
             stage = .scanning(below: .max)
         } else {
             stage = .done
-            recordFailure(DataCacheError(.notWritable, "some entries of the cache cannot be removed"))
+            recordFailure(DataCacheError(.notWritable, "some entries of the cache could not be removed"))
         }
         ignoresRecentUse = !hasProgress
         hasProgress = false

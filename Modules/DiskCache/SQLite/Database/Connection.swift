@@ -39,7 +39,9 @@ final class Connection {
         // SQLite needs no mutex, because one thread at a time uses the connection.
         let flags = access.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let status = sqlite3_open_v2(place, &opened, flags, nil)
-        guard let opened else { throw SQLiteFailure(status: status, message: "SQLite has no memory for a connection") }
+        guard let opened else {
+            throw SQLiteFailure(status: status, message: "cannot open a connection: out of memory")
+        }
         guard status == SQLITE_OK else {
             defer { sqlite3_close_v2(opened) }
             throw SQLiteFailure(status: status, of: opened)
@@ -66,7 +68,7 @@ final class Connection {
         var statement: OpaquePointer?
         try check(
             sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil))
-        guard let statement else { throw SQLiteFailure(.other, "the statement is empty") }
+        guard let statement else { throw SQLiteFailure(.other, "the SQL statement is empty") }
         return Statement(statement, owner: self)
     }
 

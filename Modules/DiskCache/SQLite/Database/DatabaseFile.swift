@@ -64,7 +64,8 @@ struct DatabaseFile<Queries> {
         let identity = FileIdentity(linkAt: path)
         if let opened, opened.identity == identity, isUnchanged(path) {
             guard companions.allSatisfy({ FileIdentity(linkAt: $0.path) == $0.file.identity }) else {
-                throw SQLiteFailure(.damaged, "somebody has taken the log of \(path)")
+                throw SQLiteFailure(
+                    .damaged, "the write-ahead log or shared-memory file of \(path) was removed or replaced")
             }
             return opened.queries
         }
@@ -79,7 +80,7 @@ struct DatabaseFile<Queries> {
         for suffix in ["", "-wal", "-shm"] where !isFileOrNothing(path + suffix) {
             guard role == .writer else { return nil }
             guard DirectoryRemoval.remove(path + suffix) else {
-                throw SQLiteFailure(.notWritable, "\(path)\(suffix) is no file, and cannot be removed")
+                throw SQLiteFailure(.notWritable, "cannot remove \(path)\(suffix): it is not a regular file")
             }
             onDamage()
         }
@@ -91,7 +92,7 @@ struct DatabaseFile<Queries> {
         tried = PinnedFile(path: path)
         // Preparing the statements opens the log, which must also happen under the lock.
         let queries = try prepare(connection)
-        guard let tried else { throw SQLiteFailure(.other, "the database file has been removed") }
+        guard let tried else { throw SQLiteFailure(.other, "the database file was removed while it was opened") }
         opened = (queries, tried.identity)
         guard role == .writer else { return queries }
         companions = ["-wal", "-shm"].compactMap { suffix in
@@ -153,7 +154,7 @@ struct DatabaseFile<Queries> {
         get throws(SQLiteFailure) {
             let path = directory.appending(path: "alcedo.sqlite").path
             guard directory.isFileURL, !path.utf8.contains(0) else {
-                throw SQLiteFailure(.notWritable, "\(directory) does not name a directory")
+                throw SQLiteFailure(.notWritable, "not a file URL of a directory: \(directory)")
             }
             return path
         }
@@ -163,9 +164,9 @@ struct DatabaseFile<Queries> {
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         } catch let error as CocoaError where error.code == .fileWriteOutOfSpace {
-            throw SQLiteFailure(.noSpace, "no space to make \(directory.path)")
+            throw SQLiteFailure(.noSpace, "cannot create \(directory.path): no space left")
         } catch {
-            throw SQLiteFailure(.notWritable, "cannot make \(directory.path): \(error)")
+            throw SQLiteFailure(.notWritable, "cannot create \(directory.path): \(error)")
         }
     }
 }

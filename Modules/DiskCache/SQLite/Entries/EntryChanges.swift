@@ -101,7 +101,8 @@ final class EntryChanges {
         do throws(SQLiteFailure) {
             let size = EntryRow.size(of: entry, for: key, fileSize: value.occupiedSize)
             guard size <= limit else {
-                throw SQLiteFailure(.tooLarge, "an entry that occupies \(size) bytes is larger than \(limit) bytes")
+                throw SQLiteFailure(
+                    .tooLarge, "an entry that occupies \(size) bytes exceeds the limit of \(limit) bytes")
             }
             return try insert(
                 entry, for: key, file: value.name, fileSize: value.occupiedSize, recency: recency, at: now)

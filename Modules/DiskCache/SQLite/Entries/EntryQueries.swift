@@ -100,7 +100,7 @@ final class EntryQueries {
         let found = try readTotals.firstRow { row in
             EntryTotals(size: Int(row.integer(0)), count: Int(row.integer(1)), usedSize: Self.size(row.integer(2)))
         }
-        guard var totals = found else { throw SQLiteFailure(.damaged, "the database has lost its totals") }
+        guard var totals = found else { throw SQLiteFailure(.damaged, "the totals row of the database is missing") }
         let freeCount = try countFreePages.firstRow { Int($0.integer(0)) } ?? 0
         let usedCount = (try countPages.firstRow { Int($0.integer(0)) } ?? 0) - freeCount - PageShare.spareCount
         totals.usedSize += max(0, usedCount) * PageShare.pageSize

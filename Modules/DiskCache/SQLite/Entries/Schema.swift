@@ -71,7 +71,7 @@ enum Schema {
 
     private static func check(_ found: Found) throws(SQLiteFailure) {
         guard found.version == version, found.tables == statements.map(\.description) else {
-            throw SQLiteFailure(.damaged, "the database file has the tables of another version or program")
+            throw SQLiteFailure(.damaged, "the database schema belongs to another version or program")
         }
     }
 

@@ -120,10 +120,10 @@ struct ValueDirectory: Sendable {
             if let names = opened.names() { return names }
         } catch {
             if error.number == ELOOP, let directory = try? openDirectory() { directory.removeLink(shard) }
-            guard Self.isInvalid(error) else { throw failure(error.number, doing: "look into") }
+            guard Self.isInvalid(error) else { throw failure(error.number, doing: "list") }
             return []
         }
-        throw failure(errno, doing: "look into")
+        throw failure(errno, doing: "list")
     }
 
     private func removeLinks(above name: ValueName) {
@@ -145,7 +145,7 @@ struct ValueDirectory: Sendable {
                 guard error.number == EEXIST else { throw failure(error.number) }
             }
         }
-        throw SQLiteFailure(.other, "cannot lock a new file in \(directory)")
+        throw SQLiteFailure(.other, "cannot lock a new file in \(directory): every attempt lost a race")
     }
 
     private func makeFile(_ name: ValueName) throws(SystemError) -> Descriptor {

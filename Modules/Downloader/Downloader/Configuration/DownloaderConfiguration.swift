@@ -143,9 +143,9 @@ public struct DownloaderConfiguration: Sendable {
         guard let acceptsContent, !acceptsContent(Data(beginning.prefix(CodecRegistry.sniffedByteCount))) else {
             return
         }
-        let type = head.fields["Content-Type"].map { ", which it calls \($0)" } ?? ""
+        let type = head.fields["Content-Type"].map { " (Content-Type: \($0))" } ?? ""
         throw DownloadError(
-            .unexpectedContent, "\(head.url.shown) gives something else than was expected\(type)", head: head)
+            .unexpectedContent, "the content of \(head.url.shown) is not accepted\(type)", head: head)
     }
 }
 

@@ -77,7 +77,7 @@ final class PartialFile: Sendable {
     /// - Throws: ``DownloadError`` `unwritableFile`.
     init(for target: String) throws(DownloadError) {
         guard !target.isEmpty, !target.utf8.contains(0) else {
-            throw DownloadError(.unwritableFile, "\(target.debugDescription) is not a path")
+            throw DownloadError(.unwritableFile, "invalid file path: \(target.debugDescription)")
         }
         for number in 0..<Self.maximumNameCount {
             let path = Self.name(for: target, number)
@@ -87,7 +87,8 @@ final class PartialFile: Sendable {
             Self.sweep(target, after: number)
             return
         }
-        throw DownloadError(.unwritableFile, "\(Self.maximumNameCount) others write \(target)")
+        throw DownloadError(
+            .unwritableFile, "cannot write \(target): \(Self.maximumNameCount) other downloads are writing it")
     }
 
     deinit {

@@ -118,9 +118,11 @@ final class HTTPFetcher: Sendable {
         }
         guard content.count <= configuration.maximumByteCount else {
             throw DownloadError(
-                .tooLarge, "the content becomes \(content.count) bytes, more than \(configuration.maximumByteCount)")
+                .tooLarge,
+                "\(content.count) bytes after the transform exceed the limit of \(configuration.maximumByteCount) bytes"
+            )
         }
-        guard !content.isEmpty else { throw DownloadError(.empty, "there are no bytes", head: head) }
+        guard !content.isEmpty else { throw DownloadError(.empty, "the data is empty", head: head) }
         try configuration.checkContent(content, head: head)
         return content
     }
@@ -131,7 +133,7 @@ final class HTTPFetcher: Sendable {
     private func firstSuccess<Value: Sendable>(
         _ request: HTTPRequest, _ fetch: @escaping @Sendable (HTTPRequest) async throws -> Value
     ) async throws -> Value {
-        let deadline = Deadline(limit: configuration.totalTimeout, clock: clock, subject: "not done")
+        let deadline = Deadline(limit: configuration.totalTimeout, clock: clock, subject: "the transfer did not finish")
         do {
             return try await deadline.run { [self] in
                 do {

@@ -36,7 +36,7 @@ struct LocalReader: Sendable {
         case .http(let request):
             throw DownloadError(.invalidSource, "not a local source: \(request.url.shown)")
         case .url(let url): throw Self.unsupported(url)
-        case .image: throw DownloadError(.invalidSource, "\(source.shown) is decoded already and has no encoded bytes")
+        case .image: throw DownloadError(.invalidSource, "\(source.shown) is already decoded and has no encoded data")
         case .file(let path): try await copy(path, into: &sink, &meter)
         case .dataURL(let text):
             try await pass(try await files.run { try DataURL.decode(text) }, to: &sink, &meter)
@@ -44,7 +44,7 @@ struct LocalReader: Sendable {
         case .provider(let identity, let provide):
             try await pass(try await provided(identity, provide), to: &sink, &meter)
         }
-        guard sink.count > 0 else { throw DownloadError(.empty, "there are no bytes") }
+        guard sink.count > 0 else { throw DownloadError(.empty, "the data is empty") }
     }
 
     private func provided(_ identity: String, _ provide: @Sendable () async throws -> Data) async throws -> Data {
@@ -59,7 +59,8 @@ struct LocalReader: Sendable {
 
     private func pass(_ data: Data, to sink: inout some ContentSink, _ meter: inout ProgressMeter) async throws {
         guard data.count <= maximumByteCount else {
-            throw DownloadError(.tooLarge, "the source has \(data.count) bytes, more than \(maximumByteCount)")
+            throw DownloadError(
+                .tooLarge, "the data of \(data.count) bytes exceeds the limit of \(maximumByteCount) bytes")
         }
         meter.mark(DownloadProgress(received: 0, expected: data.count))
         try await sink.append(data)
@@ -97,15 +98,16 @@ struct LocalReader: Sendable {
         let reason =
             switch scheme {
             case "": "it has no scheme"
-            case "file": "the file is on another machine"
+            case "file": "the file URL names a remote host"
             default: "the scheme '\(scheme)' is not supported"
             }
         return DownloadError(
-            .unsupportedURL, "cannot load \(url.shown): \(reason); http, https, file and data URLs can be loaded")
+            .unsupportedURL, "cannot load \(url.shown): \(reason); supported schemes: http, https, file, data")
     }
 
     private static func tooLarge(_ path: String, _ count: Int, _ limit: Int) -> DownloadError {
-        DownloadError(.tooLarge, "\(path) has \(count) bytes or more; the limit is \(limit)")
+        DownloadError(
+            .tooLarge, "cannot read \(path): its size of at least \(count) bytes exceeds the limit of \(limit) bytes")
     }
 }
 
@@ -123,7 +125,7 @@ private final class LocalFile: Sendable {
     /// - Throws: ``DownloadError`` `invalidSource` or `unreadableFile`.
     init(_ path: String) throws(DownloadError) {
         // The system would end the path at the zero byte and open another file.
-        guard !path.utf8.contains(0) else { throw DownloadError(.invalidSource, "the path has a zero byte in it") }
+        guard !path.utf8.contains(0) else { throw DownloadError(.invalidSource, "the path contains a zero byte") }
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else { throw Self.unreadable(path, errno) }
         var status = stat()
@@ -171,7 +173,7 @@ private enum DataURL {
     /// - Throws: ``DownloadError`` `invalidSource`.
     static func decode(_ text: String) throws(DownloadError) -> Data {
         guard text.prefix(5).lowercased() == "data:", let comma = text.firstIndex(of: ",") else {
-            throw DownloadError(.invalidSource, "not a data URL: it has no comma")
+            throw DownloadError(.invalidSource, "invalid data URL: it has no comma")
         }
         let header = text[text.index(text.startIndex, offsetBy: 5)..<comma]
         let isBase64 =
@@ -186,7 +188,7 @@ private enum DataURL {
         let isWhole = encoded.count % 4 != 1 && !encoded.contains(padding)
         encoded += Data(repeating: padding, count: (4 - encoded.count % 4) % 4)
         guard isWhole, let data = Data(base64Encoded: encoded) else {
-            throw DownloadError(.invalidSource, "the data URL's base64 is damaged")
+            throw DownloadError(.invalidSource, "invalid data URL: malformed base64")
         }
         return data
     }

@@ -24,7 +24,7 @@ final class PolicyTransport: Sendable {
         guard let modify = configuration.modifyRequest else { return request }
         guard let modified = try await ConfigurationHook.run("the request modifier", { try await modify(request) })
         else {
-            throw DownloadError(.declined, "the app declined the request for \(request.url.shown)")
+            throw DownloadError(.declined, "the request modifier rejected the request for \(request.url.shown)")
         }
         return modified
     }
@@ -56,10 +56,12 @@ final class PolicyTransport: Sendable {
     }
 
     private func check(_ head: HTTPResponseHead) throws(DownloadError) {
-        if head.status == 304 { throw DownloadError(.notModified, "\(head.url.shown) has not changed", head: head) }
+        if head.status == 304 {
+            throw DownloadError(.notModified, "\(head.url.shown) was not modified (status 304)", head: head)
+        }
         if head.isRedirect {
             throw DownloadError(
-                .badRedirect, "the server redirects without saying where: \(head.url.shown)", head: head)
+                .badRedirect, "the redirect has no Location: \(head.url.shown)", head: head)
         }
         guard configuration.acceptsStatus(head.status) else {
             throw DownloadError(
@@ -73,7 +75,7 @@ final class PolicyTransport: Sendable {
     ) async throws -> HTTPResponseHead {
         guard let modified = try await ConfigurationHook.run("the response modifier", { try await modify(head) }) else {
             throw DownloadError(
-                .declined, "the app declined the response of \(head.url.shown)", head: head)
+                .declined, "the response modifier rejected the response from \(head.url.shown)", head: head)
         }
         return modified
     }

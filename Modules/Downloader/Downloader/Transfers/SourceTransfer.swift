@@ -235,31 +235,33 @@ struct SourceTransfer<Sink: ContentSink> {
 private enum TransferFailure {
     @inline(never)
     static func part(_ head: HTTPResponseHead) -> any Error {
-        DownloadError(.transport(.invalidResponse), "the server sends a part, and was asked for the whole", head: head)
+        DownloadError(
+            .transport(.invalidResponse), "the server sent partial content for a request without a range", head: head)
     }
 
     @inline(never)
     static func declaredTooLarge(_ count: Int, _ limit: Int, _ head: HTTPResponseHead) -> any Error {
-        DownloadError(.tooLarge, "the server declares \(count) bytes, more than \(limit)", head: head)
+        DownloadError(
+            .tooLarge, "the declared length of \(count) bytes exceeds the limit of \(limit) bytes", head: head)
     }
 
     @inline(never)
     static func tooLarge(_ limit: Int, _ head: HTTPResponseHead) -> any Error {
-        DownloadError(.tooLarge, "the content has more than \(limit) bytes", head: head)
+        DownloadError(.tooLarge, "the content exceeds the limit of \(limit) bytes", head: head)
     }
 
     @inline(never)
     static func tooMany(_ expected: Int) -> any Error {
-        HTTPTransportError(.invalidResponse, "more than the \(expected) declared bytes have arrived")
+        HTTPTransportError(.invalidResponse, "received more than the declared \(expected) bytes")
     }
 
     @inline(never)
     static func tooFew(_ count: Int, _ expected: Int) -> any Error {
-        HTTPTransportError(.connectionLost, "\(count) of \(expected) declared bytes have arrived")
+        HTTPTransportError(.connectionLost, "the connection ended after \(count) of \(expected) bytes")
     }
 
     @inline(never)
     static func empty(_ head: HTTPResponseHead) -> any Error {
-        DownloadError(.empty, "there are no bytes", head: head)
+        DownloadError(.empty, "the data is empty", head: head)
     }
 }

@@ -111,7 +111,7 @@ enum LargePages {
     private static func map(_ byteCount: Int) -> UnsafeMutableRawPointer {
         guard let start = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             start != MAP_FAILED
-        else { fatalError("there is no memory for \(byteCount) bytes of the cache's index") }
+        else { fatalError("cannot allocate \(byteCount) bytes for the cache index: out of memory") }
         return start
     }
 
