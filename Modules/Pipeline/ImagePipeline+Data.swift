@@ -24,7 +24,7 @@ extension ImagePipeline {
         _ = try await originalData(for: request, priority)
         await disk.flushEntry(request.originalKey)
         guard await hasBytesOnDisk(request) else {
-            throw PipelineError(.notStored, "the bytes were loaded, and no cache on disk has stored them")
+            throw PipelineError(.notStored, "the data was downloaded, but no disk cache stored it")
         }
         return true
     }
