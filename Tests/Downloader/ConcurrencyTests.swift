@@ -79,10 +79,11 @@ struct ConcurrencyTests {
     }
 
     @Test func `transfers that fail or are cancelled give their place back`() async throws {
+        let isOpen = Guarded(false)
         let downloader = downloader(
             FakeTransport { request in
                 if request.url.path == "/fail" { throw HTTPTransportError(.timedOut, "late") }
-                await Interleaving.giveWay()
+                try await isOpen.wait { $0 }
                 return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data([1])))
             }, width: 2)
         let tasks = (0..<300).map { number in
@@ -91,6 +92,7 @@ struct ConcurrencyTests {
             if number % 5 == 0 { task.cancel() }
             return task
         }
+        isOpen.change { $0 = true }
         for (number, task) in tasks.enumerated() {
             if number % 7 == 0 { task.cancel() }
             _ = await task.result

@@ -206,11 +206,15 @@ struct HTTPBodyPipeTests {
         for round in 0..<300 {
             let pipe = HTTPBodyPipe(onSpace: {}, onCancel: {})
             let reader = Task { try await HTTPBody(pipe).collect(limit: 1000) }
+            let writeCount = Guarded(0)
             let writer = Task {
-                for _ in 0..<5 { _ = [UInt8](repeating: 0, count: 100).withUnsafeBytes { pipe.write($0) } }
+                for _ in 0..<5 {
+                    _ = [UInt8](repeating: 0, count: 100).withUnsafeBytes { pipe.write($0) }
+                    writeCount.change { $0 += 1 }
+                }
                 pipe.finish()
             }
-            for _ in 0..<round % 5 { await letOthersRun() }
+            try await writeCount.wait { $0 >= round % 6 }
             reader.cancel()
             do {
                 #expect(try await reader.value.count == 500)

@@ -119,9 +119,11 @@ struct CoalescingTests {
     }
 
     @Test func `joining and leaving at random, everybody who stays has the right image`() async throws {
+        let isOpen = Guarded(false)
         let stack = Stack(
             FakeDownloader { request, _ in
-                for _ in 0..<3 { await letOthersRun() }
+                // The first downloads wait until every request has been made.
+                try await isOpen.wait { $0 }
                 try Task.checkCancellation()
                 guard case .http(let http) = request.source else { return Download(data: Data()) }
                 return Download(data: level(Int(http.url.path.dropFirst()) ?? 0))
@@ -135,6 +137,7 @@ struct CoalescingTests {
             if number % 5 == 0 { task.cancel() }
             return task
         }
+        isOpen.change { $0 = true }
         for (number, task) in tasks.enumerated() {
             if number % 5 == 1 { task.cancel() }
             do {

@@ -188,6 +188,7 @@ struct CoalescerTests {
                     runs.change { $0 += 1 }
                     for step in 0..<number % 7 {
                         report(step)
+                        // Yields, because an event could wait for work that only this work's end lets begin.
                         await Interleaving.giveWay()
                     }
                     try Task.checkCancellation()

@@ -100,6 +100,21 @@ package final class ChildProcess: Sendable {
         }
     }
 
+    /// Returns when a signal has stopped the process. Throws if the process ends first.
+    package func waitUntilStopped() async throws {
+        try await Self.waiters.run { [self] in
+            var info = siginfo_t()
+            // The status stays, so that `wait()` finds an end.
+            while waitid(P_PID, id_t(id), &info, WSTOPPED | WEXITED | WNOWAIT) < 0 {
+                guard errno == EINTR else { throw CallError(call: "waitid", number: errno) }
+            }
+            guard info.si_code == Self.hasStopped else { throw CallError(call: "stopping", number: info.si_code) }
+        }
+    }
+
+    /// CLD_STOPPED, whose type differs between C libraries.
+    private static let hasStopped: Int32 = 5
+
     private static func withCStrings<Result>(
         _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
     ) -> Result {

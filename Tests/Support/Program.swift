@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import Testing
 
 /// Runs an executable of the package as a person would, and keeps what it printed.
 package struct Program: Sendable {
@@ -49,13 +50,40 @@ package struct Program: Sendable {
         let output: URL?
         let problems: URL
 
+        /// Returns once the condition holds, which is about files that the program writes. Records a failure of the test
+        /// and throws if the program ends first, or if the condition does not hold within the time of ``eventually``.
+        ///
+        /// A poll, because files of another process signal nothing that all systems report.
+        package func waitUntil(
+            _ comment: Comment, location: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
+        ) async throws {
+            try await eventually(
+                {
+                    // In this order: a program may end right after it has met the condition.
+                    let isRunning = process.isRunning
+                    if try condition() { return true }
+                    try #require(isRunning, "the program ended first: \(comment)", sourceLocation: location)
+                    return false
+                }, comment, location: location)
+        }
+
+        /// The bytes that the program has written to standard output so far.
+        package var outputSoFar: String { get throws { try output.map(Self.text) ?? "" } }
+
+        /// The bytes that the program has written to standard error so far.
+        package var problemsSoFar: String { get throws { try Self.text(of: problems) } }
+
+        private static func text(of file: URL) throws -> String {
+            String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        }
+
         /// Returns when it has ended. To be called once.
         package func outcome() async throws -> Outcome {
             let status = try await process.wait()
             return Outcome(
                 status: status,
-                output: try output.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) } ?? "",
-                problems: String(decoding: try Data(contentsOf: problems), as: UTF8.self))
+                output: try outputSoFar,
+                problems: try problemsSoFar)
         }
     }
 }

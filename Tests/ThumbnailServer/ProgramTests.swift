@@ -56,10 +56,7 @@ struct ProgramTests {
     @Test(arguments: [SIGTERM, SIGINT])
     func `a signal ends it well`(number: Int32) async throws {
         let running = try program.start(["--listen", "127.0.0.1:0", "--no-cache"])
-        let output = running.folder.url.appending(path: "output")
-        while try !String(decoding: Data(contentsOf: output), as: UTF8.self).hasSuffix("\n") {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await running.waitUntil("the server listens") { try running.outputSoFar.hasSuffix("\n") }
         running.process.send(number)
         let outcome = try await running.outcome()
         #expect(outcome.status == 0 && outcome.problems == "")

@@ -108,8 +108,8 @@ struct InterruptionTests {
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
         let run = try alcedo.start(
             ["convert", "--json", "--no-cache", "--jobs", "8", "--format", "webp", "--output", output.path] + many)
-        while try FileManager.default.contentsOfDirectory(atPath: output.path).count < 3 {
-            try await Task.sleep(for: .milliseconds(2))
+        try await run.waitUntil("three files are written") {
+            try FileManager.default.contentsOfDirectory(atPath: output.path).count >= 3
         }
 
         run.process.send(SIGINT)
@@ -158,12 +158,13 @@ struct InterruptionTests {
             output: .file("/dev/null"), problems: .file(problems.path))
         close(pipe.outside)
         // It has taken the line when there is room for one again.
-        var waiting = Int32(1)
         _ = write(pipe.inside, "a", 1)
-        while waiting > 0 {
-            try #require(ioctl(pipe.inside, UInt(FIONREAD), &waiting) == 0)
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        try await eventually(
+            {
+                var waiting = Int32(1)
+                try #require(process.isRunning && ioctl(pipe.inside, UInt(FIONREAD), &waiting) == 0)
+                return waiting == 0
+            }, "the command does not read its input")
 
         process.send(SIGINT)
 
@@ -187,16 +188,13 @@ struct InterruptionTests {
         }
 
         let program = try bench.start(words + locations)
-        while !files().contains(where: { $0.contains("/unfinished/") }) {
-            try #require(program.process.isRunning)
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        try await program.waitUntil("a file is being written") { files().contains { $0.contains("/unfinished/") } }
         program.process.send(signal)
 
         let outcome = try await program.outcome()
         #expect(outcome.status == 128 + signal && outcome.problems == "alcedo-bench: interrupted\n")
         // A shell takes away what the process has left.
-        while !files().isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+        try await eventually({ files().isEmpty }, "the benchmark's files stay")
     }
 
     @Test func `a benchmark that is broken off ends the processes that it has started`() async throws {
@@ -211,10 +209,7 @@ struct InterruptionTests {
         }
 
         let program = try bench.start(["disk-cache", "--entries", "1", "--rounds", "1"])
-        while try workers().isEmpty {
-            try #require(program.process.isRunning)
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        try await program.waitUntil("a worker runs") { try !workers().isEmpty }
         program.process.send(SIGTERM)
 
         #expect(try await program.outcome().status == 128 + SIGTERM)

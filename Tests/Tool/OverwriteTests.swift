@@ -143,7 +143,7 @@ struct OverwriteTests {
         let run = try alcedo.start(
             ["convert", "--no-cache", "--timeout", "300", "--format", "webp", "--output", output.path]
                 + many + [stalled])
-        while try names().count < 3 { try await Task.sleep(for: .milliseconds(2)) }
+        try await run.waitUntil("three files are written") { try names().count >= 3 }
 
         run.process.send(signal)
 

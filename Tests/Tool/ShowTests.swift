@@ -161,7 +161,7 @@ struct ShowTests {
         kill(process.id, SIGTSTP)
         _ = try await terminal.read(until: "\u{1B}[?25h")
         // It stops a moment after that; going on any earlier, it would stop for ever.
-        while try !isStopped(process) { try await Task.sleep(for: .milliseconds(5)) }
+        try await process.waitUntilStopped()
         kill(process.id, SIGCONT)
         _ = try await terminal.read(until: "\u{1B}[?25l")
         // It plays on.
@@ -173,11 +173,6 @@ struct ShowTests {
     }
 
     /// Source: proc(5), the state behind the name in parentheses.
-    private func isStopped(_ process: ChildProcess) throws -> Bool {
-        let status = try String(contentsOfFile: "/proc/\(process.id)/stat", encoding: .utf8)
-        return status.split(separator: ")").last?.hasPrefix(" T") ?? false
-    }
-
     @Test func `an animation that was begun in a small terminal grows with it`() async throws {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 8, rows: 5)

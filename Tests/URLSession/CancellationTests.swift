@@ -99,7 +99,8 @@ struct CancelStress {
                         let response = try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
                         return try await response.body.collect(limit: 1 << 20)
                     }
-                    // No sleep, which is too coarse; no number of turns, which take minutes where the threads are busy.
+                    // Yields for a random time, because cancellation must be right at any instant, not at certain events.
+                    // A sleep is too coarse, and a number of yields takes minutes where the threads are busy.
                     await Interleaving.giveWay(for: delay)
                     if patience % 2 == 0 { task.cancel() }
                     do {

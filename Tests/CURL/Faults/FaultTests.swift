@@ -186,20 +186,18 @@ struct FaultTests {
         #expect(try await direct.body.collect(limit: 100) == Data("direct".utf8))
     }
 
-    @Test func `cancelling reaches the socket within five milliseconds`() async throws {
-        let origin = try LoopbackOrigin { _ in .endless() }
+    @Test func `cancelling a body whose server has gone silent closes the connection`() async throws {
+        let origin = try LoopbackOrigin { _ in
+            OriginReply(body: Data(count: 100_000)).stalling(at: .afterBody(1_000))
+        }
         defer { origin.stop() }
         let transport = CURLTransport()
-        var fastest = Duration.seconds(60)
-        // The best of many: the rest is other tests' work.
-        for round in 1...500 where fastest >= .milliseconds(5) {
+        for round in 1...50 {
+            // Longer than the test may take, so only the cancellation can close the connection.
             let response = try await transport.send(
-                HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
-            let start = ContinuousClock.now
+                HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(3_600)))
             response.body.cancel()
             try await origin.waitForDisconnects(count: round)
-            fastest = min(fastest, .now - start)
         }
-        #expect(fastest < .milliseconds(5))
     }
 }

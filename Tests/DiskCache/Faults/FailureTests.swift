@@ -67,13 +67,15 @@ struct FailureTests {
     @Test func `a directory that vanishes again and again loses entries, never gives wrong ones`() async throws {
         let url = directory.url.appending(path: "cache")
         let cache = FileDiskCache(directory: url)
+        let stepCount = Guarded(0)
         let remover = Task {
-            for _ in 0..<50 {
+            for round in 0..<50 {
+                try await stepCount.wait { $0 >= round * 4 }
                 try? FileManager.default.removeItem(at: url)
-                await Interleaving.giveWay()
             }
         }
         for step in 0..<200 {
+            stepCount.change { $0 = step }
             do {
                 try await cache.store(bytes(100, seed: step % 7), for: key("\(step % 7)"))
             } catch let error as DataCacheError {
@@ -82,7 +84,7 @@ struct FailureTests {
             let found = await cache.data(for: key("\(step % 7)"))
             #expect(found == nil || found == bytes(100, seed: step % 7))
         }
-        await remover.value
+        try await remover.value
         try await cache.store(bytes(5), for: key("end"))
         #expect(await cache.data(for: key("end")) == bytes(5))
     }

@@ -135,10 +135,9 @@ struct TwoProcessTests {
             #expect(await cache.data(for: key("nobody")) == nil)
             #expect(await cache.items().count == 10)
             if TestLength.isFull {
-                let start = ContinuousClock.now
+                // It fails while the other process still has the index.
                 let error = await #expect(throws: DataCacheError.self) { try await store.value }
                 #expect(error?.code == .failed)
-                #expect(ContinuousClock.now - start < .seconds(30))
             }
 
             kill(try #require(process), SIGKILL)

@@ -109,11 +109,13 @@ struct Storm: Sendable {
             }
             if waiter % 501 == 0 {
                 downloader.isPaused = true
+                // Yields, because transfers in progress may or may not end during the pause. Any order must pass.
                 await Interleaving.giveWay(times: 10)
                 downloader.isPaused = false
             }
             // Some wait in the line, most do not.
             try await eventually { downloader.transferCounts.waiting <= 60 }
+            // Yields, so that the four workers alternate in varying order. Any order must pass.
             if waiter % 3 == 0 { await Interleaving.giveWay() }
         }
         downloader.isPaused = false

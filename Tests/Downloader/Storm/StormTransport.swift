@@ -13,6 +13,7 @@ struct StormTransport: HTTPTransport {
             attempts[number, default: 0] += 1
             return attempts[number] ?? 0
         }
+        // Yields, so that responses come in varying order. Any order must pass.
         await Interleaving.giveWay(times: (number + attempt) % 7)
         try Task.checkCancellation()
         let (status, fields, body) = StormContent.response(number, range: request.fields["Range"])
@@ -44,6 +45,7 @@ struct StormTransport: HTTPTransport {
         init(_ body: ScriptedBody, turns: Int) { (self.body, self.turns) = (body, turns) }
 
         func next() async throws -> Data? {
+            // Yields, as above, between the pieces of a body.
             await Interleaving.giveWay(times: turns)
             return try await body.next()
         }

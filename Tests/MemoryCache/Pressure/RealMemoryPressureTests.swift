@@ -50,7 +50,8 @@ struct RealMemoryPressureTests {
             for round in 0..<100 {
                 let source = SystemMemoryPressureSource(configuration: .init(interval: .milliseconds(1)))
                 let observation = Observation(source.observe { _ in }, source.observe { _ in })
-                // Some stop before their thread has begun, some while it works.
+                // Some stop before their thread has begun, some while it works. Yields and a sleep, because a source on the
+                // real system signals neither. Any order must pass.
                 if round % 3 == 0 { await letOthersRun() }
                 if round % 10 == 0 { try await Task.sleep(for: .milliseconds(2)) }
                 observation.end()

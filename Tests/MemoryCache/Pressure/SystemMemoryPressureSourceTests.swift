@@ -152,16 +152,18 @@ struct SystemMemoryPressureSourceTests {
     @Test func `observers that come and go on many threads leave none behind`() async throws {
         let system = WatchedSystem()
         system.setUse(.warning)
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    for _ in 0..<50 {
+                    for round in 0..<50 {
                         let observation = system.observe()
-                        await letOthersRun()
+                        // Some stop before their thread has begun, some while it watches.
+                        if round.isMultiple(of: 2) { try await system.figures.wait { $0.threadCount > 0 } }
                         observation.end()
                     }
                 }
             }
+            try await group.waitForAll()
         }
         try await eventually { system.figures.value.threadCount == 0 }
         #expect(system.seen.value.allSatisfy { $0 == .warning })

@@ -20,6 +20,7 @@ struct RandomLoadTests {
                 for step in 0..<5 {
                     progress(DownloadProgress(received: step, expected: nil))
                     _ = request.priority.value
+                    // Yields, so that requests join, rise and are cancelled between the steps of a download.
                     await letOthersRun()
                 }
                 try Task.checkCancellation()
@@ -46,6 +47,7 @@ struct RandomLoadTests {
             if let other = tasks.randomElement(using: &random) {
                 other.task.priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
             }
+            // Yields, so that some requests find a load in progress and others none. Any order must pass.
             if number % 7 == 0 { await letOthersRun() }
             if number % 500 == 499 { await stack.pipeline.cache.remove(request, allVariants: true) }
         }

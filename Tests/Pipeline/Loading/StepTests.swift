@@ -202,6 +202,7 @@ struct StepTests {
                 for step in 1...8 as ClosedRange<UInt8> {
                     let request = try web("a") { $0.processors = [Brighten(step: step)] }
                     group.addTask {
+                        // Yields, because the race is between a load's last steps, which signal nothing.
                         for _ in 0..<step { await letOthersRun() }
                         _ = try await stack.load(request)
                     }

@@ -10,6 +10,8 @@ final class FaultyDataCache: MeasurableDataCache {
     struct Entries: Sendable {
         var list: [(key: ImageKey, entry: CachedData)] = []
         var extraSize = 0
+        /// The tasks that stored the entries.
+        var writers: [ImageKey: Int] = [:]
 
         init() {}
 
@@ -65,11 +67,19 @@ final class FaultyDataCache: MeasurableDataCache {
         }
         if fault == .dropsEmptyEntries, size == 0 { return }
         if fault == .keepsWhatItShouldReplace, storage.value.list.contains(where: { $0.key == key }) { return }
-        if fault == .tearsEntries, let old = storage.value.list.first(where: { $0.key == key })?.entry {
-            put(CachedData(entry.data.prefix(entry.data.count / 2) + old.data.dropFirst(entry.data.count / 2)), key)
-            for _ in 0..<20 { await letOthersRun() }
+        put(fault == .tearsEntries ? torn(entry, key) : entry, key)
+    }
+
+    /// Returns a mixture with the stored entry if another task stored that one; otherwise the entry itself.
+    private func torn(_ entry: CachedData, _ key: ImageKey) -> CachedData {
+        let writer = withUnsafeCurrentTask { $0?.hashValue ?? 0 }
+        return storage.change { entries in
+            let previous = entries.writers.updateValue(writer, forKey: key)
+            guard let previous, previous != writer, let old = entries.list.first(where: { $0.key == key })?.entry
+            else { return entry }
+            let half = entry.data.count / 2
+            return CachedData(entry.data.prefix(half) + old.data.dropFirst(half))
         }
-        put(entry, key)
     }
 
     private func put(_ entry: CachedData, _ key: ImageKey) {

@@ -76,14 +76,17 @@ struct RestartTests {
         }
     }
 
-    /// Asks for pages, changes them, and checks that whatever comes is whole and for the request.
-    private static func work(_ disk: Disk, in path: String, seed: UInt64, steps: Int) async throws {
+    /// Requests pages, changes them, and checks that each response is whole and matches its request.
+    private static func work(
+        _ disk: Disk, in path: String, seed: UInt64, steps: Int, onStep: (Int) -> Void = { _ in }
+    ) async throws {
         var random = SeededGenerator(seed: seed)
         let clock = ManualClock(now: start)
         let cache = CachingTransport(
             wrapping: server(firstVersion: Int(seed) * 1_000_000), store: DataResponseStore(disk.make(path)),
             clock: clock)
-        for _ in 0..<steps {
+        for step in 0..<steps {
+            onStep(step)
             let page = "page-\(Int.random(in: 0..<pageCount, using: &random))"
             let language = ["en", "de", "fr"].randomElement(using: &random) ?? ""
             if Int.random(in: 0..<15, using: &random) == 0 {
@@ -183,12 +186,15 @@ struct RestartTests {
                 await #expect(processExitsWith: .failure) {
                     [path = path as String, name = name as String, round = round as Int] in
                     let disk = try #require(Disk(rawValue: name))
+                    let stepCount = Guarded(0)
                     Task.detached {
-                        // Somewhere in the middle of the work, another place each time.
-                        try? await Task.sleep(for: .milliseconds(60 + round * 45))
+                        // In the middle of a step, because the work continues meanwhile.
+                        try? await stepCount.wait { $0 >= 50 * (round + 1) }
                         abort()
                     }
-                    try await Self.work(disk, in: path, seed: UInt64(round + 4), steps: .max)
+                    try await Self.work(disk, in: path, seed: UInt64(round + 4), steps: .max) { step in
+                        stepCount.change { $0 = step }
+                    }
                 }
             }
             try await Self.work(disk, in: path, seed: 9, steps: 100)
