@@ -12,7 +12,7 @@ import Testing
     }
 
     /// The loop may take both commands before the canceller goes on, and looks then.
-    @Test func `a cancelled exchange is settled before the loop hears of it`() throws {
+    @Test func `a cancelled exchange is settled before the loop processes it`() throws {
         let seen = Guarded<[Bool]>([])
         let exchange = CURLExchange(try Self.request("http://h/"), onSpace: { _ in }) { exchange in
             seen.change { $0.append(exchange.isSettled) }

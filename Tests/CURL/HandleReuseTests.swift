@@ -24,7 +24,7 @@ struct HandleReuseTests {
         ]
     }
 
-    @Test func `a request has nothing of those before it on the same connection`() async throws {
+    @Test func `a request carries nothing from earlier requests on the connection`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello") }
         defer { origin.stop() }
         var options = CURLOptions()

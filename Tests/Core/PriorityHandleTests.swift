@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct PriorityHandleTests {
-    @Test func `those who observe are told of changes, and of nothing else`() async {
+    @Test func `observers are called for changes only`() async {
         let priority = PriorityHandle(.low)
         let seen = Guarded<[LoadPriority]>([])
         await priority.observing {
@@ -21,7 +21,7 @@ struct PriorityHandleTests {
         #expect(priority.value == .normal)
     }
 
-    @Test func `of numbered changes the one with the highest number stays, whatever their order`() {
+    @Test func `the numbered change with the highest number stays, in any order`() {
         let priority = PriorityHandle(.normal)
         priority.set(.high, version: 2)
         priority.set(.low, version: 1)
@@ -30,7 +30,7 @@ struct PriorityHandleTests {
         #expect(priority.value == .veryLow)
     }
 
-    @Test func `work is as urgent as the most urgent who wait for it`() async throws {
+    @Test func `work has the highest priority of its waiters`() async throws {
         let coalescer = Coalescer<String, Never, Int>()
         let live = Guarded<PriorityHandle?>(nil)
         let isDone = Guarded(false)
@@ -62,7 +62,7 @@ struct PriorityHandleTests {
         #expect(try await one.value == 1)
     }
 
-    @Test func `work that is shut down ends with the error, for those who come later too`() async throws {
+    @Test func `work that is shut down ends with the error, also for later waiters`() async throws {
         struct Closed: Error {}
         let coalescer = Coalescer<String, Never, Int>()
         let hasBegun = Guarded(false)
@@ -101,7 +101,7 @@ struct PriorityHandleTests {
         #expect(order.value == [2, 1, 0])
     }
 
-    @Test func `who waits for bytes is let in first when the most urgent`() async throws {
+    @Test func `the waiter with the highest priority reserves bytes first`() async throws {
         let budget = ByteBudget(limit: 10)
         let order = Guarded<[Int]>([])
         #expect(budget.reserveNow(10))

@@ -19,7 +19,7 @@ struct TrimObserversTests {
         return observers.add(Holder(inner).record)
     }
 
-    @Test func `the end of an observation ends another that its handler holds`() {
+    @Test func `ending an observation may end another that its handler references`() {
         let count = Guarded(0)
         var outer: (any Sendable)? = observeNested(count)
         observers.tell(report)

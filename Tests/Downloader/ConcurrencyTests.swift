@@ -14,7 +14,7 @@ struct ConcurrencyTests {
         Downloader(transport: transport, configuration: .init(maxConcurrentDownloads: width))
     }
 
-    @Test func `no more transfers run at once than are allowed`() async throws {
+    @Test func `the number of concurrent transfers is limited`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, width: 3)
         // An immediate task waits for a transfer, or has begun one, when it returns here.
@@ -36,7 +36,7 @@ struct ConcurrencyTests {
         #expect(transport.requests.count == 10)
     }
 
-    @Test func `six run at once where nobody says otherwise`() async throws {
+    @Test func `six transfers run concurrently by default`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = Downloader(transport: transport)
         for number in 0..<10 { downloader.start(DownloadRequest(try web("http://h/\(number)"))) { _ in } }
@@ -46,7 +46,7 @@ struct ConcurrencyTests {
         #expect(transport.requests.count == 6)
     }
 
-    @Test func `a source that is no server waits for none`() async throws {
+    @Test func `local sources do not wait for a slot`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, width: 1)
         let stalled = Task { try await downloader.download(web("http://h/stalled")) }
@@ -59,7 +59,7 @@ struct ConcurrencyTests {
         await #expect(throws: CancellationError.self) { try await stalled.value }
     }
 
-    @Test func `one who is cancelled while it waits for its turn takes nobody's place`() async throws {
+    @Test func `a request cancelled while it waits takes no slot`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, width: 1)
         let plug = Task { try await downloader.download(web("http://h/plug")) }
@@ -78,7 +78,7 @@ struct ConcurrencyTests {
         #expect(transport.requests.map(\.url.path) == ["/plug", "/next"])
     }
 
-    @Test func `transfers that fail or are cancelled give their place back`() async throws {
+    @Test func `failed and cancelled transfers release their slots`() async throws {
         let isOpen = Guarded(false)
         let downloader = downloader(
             FakeTransport { request in

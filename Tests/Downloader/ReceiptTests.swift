@@ -28,14 +28,14 @@ struct ReceiptTests {
         return downloader.start(request) { [outcomes] in outcomes.record(name ?? path, $0.map(\.data.count)) }
     }
 
-    @Test func `a completion is called once, with what came`() async throws {
+    @Test func `a completion is called once with the outcome`() async throws {
         let downloader = downloader(FakeTransport(body: Data(count: 5)))
         try start("a", on: downloader)
         try await outcomes.waitFor(1)
         #expect(outcomes.texts == ["a": ["5 bytes"]])
     }
 
-    @Test func `a receipt cancels one of many, at once, and the last ends the transfer`() async throws {
+    @Test func `a receipt cancels one waiter at once, and the last one cancels the transfer`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport)
         let first = try start("a", on: downloader, as: "first")
@@ -55,7 +55,7 @@ struct ReceiptTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func `a receipt of an ended download does nothing`() async throws {
+    @Test func `a receipt of a finished download does nothing`() async throws {
         let downloader = downloader(FakeTransport(body: Data("x".utf8)))
         let receipt = try start("a", on: downloader)
         try await outcomes.waitFor(1)
@@ -83,7 +83,7 @@ struct ReceiptTests {
         #expect(outcomes.texts == ["one": ["1 bytes"], "other": ["1 bytes"]])
     }
 
-    @Test func `priorities decide who is next, and can change while waiting`() async throws {
+    @Test func `priorities decide the order and can change while requests wait`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, .init(maxConcurrentDownloads: 1))
         try start("plug", on: downloader)
@@ -107,7 +107,7 @@ struct ReceiptTests {
             transport.requests.map(\.url.path) == ["/plug", "/raised", "/joined", "/normal", "/lowered"])
     }
 
-    @Test func `while the queue is paused nothing begins, and what runs goes on`() async throws {
+    @Test func `while the queue is paused nothing begins, and transfers in progress continue`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport)
         try start("runs", on: downloader)
@@ -128,7 +128,7 @@ struct ReceiptTests {
         #expect(outcomes.texts["waits"] == ["1 bytes"])
     }
 
-    @Test func `all are cancelled, and later ones begin as ever`() async throws {
+    @Test func `cancelling all downloads does not affect later ones`() async throws {
         let downloader = downloader(.waiting(on: clock), .init(maxConcurrentDownloads: 2))
         for path in ["a", "b", "c", "d"] { try start(path, on: downloader) }
         let task = Task.immediate { try await downloader.download(web("http://h/a")) }
@@ -145,7 +145,7 @@ struct ReceiptTests {
         #expect(outcomes.texts["e"] == ["1 bytes"])
     }
 
-    @Test func `a shut downloader has ended its transfers, and refuses further ones`() async throws {
+    @Test func `a downloader that is shut down ends its transfers and refuses new ones`() async throws {
         let hasEnded = Guarded(0)
         let transport = FakeTransport { [clock] _ in
             defer { hasEnded.change { $0 += 1 } }
@@ -169,7 +169,7 @@ struct ReceiptTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func `who waits for a downloader that is let go is told`() throws {
+    @Test func `waiters of a released downloader receive an error`() throws {
         do {
             let downloader = downloader(FakeTransport(body: Data("x".utf8)))
             downloader.isPaused = true
@@ -179,7 +179,7 @@ struct ReceiptTests {
         #expect(outcomes.texts == ["a": ["cancelled"], "b": ["cancelled"]])
     }
 
-    @Test func `a rate spreads beginnings over time, and one timer serves all`() async throws {
+    @Test func `a rate limit spreads starts over time with one timer`() async throws {
         let downloader = downloader(
             FakeTransport(body: Data("x".utf8)),
             .init(maxConcurrentDownloads: 100, rate: DownloadRate(perSecond: 10, burst: 2)))
@@ -195,7 +195,7 @@ struct ReceiptTests {
         #expect(downloader.transferCounts == (0, 0))
     }
 
-    @Test func `who waits for the rate is cancelled at once, and the timer with the last`() async throws {
+    @Test func `a waiter for the rate limit is cancelled at once, and the timer with the last one`() async throws {
         let downloader = downloader(
             FakeTransport(body: Data("x".utf8)), .init(rate: DownloadRate(perSecond: 0.001, burst: 1)))
         try start("a", on: downloader)
@@ -209,7 +209,7 @@ struct ReceiptTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `hosts have slots of their own`() async throws {
+    @Test func `each host has its own slots`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(
             transport, .init(maxConcurrentDownloads: 4, maxConcurrentDownloadsPerHost: 1))
@@ -236,7 +236,7 @@ struct ReceiptTests {
         return downloader(transport, configuration)
     }
 
-    @Test func `who is cancelled while its request is modified has its outcome at once`() async throws {
+    @Test func `a waiter cancelled while its request is modified has its outcome at once`() async throws {
         let transport = FakeTransport(body: Data("x".utf8))
         let downloader = modifying(transport)
         let receipt = try start("a", on: downloader)
@@ -255,7 +255,7 @@ struct ReceiptTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func `who is cancelled while its modified request joins the others has its outcome at once`() async throws {
+    @Test func `a waiter cancelled while its modified request joins others has its outcome at once`() async throws {
         let modified = Guarded(-1)
         var configuration = Downloader.Configuration(maxConcurrentDownloads: 10_000)
         configuration.modifyRequest = { request in
@@ -278,7 +278,7 @@ struct ReceiptTests {
         }
     }
 
-    @Test func `a priority that changes while the request is modified counts`() async throws {
+    @Test func `a priority changed while the request is modified takes effect`() async throws {
         let transport = FakeTransport { [clock] request in
             #expect(request.fields["X-Token"] == "t")
             if request.url.path == "/plug" { try await clock.sleep(for: .seconds(9)) }
@@ -299,7 +299,7 @@ struct ReceiptTests {
         #expect(transport.requests.map(\.url.path) == ["/plug", "/low", "/normal"])
     }
 
-    @Test func `a modifier that declines or fails is the outcome`() async throws {
+    @Test func `a modifier that declines or fails determines the outcome`() async throws {
         var configuration = Downloader.Configuration()
         configuration.modifyRequest = { request in
             if request.url.path == "/odd" { throw HTTPTransportError(.failed, "odd") }

@@ -91,7 +91,7 @@
             #expect(Set(bound.map(\.position)).count == bound.count)
         }
 
-        @Test func `a cell hears nothing of an item that is taken and given back at once`() throws {
+        @Test func `a cell whose item is assigned and removed at once does not load`() throws {
             let log = Log()
             let factory = CellFactory { Cell(log) }
             let list = try list(factory.factory, count: 5, isGrid: true)
@@ -119,7 +119,7 @@
             #expect(factory.boundCells.count == 5)
         }
 
-        @Test func `cells end with the list`() throws {
+        @Test func `cells are released with the list`() throws {
             let log = Log()
             let factory = CellFactory { Cell(log) }
             let list = try list(factory.factory, count: 100, isGrid: true)
@@ -134,7 +134,7 @@
             #expect(factory.cellCount == 0)
         }
 
-        @Test func `a list keeps its factory when nobody else does`() throws {
+        @Test func `a list retains its factory`() throws {
             let log = Log()
             var factory: CellFactory? = CellFactory { Cell(log) }
             let list = try list(try #require(factory).factory, count: 100, isGrid: true)
@@ -146,7 +146,7 @@
             #expect(log.ended == 0)
         }
 
-        @Test func `a prefetcher loads what comes next and gives it up behind`() throws {
+        @Test func `a prefetcher loads the next items and cancels the previous ones`() throws {
             let log = Log()
             let factory = CellFactory { Cell(log) }
             let list = try list(factory.factory, count: 5_000, isGrid: false)

@@ -13,7 +13,7 @@
         }
 
         @Test(arguments: [(400, 300), (176, 132), (112, 84)])
-        func `a number is read as it was drawn`(width: Int, height: Int) {
+        func `a drawn number is read back`(width: Int, height: Int) {
             let size = PixelSize(width: width, height: height)
             for number in stride(from: 0, through: 65_535, by: 97) {
                 let levels = image(number, size)
@@ -21,7 +21,7 @@
             }
         }
 
-        @Test func `a picture without a code has no number`() {
+        @Test func `an image without a code has no number`() {
             let size = PixelSize(width: 400, height: 300)
 
             #expect(NumberCode(in: size) { _, _ in 128 } == nil)
@@ -29,7 +29,7 @@
             #expect(NumberCode(in: size) { _, _ in 255 } == nil)
         }
 
-        @Test func `a number that changes in one place is not mistaken for another`() {
+        @Test func `a number changed in one place is not read as another`() {
             let size = PixelSize(width: 80, height: 60)
             for number in [0, 1, 4_999, 40_000] {
                 for block in 0..<16 {

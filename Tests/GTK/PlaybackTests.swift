@@ -51,7 +51,7 @@
             window.run { shown(view) == 4 }
         }
 
-        @Test func `an animation rests while its view is not in sight, and while it is told to`() throws {
+        @Test func `an animation pauses while its view is hidden or while it is paused`() throws {
             let view = ImageView(frames: FramePool())
             let window = TestWindow(view.widget)
             let widget = UnsafeMutablePointer<GtkWidget>(view.widget)
@@ -74,7 +74,7 @@
             window.run { shown(view) != paused }
         }
 
-        @Test func `the frame clock rests between the frames of an animation`() throws {
+        @Test func `the frame clock is idle between the frames of an animation`() throws {
             let view = ImageView(frames: FramePool())
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
@@ -89,7 +89,7 @@
             #expect(window.frameCount - before <= 12)
         }
 
-        @Test func `an animation that nobody sees asks for no frames`() throws {
+        @Test func `a hidden animation requests no frames`() throws {
             let view = ImageView(frames: FramePool())
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
@@ -112,7 +112,7 @@
             #expect(window.frameCount == hidden)
         }
 
-        @Test func `an animation that is scrolled out of sight rests, and goes on when it is scrolled back`() throws {
+        @Test func `an animation that is scrolled out of view pauses and resumes when it is scrolled back`() throws {
             let pool = FramePool()
             let view = ImageView(frames: pool)
             let (above, below) = (gtk_label_new("above"), gtk_label_new("below"))
@@ -151,7 +151,7 @@
             #expect(shown(view) == hidden && window.frameCount == before)
         }
 
-        @Test func `without a pool the first frame stays`() throws {
+        @Test func `without a frame pool the first frame stays`() throws {
             let view = ImageView()
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }

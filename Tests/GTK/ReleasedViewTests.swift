@@ -36,7 +36,7 @@
             return request
         }
 
-        @Test func `a cell that goes while it loads ends the load`() async throws {
+        @Test func `a cell released while it loads cancels the load`() async throws {
             let (begun, signal) = AsyncStream.makeStream(of: Void.self)
             var cell: Cell? = Cell(EndlessLoader { signal.yield() })
             var results: [Result<ImageResponse, any Error>] = []
@@ -51,7 +51,7 @@
             #expect(throws: CancellationError.self) { try results.first?.get() }
         }
 
-        @Test func `a load without a target waits for the view to have a size`() async throws {
+        @Test func `a load without a target waits until the view has a size`() async throws {
             let (begun, signal) = AsyncStream.makeStream(of: Void.self)
             let cell = Cell(EndlessLoader { signal.yield() })
             cell.view.onSizeChange = { [weak cell] in cell?.binder.viewSizeChanged() }

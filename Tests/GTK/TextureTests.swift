@@ -43,7 +43,7 @@
         }
 
         @Test(arguments: [PixelFormat.rgba8, .rgbx8, .rgba16])
-        func `GTK draws opaque colours as they are`(format: PixelFormat) throws {
+        func `GTK draws opaque colors unchanged`(format: PixelFormat) throws {
             let opaque = try pixels(format, .opaque, [[1, 2, 3, 255], [200, 100, 0, 255]])
 
             #expect(try drawn(opaque) == [[3, 2, 1, 255], [0, 100, 200, 255]])
@@ -55,7 +55,7 @@
             #expect(try drawn(gray) == [[7, 7, 7, 255], [250, 250, 250, 255]])
         }
 
-        @Test func `the pixels are shared until GTK lets them go`() throws {
+        @Test func `the pixels are shared until GTK releases them`() throws {
             var pixels = try pixels(.rgbx8, .opaque, [[1, 2, 3, 255]])
             let memory = pixels.withUnsafeBytes { $0.baseAddress }
 
@@ -67,7 +67,7 @@
             #expect(pixels.withUnsafeMutableBytes { UnsafeRawPointer($0.baseAddress) } == memory)
         }
 
-        @Test func `a picture changed later is not changed on screen`() throws {
+        @Test func `an image changed later is not changed on screen`() throws {
             var pixels = try pixels(.rgbx8, .opaque, [[1, 2, 3, 255]])
             let bytes = try #require(pixels.makeBytes())
             defer { g_bytes_unref(bytes) }

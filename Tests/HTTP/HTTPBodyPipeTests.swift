@@ -23,7 +23,7 @@ struct HTTPBodyPipeTests {
 
     private func write(count: Int) -> Bool { write([UInt8](repeating: 1, count: count)) }
 
-    @Test func `what was written since the last read comes in one piece`() async throws {
+    @Test func `bytes written since the last read arrive in one piece`() async throws {
         #expect(write([1, 2]))
         #expect(write([]))
         #expect(write([3]))
@@ -36,14 +36,14 @@ struct HTTPBodyPipeTests {
         #expect(try await pipe.next() == nil)
     }
 
-    @Test func `a second task that reads gets an error, and the first its bytes`() async throws {
+    @Test func `a second reading task receives an error, and the first its bytes`() async throws {
         let first = Task.immediate { try await pipe.next() }
         await #expect(throws: HTTPTransportError.self) { try await pipe.next() }
         #expect(write([1]))
         #expect(try await first.value == Data([1]))
     }
 
-    @Test func `an announced length changes nothing of what comes, whether it is true or not`() async throws {
+    @Test func `a declared length does not affect the bytes, whether it is right or wrong`() async throws {
         for announced in [0, 3, 5, 1 << 40] {
             let pipe = HTTPBodyPipe(onSpace: {}, onCancel: {})
             pipe.expect(announced)
@@ -56,7 +56,7 @@ struct HTTPBodyPipeTests {
         }
     }
 
-    @Test func `a reader that waits is woken by bytes, by the end and by an error`() async throws {
+    @Test func `a waiting reader is resumed by bytes, by the end and by an error`() async throws {
         let bytes = Task.immediate { try await pipe.next() }
         #expect(write([1]))
         #expect(try await bytes.value == Data([1]))
@@ -71,7 +71,7 @@ struct HTTPBodyPipeTests {
         await #expect(throws: Failure.self) { try await error.value }
     }
 
-    @Test func `a full pipe refuses all of a piece, and says when there is room`() async throws {
+    @Test func `a full pipe refuses a whole piece and reports when there is space`() async throws {
         #expect(write(count: HTTPBodyPipe.capacity - 10))
         #expect(write(count: 10))
         #expect(!write(count: 1))
@@ -86,7 +86,7 @@ struct HTTPBodyPipeTests {
         #expect(spaces.value == 1)
     }
 
-    @Test func `a piece larger than the pipe is taken when the pipe is empty, and only then`() async throws {
+    @Test func `a piece larger than the pipe is accepted only when the pipe is empty`() async throws {
         #expect(write(count: 1))
         #expect(!write(count: 2 * HTTPBodyPipe.capacity))
         #expect(try await pipe.next()?.count == 1)
@@ -94,7 +94,7 @@ struct HTTPBodyPipeTests {
         #expect(try await pipe.next()?.count == 2 * HTTPBodyPipe.capacity)
     }
 
-    @Test func `bytes before an error are read before it, and the first end counts`() async throws {
+    @Test func `bytes before an error are read first, and the first end counts`() async throws {
         #expect(write([1]))
         pipe.finish(Failure())
         pipe.finish()
@@ -107,7 +107,7 @@ struct HTTPBodyPipeTests {
         #expect(cancels.value == 0)
     }
 
-    @Test func `cancelling wakes the reader, tells the writer once, and swallows what comes later`() async throws {
+    @Test func `cancelling resumes the reader, notifies the writer once and drops later bytes`() async throws {
         let reader = Task.immediate { try await pipe.next() }
 
         pipe.cancel()
@@ -120,7 +120,7 @@ struct HTTPBodyPipeTests {
         await #expect(throws: CancellationError.self) { try await pipe.next() }
     }
 
-    @Test func `a whole body that was not read to its end does not pass as one after a cancellation`() async throws {
+    @Test func `a complete body that was not read to its end throws after a cancellation`() async throws {
         #expect(write([1]))
         pipe.finish()
 
@@ -141,14 +141,14 @@ struct HTTPBodyPipeTests {
         #expect(cancels.value == 0)
     }
 
-    @Test func `cancelling the task that waits ends the transfer`() async throws {
+    @Test func `cancelling the waiting task ends the transfer`() async throws {
         let reader = Task.immediate { try await pipe.next() }
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
         #expect(cancels.value == 1)
     }
 
-    @Test func `a task that is cancelled before it reads ends the transfer`() async throws {
+    @Test func `a task cancelled before it reads ends the transfer`() async throws {
         let reader = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await pipe.next()
@@ -157,7 +157,7 @@ struct HTTPBodyPipeTests {
         #expect(cancels.value == 1)
     }
 
-    @Test func `letting go of the body ends the transfer, reading it whole does not`() async throws {
+    @Test func `releasing the body ends the transfer, and reading it to the end does not`() async throws {
         do {
             let body = HTTPBody(pipe)
             #expect(write([1]))
@@ -168,7 +168,7 @@ struct HTTPBodyPipeTests {
         #expect(cancels.value == 1)
     }
 
-    @Test func `a quick writer and a slow reader move every byte in order`() async throws {
+    @Test func `a fast writer and a slow reader transfer every byte in order`() async throws {
         let space = DispatchSemaphore(value: 0)
         let writer = Guarded((isAhead: false, isDone: false))
         let pipe = HTTPBodyPipe(
@@ -202,7 +202,7 @@ struct HTTPBodyPipeTests {
         #expect(received == Data(message))
     }
 
-    @Test func `cancelling while bytes arrive never loses the reader`() async throws {
+    @Test func `cancelling while bytes arrive always resumes the reader`() async throws {
         for round in 0..<300 {
             let pipe = HTTPBodyPipe(onSpace: {}, onCancel: {})
             let reader = Task { try await HTTPBody(pipe).collect(limit: 1000) }

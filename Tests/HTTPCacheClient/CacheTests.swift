@@ -25,7 +25,7 @@ struct CacheTests {
         return call
     }
 
-    @Test func `what is fresh is not asked for again`() async throws {
+    @Test func `a fresh response is not requested again`() async throws {
         let origin = try origin()
         defer { origin.stop() }
         let client = try Conversation()
@@ -38,7 +38,7 @@ struct CacheTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test func `each process begins with nothing in a directory of its own`() async throws {
+    @Test func `each process starts empty in its own directory`() async throws {
         let origin = try origin()
         defer { origin.stop() }
         for number in 1...2 {
@@ -46,7 +46,7 @@ struct CacheTests {
         }
     }
 
-    @Test func `an answer says whether it comes from the store`() async throws {
+    @Test func `a response reports whether it comes from the store`() async throws {
         let origin = try origin()
         defer { origin.stop() }
         let client = try Conversation()
@@ -58,7 +58,7 @@ struct CacheTests {
     }
 
     @Test(arguments: ["max-age=0, must-revalidate", "max-age=60, no-cache"])
-    func `a response that must not be used while its server is away becomes 504`(control: String) async throws {
+    func `a response that must not be used without its server becomes 504`(control: String) async throws {
         let origin = try LoopbackOrigin { request in
             let reply = OriginReply(fields: ["Cache-Control": control, "X": "origin"], body: Data("body".utf8))
             return request.number == 1 ? reply : reply.cutting(at: .beforeHead)
@@ -95,7 +95,7 @@ struct CacheTests {
             ("default", "1", 1, "1"), ("no-cache", "1", 2, "1"), ("reload", "2", 2, "2"), ("force-cache", "1", 1, "1"),
             ("only-if-cached", "1", 1, "1"), ("no-store", "2", 2, "1"),
         ])
-    func `a mode reads and stores as its name says`(
+    func `each mode reads and stores as its name says`(
         mode: String, text: String, count: Int, afterwards: String
     ) async throws {
         let origin = try origin()
@@ -114,7 +114,7 @@ struct CacheTests {
         }
     }
 
-    @Test func `only-if-cached never goes to the network`() async throws {
+    @Test func `only-if-cached never uses the network`() async throws {
         let origin = try origin()
         defer { origin.stop() }
 
@@ -124,7 +124,7 @@ struct CacheTests {
         #expect(origin.requests.isEmpty)
     }
 
-    @Test func `a directory's answers serve the next process`() async throws {
+    @Test func `the next process uses a directory's responses`() async throws {
         let origin = try origin()
         defer { origin.stop() }
         let folder = try TemporaryDirectory()
@@ -138,7 +138,7 @@ struct CacheTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test func `a shared cache keeps no private answers`() async throws {
+    @Test func `a shared cache stores no private responses`() async throws {
         let origin = try LoopbackOrigin { request in
             OriginReply(fields: ["Cache-Control": "private, max-age=3600"], body: Data("\(request.number)".utf8))
         }

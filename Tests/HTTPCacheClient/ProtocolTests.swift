@@ -6,7 +6,7 @@ import Testing
 /// Lines in, lines out: order, number, rubbish, time, end.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProtocolTests {
-    @Test func `answers come as they finish`() async throws {
+    @Test func `responses are written as they finish`() async throws {
         let origin = try LoopbackOrigin(replies: [
             "/slow": .text("slow").stalling(at: .beforeHead), "/half": .text("half").stalling(at: .afterBody(2)),
             "/quick": .text("quick"),
@@ -27,7 +27,7 @@ struct ProtocolTests {
         #expect(try await client.end().status == 0)
     }
 
-    @Test func `many calls are under way at once, and more of them wait`() async throws {
+    @Test func `many calls run concurrently, and more wait`() async throws {
         let origin = try LoopbackOrigin { .text($0.target).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let client = try Conversation()
@@ -46,7 +46,7 @@ struct ProtocolTests {
     }
 
     @Test(arguments: [OriginReply.Position.beforeHead, .afterBody(0), .afterBody(2)])
-    func `a call that takes too long ends in time`(position: OriginReply.Position) async throws {
+    func `a call that takes too long times out`(position: OriginReply.Position) async throws {
         let origin = try LoopbackOrigin(replies: [
             "/slow": .text("slow").stalling(at: position), "/quick": .text("quick"),
         ])
@@ -64,7 +64,7 @@ struct ProtocolTests {
         #expect(try await client.response(to: CallLine(2, origin.url(for: "/quick"))).text == "quick")
     }
 
-    @Test func `a line that is no call is answered where it says by whom`() async throws {
+    @Test func `an invalid call with an id receives an error response`() async throws {
         let client = try Conversation()
         let bad = [
             #"{"id":1}"#, #"{"id":2,"url":7}"#, #"{"id":3,"url":"http://127.0.0.1/","headers":[["a"]]}"#,
@@ -93,7 +93,7 @@ struct ProtocolTests {
         #expect(end.problems == "")
     }
 
-    @Test func `rubbish is told on standard error, and the calls beside it are answered`() async throws {
+    @Test func `an unreadable line is reported on standard error, and other calls are answered`() async throws {
         let origin = try LoopbackOrigin { .text($0.target) }
         defer { origin.stop() }
         let url = origin.url(for: "/").absoluteString
@@ -121,7 +121,7 @@ struct ProtocolTests {
         #expect(lines.last?.contains(#""status":200"#) == true)
     }
 
-    @Test func `the end of the input lets calls finish`() async throws {
+    @Test func `calls finish after the end of the input`() async throws {
         let origin = try LoopbackOrigin { .text($0.target).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let client = try Conversation()
@@ -138,7 +138,7 @@ struct ProtocolTests {
         #expect(end.problems == "")
     }
 
-    @Test func `the end of the input does not wait for ever`() async throws {
+    @Test func `the program does not wait forever after the end of the input`() async throws {
         let origin = try LoopbackOrigin { _ in .text("never").stalling(at: .beforeHead) }
         defer { origin.stop() }
         let client = try Conversation()
@@ -152,7 +152,7 @@ struct ProtocolTests {
         #expect(end.status == 0)
     }
 
-    @Test func `nothing in, a greeting out`() async throws {
+    @Test func `without input only the greeting is written`() async throws {
         let outcome = try await Program(name: "http-cache-client").run([])
         #expect(outcome.status == 0)
         #expect(outcome.problems == "")

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
-    func `thousands of random calls do what a plain list does`(seed: UInt64) {
+    func `thousands of random calls match a reference model`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let costLimit = Int.random(in: 0...60, using: &random)
         let countLimit = seed % 2 == 0 ? Int.max : Int.random(in: 1...12, using: &random)

@@ -59,7 +59,7 @@ struct PolicyModelTests {
     }
 
     @Test(arguments: PolicyChoice.allCases, [1, 2, 3, 4] as [UInt64])
-    func `thousands of random calls do what the contract says`(policy: PolicyChoice, seed: UInt64) {
+    func `thousands of random calls follow the contract of the policy`(policy: PolicyChoice, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let clock = ManualClock()
         let evicted = Guarded<[Eviction]>([])

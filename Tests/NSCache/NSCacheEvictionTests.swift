@@ -17,7 +17,7 @@ struct NSCacheEvictionTests {
         }
     }
 
-    @Test func `each image that a limit evicts is reported, one that goes as it comes as well`() {
+    @Test func `each image that a limit evicts is reported, also the one being stored`() {
         let cache = cache(countLimit: 2)
         for (number, cost) in [30, 10, 20, 5].enumerated() { cache.store(.weighing(cost), for: .number(number)) }
         // The cheapest goes.
@@ -25,7 +25,7 @@ struct NSCacheEvictionTests {
         #expect(cache.numbers == [0, 2])
     }
 
-    @Test func `what is removed, replaced or refused is not reported`() {
+    @Test func `removed, replaced and refused images are not reported`() {
         let cache = cache(costLimit: 100)
         for number in 0..<4 { cache.store(.weighing(10), for: .number(number)) }
         cache.store(.weighing(12), for: .number(0))
@@ -46,7 +46,7 @@ struct NSCacheEvictionTests {
     }
 
     @Test(arguments: [MemoryPressure.warning, .critical])
-    func `a shortage of memory empties the cache, and is reported`(level: MemoryPressure) {
+    func `memory pressure clears the cache and is reported`(level: MemoryPressure) {
         let source = ManualMemoryPressureSource()
         let cache = cache(pressureSource: source)
         for (number, cost) in [30, 0].enumerated() { cache.store(.weighing(cost), for: .number(number)) }
@@ -58,7 +58,7 @@ struct NSCacheEvictionTests {
         #expect(cache.count == 1)
     }
 
-    @Test func `a cache that has gone observes no longer`() {
+    @Test func `a released cache no longer observes memory pressure`() {
         let source = ManualMemoryPressureSource()
         weak var released: NSCacheBackend?
         do {

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
-    func `after any random call, what is found was stored last, and the account is right`(seed: UInt64) {
+    func `after any random call, found images were stored last, and the cost is correct`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let costLimit = seed == 8 ? 0 : Int.random(in: 1...80, using: &random)
         let countLimit = seed % 2 == 0 ? Int.max : Int.random(in: 1...12, using: &random)

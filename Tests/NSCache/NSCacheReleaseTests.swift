@@ -38,7 +38,7 @@ struct NSCacheReleaseTests {
     }
 
     @Test(arguments: Way.allCases)
-    func `an image that calls the cache as it goes finds it unlocked`(way: Way) {
+    func `an image that calls the cache in its deinitializer finds it unlocked`(way: Way) {
         let count = Count()
         let cache = NSCacheBackend(costLimit: 2)
         cache.store(caller(cost: 1, cache, count), for: .number(0))
@@ -61,7 +61,7 @@ struct NSCacheReleaseTests {
 
     /// NSCache by itself leaks what it holds when it goes.
     @Test(arguments: [0, 1, 2, 5])
-    func `images go with the cache, and not before`(number: Int) {
+    func `images are released with the cache and not before`(number: Int) {
         let count = Count()
         do {
             let cache = NSCacheBackend(costLimit: 100)
@@ -72,7 +72,7 @@ struct NSCacheReleaseTests {
         #expect(count.value == number)
     }
 
-    @Test func `every image that was stored goes once, however many threads there are`() async {
+    @Test func `every stored image is released once, with any number of threads`() async {
         let count = Count()
         let cache = NSCacheBackend(costLimit: 20)
         await onThreads(4) { thread in

@@ -28,7 +28,7 @@ private func breakingLastChecksum(_ file: Data) -> Data {
     private let decoder = PNGDecoder()
 
     @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory && !recordsAccesses))
-    func `a damaged file takes no more memory than is reserved for it`() async {
+    func `a damaged file uses no more memory than is reserved`() async {
         // In a process of its own, because other tests take memory too.
         await #expect(processExitsWith: .success) {
             let size = PixelSize(width: 2_900, height: 2_900)
@@ -70,7 +70,7 @@ private func breakingLastChecksum(_ file: Data) -> Data {
     }
 
     @Test(arguments: [PixelFormat.rgba8, .gray8, .rgba16], [AlphaMode.straight, .premultiplied])
-    func `a small part is the part of full size, reduced`(format: PixelFormat, alphaMode: AlphaMode) throws {
+    func `a reduced partial image is the full-size one, reduced`(format: PixelFormat, alphaMode: AlphaMode) throws {
         // High enough for many batches of rows.
         let size = PixelSize(width: 20, height: 5_000)
         let image = try #require(

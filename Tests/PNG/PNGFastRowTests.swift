@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [0, 2, 3, 4, 6] as [UInt8])
-    func `every filter of every kind of file gives what libpng gives`(colorType: UInt8) throws {
+    func `every filter of every kind of file matches libpng`(colorType: UInt8) throws {
         let sizes = (1...20).map { PixelSize(width: $0, height: 7) } + [PixelSize(width: 2_000, height: 60)]
         for (index, size) in sizes.enumerated() {
             let stream = try stream(size, colorType: colorType, seed: UInt64(index))
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `what is not as it should be is judged by libpng`() throws {
+    @Test func `unusual files are decoded by libpng`() throws {
         let size = PixelSize(width: 5, height: 3)
         let stream = try stream(size, colorType: 2, seed: 1)
         let head = head(size, colorType: 2)

@@ -7,7 +7,7 @@ import Testing
 /// Chunks between the pixels and the end of the file.
 @Suite struct PNGLateChunkTests {
     @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
-    func `chunks after the pixels that no decoder knows are not gathered`() async {
+    func `unknown chunks after the pixels are not collected`() async {
         // In a process of its own, because other tests take memory too.
         await #expect(processExitsWith: .success) {
             let file = try fixture("rgb.png")
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["ABCD", "PLTE", "IHDR", "IEND", "abCd", "eXIf"], [true, false])
-    func `a long chunk after the pixels is judged as a short one`(name: String, isIntact: Bool) throws {
+    func `a long chunk after the pixels is treated like a short one`(name: String, isIntact: Bool) throws {
         let file = try fixture("rgb.png")
         func code(_ length: Int) -> ImageDecodingError.Code? {
             var chunk = PNGWriter.chunk(name, [UInt8](repeating: 1, count: length))

@@ -7,13 +7,13 @@ import Testing
 /// The loop over the C library that benchmarks compare the decoder with: it must do the same work.
 @Suite struct PNGReferenceTests {
     @Test(arguments: ["rgb.png", "rgba-interlaced.png", "palette4.png", "gray8.png"])
-    func `every pixel of a good file is decoded`(name: String) throws {
+    func `every pixel of a valid file is decoded`(name: String) throws {
         let data = try fixture(name)
         let size = try PNGDecoder().inspect(data, limits: DecodingLimits()).size
         #expect(PNGReference.decode(data) == size.pixelCount)
     }
 
-    @Test func `of what is no image, or ends in its head, there are none`() throws {
+    @Test func `data that is not an image or ends in its header yields no pixels`() throws {
         #expect(PNGReference.decode(Data()) == 0)
         #expect(PNGReference.decode(Data("rubbish, of no format at all".utf8)) == 0)
         #expect(PNGReference.decode(try fixture("rgb.png").prefix(24)) == 0)

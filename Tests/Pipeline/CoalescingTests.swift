@@ -19,7 +19,7 @@ struct CoalescingTests {
         }
     }
 
-    @Test func `ten equal requests are one download, one decode and one write`() async throws {
+    @Test func `ten equal requests cause one download, one decode and one write`() async throws {
         let stack = Stack(waiting)
         let request = try web("a")
         // An immediate task has joined when it returns here.
@@ -34,7 +34,7 @@ struct CoalescingTests {
         #expect(stack.disk.stores.value == 1)
     }
 
-    @Test func `requests for variants of one resource share its download and its write`() async throws {
+    @Test func `requests for variants of one resource share its download and write`() async throws {
         let seen = Guarded<Set<UInt8>>([])
         let stack = Stack(
             FakeDownloader { [clock] _, progress in
@@ -59,7 +59,7 @@ struct CoalescingTests {
         #expect(stack.memory.count == 5)
     }
 
-    @Test func `requests that may use other layers do not share a load`() async throws {
+    @Test func `requests with different cache policies do not share a load`() async throws {
         let stack = Stack(waiting)
         let (all, reload) = (try web("a"), try web("a") { $0.cachePolicy = .reload })
         let tasks = [all, reload].map { request in Task.immediate { try await stack.load(request) } }
@@ -69,7 +69,7 @@ struct CoalescingTests {
         #expect(stack.downloader.count == 2)
     }
 
-    @Test func `the last waiter who leaves ends the download`() async throws {
+    @Test func `the last waiter to leave cancels the download`() async throws {
         let stack = Stack(waiting, executor: executor)
         let request = try web("a")
         let tasks = (0..<3).map { _ in stack.start(request) }
@@ -86,7 +86,7 @@ struct CoalescingTests {
         #expect(stack.memory.count == 0)
     }
 
-    @Test func `one who leaves leaves the others their image`() async throws {
+    @Test func `a waiter that leaves does not cancel the load of the others`() async throws {
         let stack = Stack(waiting)
         let request = try web("a")
         let tasks = (0..<3).map { _ in Task.immediate { try await stack.load(request) } }
@@ -100,7 +100,7 @@ struct CoalescingTests {
         #expect(stack.downloader.count == 1)
     }
 
-    @Test func `leaving one variant leaves the other's download alone`() async throws {
+    @Test func `cancelling one variant keeps the other's download`() async throws {
         let stack = Stack(waiting, executor: executor)
         let requests = [try web("a"), try web("a") { $0.processors = [Brighten(step: 1)] }]
         let tasks = requests.map { stack.start($0) }
@@ -118,7 +118,7 @@ struct CoalescingTests {
         #expect(stack.downloader.count == 1)
     }
 
-    @Test func `joining and leaving at random, everybody who stays has the right image`() async throws {
+    @Test func `with random joins and cancellations every remaining waiter receives the right image`() async throws {
         let isOpen = Guarded(false)
         let stack = Stack(
             FakeDownloader { request, _ in

@@ -115,7 +115,7 @@ struct DecodingBudgetTests {
         return decoded.value
     }
 
-    @Test func `decodes that do not fit together run one after another`() async throws {
+    @Test func `decodes over the budget run one after another`() async throws {
         let pipeline = pipeline(width: 4)
         let loads = try (0..<3).map { start(pipeline, try request("60", id: "\($0)")) }
         executor.drain()
@@ -123,7 +123,7 @@ struct DecodingBudgetTests {
         #expect(codec.use.value.most == 1 && codec.use.value.decoded == [60, 60, 60])
     }
 
-    @Test func `decodes that fit together run together`() async throws {
+    @Test func `decodes within the budget run concurrently`() async throws {
         let pipeline = pipeline(width: 4)
         let loads = try (0..<2).map { start(pipeline, try request("50", id: "\($0)")) }
         executor.drain()
@@ -131,7 +131,7 @@ struct DecodingBudgetTests {
         #expect(codec.use.value.most == 2)
     }
 
-    @Test func `one who waits for bytes holds up no thread`() async throws {
+    @Test func `waiting for the budget blocks no thread`() async throws {
         let waiting = try (0..<4).map { try request("60", id: "b\($0)") }
         let small = try request("20", id: "c", .veryHigh)
 
@@ -141,13 +141,13 @@ struct DecodingBudgetTests {
         #expect(codec.use.value.decoded == [60, 20, 60, 60, 60, 60])
     }
 
-    @Test func `more than the whole budget is decoded alone`() async throws {
+    @Test func `an image larger than the budget is decoded alone`() async throws {
         let small = try request("1", id: "b")
         #expect(try await decodes(by: pipeline(width: 4), during: "5000", of: [small]) == [5000])
         #expect(codec.use.value.decoded == [5000, 1])
     }
 
-    @Test func `a load that is cancelled while it waits for bytes is never decoded`() async throws {
+    @Test func `a load cancelled while it waits for the budget is not decoded`() async throws {
         let pipeline = pipeline(width: 2)
         let cancelled = try request("70", id: "b")
         let second = Guarded<Task<Void, any Error>?>(nil)
@@ -171,13 +171,14 @@ struct DecodingBudgetTests {
         #expect(codec.use.value.decoded == [60, 20])
     }
 
-    @Test func `bytes that cannot be inspected wait for nobody where no part is wanted`() async throws {
+    @Test func `bytes that cannot be inspected do not wait when no partial image is allowed`() async throws {
         // With the largest image's bytes it would wait until the first has ended.
         let damaged = try request("%3F3", id: "b")
         #expect(try await decodes(by: pipeline(width: 2), of: [damaged]) == [60, 3])
     }
 
-    @Test func `bytes that cannot be inspected count as the largest image allowed where a part is wanted`() async throws
+    @Test func `bytes that cannot be inspected count as the largest allowed image when a partial image is allowed`()
+        async throws
     {
         let damaged = [
             try request("%3F3", id: "small", limit: 40, allowsPartial: true),

@@ -78,7 +78,7 @@ struct EncodedByteBudgetTests {
         }
     }
 
-    @Test func `sources are not asked while too many bytes wait`() async throws {
+    @Test func `sources are not read while the byte budget is exhausted`() async throws {
         let pipeline = pipeline(local, limit: 1000)
         let others = Guarded<[Task<Void, any Error>]>([])
         let first = start(pipeline, [ImageRequest(source: source(0))])
@@ -105,7 +105,7 @@ struct EncodedByteBudgetTests {
         #expect(fetched.value == 40)
     }
 
-    @Test func `sources that are asked for all at once are let in a few at a time`() async throws {
+    @Test func `concurrent sources are admitted a few at a time`() async throws {
         let downloader = FakeDownloader { [fetched] request, _ in
             try await request.admission?()
             fetched.change { $0 += 1 }
@@ -126,7 +126,7 @@ struct EncodedByteBudgetTests {
         #expect(fetched.value == 600)
     }
 
-    @Test func `files beyond those that are read at once wait`() async throws {
+    @Test func `files over the number of concurrent reads wait`() async throws {
         let directory = try TemporaryDirectory()
         for number in 0..<40 {
             try Data(repeating: 1, count: 1000).write(to: directory.url.appending(path: "\(number)"))
@@ -148,7 +148,7 @@ struct EncodedByteBudgetTests {
         #expect(read.value == 40_000)
     }
 
-    @Test func `the disk cache is not read while too many bytes wait`() async throws {
+    @Test func `the disk cache is not read while the byte budget is exhausted`() async throws {
         let disk = FakeDataCache()
         let requests = try (0..<60).map { try web("\($0)") }
         for request in requests { try await disk.store(Data(repeating: 1, count: 1000), for: request.originalKey) }
@@ -160,7 +160,7 @@ struct EncodedByteBudgetTests {
         #expect(disk.reads.value >= 60)
     }
 
-    @Test func `the more urgent is let in first`() async throws {
+    @Test func `the highest priority is admitted first`() async throws {
         let downloader = FakeDownloader { request, _ in
             try await request.admission?()
             guard case .http(let http) = request.source, let level = UInt8(http.url.lastPathComponent) else {
@@ -191,7 +191,7 @@ struct EncodedByteBudgetTests {
         #expect(codec.begun.value == [1, 9, 8, 7])
     }
 
-    @Test func `who waits for room can leave`() async throws {
+    @Test func `a waiter for the byte budget can be cancelled`() async throws {
         let pipeline = pipeline(local, limit: 100)
         let first = start(pipeline, [ImageRequest(source: source(0))])
         let second = Guarded<[Task<Void, any Error>]>([])
@@ -211,7 +211,7 @@ struct EncodedByteBudgetTests {
         #expect(second.value.count == 1 && fetched.value == 1)
     }
 
-    @Test func `what is on disk and damaged does not wait for itself`() async throws {
+    @Test func `a damaged entry on disk does not wait for its own bytes`() async throws {
         let disk = FakeDataCache()
         let request = try web("damaged")
         try await disk.store(Data(repeating: UInt8(ascii: "?"), count: 1000), for: request.originalKey)

@@ -50,7 +50,7 @@ struct SharedFailureTests {
         await #expect(throws: PipelineError.self) { try await task.value }?.message
     }
 
-    @Test func `a refused URL fails its own request, and the next request's URL is loaded`() async throws {
+    @Test func `a refused URL fails its own request, and the next request loads its own URL`() async throws {
         let stack = Stack(waiting)
         let first = load(try request("refused"), from: stack)
         let second = load(try request("good"), from: stack)
@@ -62,7 +62,7 @@ struct SharedFailureTests {
         #expect(stack.downloader.count == 2)
     }
 
-    @Test func `three refused URLs are asked once each, and each request fails with its own error`() async throws {
+    @Test func `three refused URLs are requested once each, and each request fails with its own error`() async throws {
         let stack = Stack(waiting)
         let tasks = try ["refused1", "refused2", "refused3"].map { load(try request($0), from: stack) }
 
@@ -72,7 +72,7 @@ struct SharedFailureTests {
         #expect(stack.downloader.count == 3)
     }
 
-    @Test func `requests that are equal share a failure after one download`() async throws {
+    @Test func `equal requests share a failure after one download`() async throws {
         let stack = Stack(waiting)
         let tasks = try (0..<5).map { _ in load(try request("refused"), from: stack) }
 
@@ -82,7 +82,7 @@ struct SharedFailureTests {
         #expect(stack.downloader.count == 1)
     }
 
-    @Test func `a request for the same URL with another token is tried after a refusal`() async throws {
+    @Test func `a request for the same URL with another token is sent after a refusal`() async throws {
         let stack = Stack(waiting)
         let tasks = try ["old", "new"].map { token in
             let url = try #require(URL(string: "http://127.0.0.1/a"))
@@ -96,7 +96,7 @@ struct SharedFailureTests {
         #expect(try await tasks[1].value == 7)
     }
 
-    @Test func `a URL that gives a page in place of the image does not fail the next request`() async throws {
+    @Test func `a URL that returns a page instead of the image does not fail the next request`() async throws {
         let stack = Stack(waiting)
         let first = load(try request("page"), from: stack)
         let second = load(try request("good"), from: stack)
@@ -121,7 +121,7 @@ struct SharedFailureTests {
         #expect(stack.downloader.count == 2)
     }
 
-    @Test func `a request that was cancelled is not tried after a refusal`() async throws {
+    @Test func `a cancelled request is not sent after a refusal`() async throws {
         let stack = Stack(waiting)
         let tasks = try ["refused", "good1", "good2"].map { load(try request($0), from: stack) }
         try await clock.waitForSleepers(count: 1)

@@ -33,7 +33,7 @@ struct StalledDiskTests {
 
     private let rejection = "disk write failed: the disk cache ends no write, and too many wait for it"
 
-    @Test func `a load waits for it so long, and later ones not at all`() async throws {
+    @Test func `a load waits a limited time for a stalled disk, and later loads do not wait`() async throws {
         let stack = stack(on: executor)
         try await load(["a", "b"], by: stack)
         let third = stack.start(try web("c"))
@@ -61,7 +61,7 @@ struct StalledDiskTests {
         #expect(stack.stored(try web("f")) == level(7))
     }
 
-    @Test func `a slow one has not stopped`() async throws {
+    @Test func `a slow disk is not treated as stalled`() async throws {
         let stack = stack(on: executor)
         try await load(["a", "b"], by: stack)
         #expect(mechanics.sleeperCount == 2)
@@ -84,7 +84,7 @@ struct StalledDiskTests {
         #expect(stack.disk.entries.value.count == 4)
     }
 
-    @Test func `flushing, removing and shutting down end`() async throws {
+    @Test func `flushing, removing and shutting down complete on a stalled disk`() async throws {
         let stack = stack()
         for name in ["a", "b"] { _ = try await stack.load(try web(name)) }
         try await mechanics.waitForSleepers(count: 2)

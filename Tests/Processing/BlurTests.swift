@@ -6,7 +6,7 @@ import AlcedoLibc
 
 @Suite struct BlurTests {
     @Test(arguments: [0.3, 0.8, 1.5, 3.2, 4], ResizeTests.shapes.indices)
-    func `a small sigma is the Gaussian to a level`(sigma: Double, shape: Int) throws {
+    func `a small sigma is within one level of the Gaussian`(sigma: Double, shape: Int) throws {
         let (format, mode) = ResizeTests.shapes[shape]
         let pixels = PixelBuffer.noise(13, 11, format, mode, seed: 17)
 
@@ -20,7 +20,7 @@ import AlcedoLibc
     }
 
     @Test(arguments: [4.1, 5, 7.7, 12, 25])
-    func `a large sigma is near the Gaussian`(sigma: Double) throws {
+    func `a large sigma is close to the Gaussian`(sigma: Double) throws {
         // An edge, the worst there is, and noise.
         let edge = PixelBuffer.make(120, 9, .gray8, .opaque) { x, _ in SIMD4(repeating: x < 60 ? 0 : 255) }
         let noise = PixelBuffer.noise(40, 50, .rgbx8, .opaque, seed: 2)
@@ -32,7 +32,7 @@ import AlcedoLibc
     }
 
     @Test(arguments: [0.9, 4, 9, 60])
-    func `light is neither lost nor gained`(sigma: Double) throws {
+    func `a blur keeps the sum of light`(sigma: Double) throws {
         let pixels = PixelBuffer.make(301, 301, .rgba16, .opaque) { x, y in
             SIMD4(x == 150 && y == 150 ? .max : 10_000, 10_000, 10_000, .max)
         }
@@ -46,7 +46,7 @@ import AlcedoLibc
         #expect(result.pixel(0, 150) == result.pixel(300, 150))
     }
 
-    @Test func `transparent pixels give no colour`() throws {
+    @Test func `transparent pixels add no color`() throws {
         let pixels = PixelBuffer.make(30, 5, .rgba8, .straight) { x, _ in
             x < 15 ? SIMD4(200, 0, 0, 255) : SIMD4(0, 255, 0, 0)
         }

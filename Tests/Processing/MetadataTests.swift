@@ -14,7 +14,8 @@ import Testing
     }
 
     @Test(arguments: processors.indices)
-    func `profile, orientation, scale, format and damage are kept, a single frame is not`(index: Int) throws {
+    func `profile, orientation, scale, format and partial error are kept, and a single frame is not`(index: Int) throws
+    {
         let pixels = PixelBuffer.pattern(.rgba8)
         let image = DecodedImage(
             pixels: pixels, colorProfile: Data([1, 2, 3]), orientation: .right, scale: 2, format: .gif,
@@ -31,7 +32,7 @@ import Testing
         #expect(result.pixels.format == .rgba8)
     }
 
-    @Test func `identifiers name every parameter and stay as they are`() {
+    @Test func `identifiers name every parameter and are stable`() {
         let size = PixelSize(width: 400, height: 300)
         let black = ImageProcessors.Flatten(onto: .black)
         let table: [(any ImageProcessing, String)] = [
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: [(370.0, 10.0), (360, 0), (-360, 0), (-450, -90), (722.5, 2.5), (1e300, 0)])
-    func `full turns have no part in the identifier of a rotation`(angle: Double, rest: Double) throws {
+    func `full turns do not change the identifier of a rotation`(angle: Double, rest: Double) throws {
         let rotation: ImageProcessors.BuiltIn = .rotate(clockwise: angle)
         let image = DecodedImage(pixels: .pattern(.rgba8))
 
@@ -87,7 +88,7 @@ import Testing
         #expect(try rotation.process(image).pixels == ImageProcessors.Rotate(clockwise: rest).process(image).pixels)
     }
 
-    @Test func `an angle that is not a number has an identifier of its own`() {
+    @Test func `an angle that is not a number has its own identifier`() {
         let identifiers = [Double.nan, .infinity, -.infinity, 0].map {
             ImageProcessors.Rotate(clockwise: $0).identifier
         }
@@ -95,7 +96,7 @@ import Testing
         #expect(Set(identifiers).count == 4)
     }
 
-    @Test func `a value made by a short form works as the processor in it`() throws {
+    @Test func `leading-dot syntax makes the same processor`() throws {
         let image = DecodedImage(pixels: .pattern(.rgba8))
         let value: ImageProcessors.BuiltIn = .resize(width: 11)
         let processor = ImageProcessors.Resize(to: PixelSize(width: 11, height: .max))
@@ -106,7 +107,7 @@ import Testing
         #expect(Set<ImageProcessors.BuiltIn>([value, .resize(width: 11), .grayscale]).count == 2)
     }
 
-    @Test func `a closure's image and error are passed on`() throws {
+    @Test func `a closure's image and error are returned`() throws {
         let image = DecodedImage(pixels: .pattern(.gray8))
         let halved = ImageProcessors.Closure(identifier: "scale") { image in
             var result = image

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct PropertyTests {
     @Test(arguments: AllProcessors.list.indices)
-    func `straight and premultiplied pictures come out the same`(index: Int) throws {
+    func `straight and premultiplied images give the same result`(index: Int) throws {
         let processor = AllProcessors.list[index]
         for format in [PixelFormat.rgba8, .rgba16] {
             // Nearly opaque, where premultiplying loses little.
@@ -33,7 +33,7 @@ import Testing
             || overlay.mode == .saturation ? 60 : 4
     }
 
-    @Test func `every processor takes images of every format`() throws {
+    @Test func `every processor supports images of every format`() throws {
         for processor in AllProcessors.list {
             for (format, mode) in ResizeTests.shapes {
                 for (width, height) in [(1, 1), (1, 6), (9, 1), (2, 3), (16, 11), (23, 30)] {
@@ -53,7 +53,7 @@ import Testing
     ]
 
     @Test(arguments: symmetric.indices)
-    func `a mirrored picture gives the mirrored result`(index: Int) throws {
+    func `a mirrored image gives the mirrored result`(index: Int) throws {
         let processor = Self.symmetric[index]
         // An even width, so that the middle square of a circle is in the middle.
         for (format, mode) in ResizeTests.shapes {
@@ -77,7 +77,7 @@ import Testing
     ]
 
     @Test(arguments: averaging.indices)
-    func `a picture of one colour stays of one colour`(index: Int) throws {
+    func `a uniform image stays uniform`(index: Int) throws {
         for (format, mode) in ResizeTests.shapes {
             let colour: UInt16 = format == .rgba16 ? 30 * 257 : 30
             let maximum: UInt16 = format == .rgba16 ? .max : 255
@@ -104,7 +104,7 @@ import Testing
     ]
 
     @Test(arguments: identities.indices)
-    func `parameters that change nothing leave every pixel as it is`(index: Int) throws {
+    func `neutral parameters change no pixel`(index: Int) throws {
         for (format, mode) in ResizeTests.shapes {
             let image = DecodedImage(pixels: .noise(8, 11, format, mode, seed: 3))
 
@@ -138,7 +138,7 @@ import Testing
     }()
 
     @Test(arguments: nonsense.indices)
-    func `parameters that make no sense are errors, for whole pictures and for rows`(index: Int) {
+    func `invalid parameters are errors, for whole images and for rows`(index: Int) {
         let processor = Self.nonsense[index]
         let image = DecodedImage(pixels: .pattern(.rgba8))
 

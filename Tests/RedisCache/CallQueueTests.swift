@@ -20,7 +20,7 @@ struct CallQueueTests {
 
     private let queue = Desk()
 
-    @Test func `while the server is fast, any number wait`() {
+    @Test func `any number of calls wait while the server is fast`() {
         queue.learn(0)
         #expect(queue.enter() == .immediate)
         #expect(queue.enter() == .immediate)
@@ -29,7 +29,7 @@ struct CallQueueTests {
         #expect(queue.enter() == .queued)
     }
 
-    @Test func `who would wait for too long behind slow calls is sent away, until one leaves`() {
+    @Test func `a call that would wait too long behind slow ones is refused until one leaves`() {
         queue.learn(5)
         #expect([queue.enter(), queue.enter()] == [.immediate, .immediate])
         // The usual time is a little less than five seconds, as it began with none; each waits for half of it.
@@ -41,7 +41,7 @@ struct CallQueueTests {
         #expect(queue.enter() == .rejected)
     }
 
-    @Test func `a thread that is free is always taken, and one very long call does not block the queue`() {
+    @Test func `a free thread is always used, and one long call does not block the queue`() {
         queue.learn(1_000)
         #expect([queue.enter(), queue.enter()] == [.immediate, .immediate])
         #expect([queue.enter(), queue.enter()] == [.queued, .queued])
@@ -53,7 +53,7 @@ struct CallQueueTests {
         for _ in 0..<100 { #expect(queue.enter() == .queued) }
     }
 
-    @Test func `those that wait anyway are counted`() {
+    @Test func `waiting calls are counted`() {
         queue.learn(10)
         for _ in 0..<5 { queue.enterUnconditionally() }
         #expect(queue.enter() == .rejected)
@@ -61,7 +61,7 @@ struct CallQueueTests {
         #expect(queue.enter() == .immediate)
     }
 
-    @Test func `without threads it counts as one`() {
+    @Test func `zero threads count as one`() {
         var queue = CallQueue(threads: 0, maximumWait: .zero)
         let admissions = [queue.enter(), queue.enter()]
         #expect(admissions == [.immediate, .queued])

@@ -66,7 +66,7 @@ struct RedisBulkOperationTests {
     }
 
     @Test(arguments: [["7", "7"], ["1", "2", "3"], ["x"], ["-1"], [""]])
-    func `a cursor that comes again, or is none, ends a sweep`(cursors: [String]) async throws {
+    func `a repeated or invalid cursor ends a scan`(cursors: [String]) async throws {
         let server = try scanning { (cursors[$0 % cursors.count], ["p:e:\(Self.name($0))"]) }
         let cache = RedisDataCache(options, clock: clock)
 
@@ -79,7 +79,7 @@ struct RedisBulkOperationTests {
         #expect(!cache.isServerFailing)
     }
 
-    @Test func `a server that has ever more names is asked for them no longer than a bulk operation may take`()
+    @Test func `a scan of a growing server ends after the time of a bulk operation`()
         async throws
     {
         let server = try scanning { [clock] round in
@@ -98,7 +98,7 @@ struct RedisBulkOperationTests {
         #expect(server.words(of: "UNLINK").count == 9)
     }
 
-    @Test func `names that are not the cache's are neither counted nor removed`() async throws {
+    @Test func `names of other programs are neither counted nor removed`() async throws {
         let (own, record) = ("p:e:\(Self.name(1))", "p:v:\(Self.name(2))")
         let foreign = [
             "p:e:e:\(Self.name(3))", "p:e:\(Self.name(3))0", "p:e:\(Self.name(3).dropLast())", "q:e:\(Self.name(3))",
@@ -120,7 +120,7 @@ struct RedisBulkOperationTests {
         for words in server.words(of: "SCAN") { #expect(words[2].hasSuffix(String(repeating: "?", count: 64))) }
     }
 
-    @Test func `records that stay are no work without end`() async throws {
+    @Test func `records that remain do not cause endless work`() async throws {
         let server = try recording(0) { _ in [Self.name(1)] }
         let cache = RedisDataCache(options, clock: clock)
 
@@ -130,7 +130,7 @@ struct RedisBulkOperationTests {
         #expect(server.words(of: "UNLINK") == [["p:e:\(Self.name(1))"]])
     }
 
-    @Test func `the time of a sweep goes on over another connection`() async throws {
+    @Test func `the time of a scan continues over another connection`() async throws {
         let server = try FakeServer(path: path) { [clock, rounds] words in
             guard words[0] == "SCAN" else { return ":1\r\n" }
             clock.advance(by: .seconds(1))
@@ -151,7 +151,7 @@ struct RedisBulkOperationTests {
     }
 
     @Test(arguments: [0, 1])
-    func `a resource with ever more records takes no longer than a bulk operation may`(removed: Int) async throws {
+    func `removing a growing resource ends after the time of a bulk operation`(removed: Int) async throws {
         let server = try recording(removed) { [clock] round in
             clock.advance(by: .seconds(1))
             return [Self.name(round)]
@@ -163,7 +163,7 @@ struct RedisBulkOperationTests {
         #expect(server.words(of: "ZRANGE").count == 10)
     }
 
-    @Test func `records that another removes at the same time are no failure`() async throws {
+    @Test func `records removed concurrently are not an error`() async throws {
         let server = try recording(0) { $0 <= 3 ? [Self.name($0)] : [] }
         let cache = RedisDataCache(options, clock: clock)
 
@@ -172,7 +172,7 @@ struct RedisBulkOperationTests {
         #expect(server.words(of: "ZREM").count == 3)
     }
 
-    @Test func `a record of another form is forgotten, and no name made of it`() async throws {
+    @Test func `a record of another form is removed, and no name is made from it`() async throws {
         let foreign = "e:\(Self.name(1))"
         let server = try recording(1) { [[foreign], [foreign, Self.name(2)], []][$0 - 1] }
         let cache = RedisDataCache(options, clock: clock)
@@ -183,7 +183,7 @@ struct RedisBulkOperationTests {
         #expect(server.words(of: "ZREM").map { Array($0.dropFirst()) } == [[foreign], [foreign, Self.name(2)]])
     }
 
-    @Test func `emptying a cache removes the entries of records that come meanwhile with them`() async throws {
+    @Test func `removing everything removes the entries of records that arrive meanwhile, too`() async throws {
         let (set, other) = ("p:v:\(Self.name(1))", "p:v:\(Self.name(2))")
         let server = try FakeServer(path: path) { [rounds] words in
             switch words[0] {
@@ -210,7 +210,7 @@ struct RedisBulkOperationTests {
                 })
     }
 
-    @Test func `numbers that are too large are no trap`() async throws {
+    @Test func `numbers that are too large do not trap`() async throws {
         let server = try FakeServer(path: path) { words in
             switch words[0] {
             case "SCAN":

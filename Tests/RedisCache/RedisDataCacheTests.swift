@@ -25,7 +25,7 @@ struct RedisDataCacheTests {
         }
     }
 
-    @Test func `two caches on one server share entries, and two prefixes do not`() async throws {
+    @Test func `two caches on one server share entries with one prefix and not with two`() async throws {
         let server = try await RedisServer()
         let (first, second) = (RedisDataCache(server.cacheOptions()), RedisDataCache(server.cacheOptions()))
         let other = RedisDataCache(server.cacheOptions(prefix: "test:*"))
@@ -39,7 +39,7 @@ struct RedisDataCacheTests {
         #expect(await second.count == 1)
     }
 
-    @Test func `emptying a cache leaves another whose prefix begins with its own`() async throws {
+    @Test func `removing everything keeps the entries of a cache with a longer prefix`() async throws {
         let server = try await RedisServer()
         let (short, long) = (
             RedisDataCache(server.cacheOptions(prefix: "a:")), RedisDataCache(server.cacheOptions(prefix: "a:thumbs:"))
@@ -54,7 +54,7 @@ struct RedisDataCacheTests {
     }
 
     @Test(arguments: ["p:e:", "p:v:", "p:e:e:"])
-    func `a cache whose prefix is another's with a kind of names is another`(prefix: String) async throws {
+    func `a cache whose prefix contains a name kind of another is separate`(prefix: String) async throws {
         let server = try await RedisServer()
         let (short, long) = (
             RedisDataCache(server.cacheOptions(prefix: "p:")), RedisDataCache(server.cacheOptions(prefix: prefix))
@@ -72,7 +72,7 @@ struct RedisDataCacheTests {
         #expect(await long.removeAll(of: key.resource) == 1)
     }
 
-    @Test func `an entry goes by itself when its time is over`() async throws {
+    @Test func `an entry expires on the server`() async throws {
         let server = try await RedisServer()
         let clock = ManualClock()
         let cache = RedisDataCache(server.cacheOptions(), clock: clock)
@@ -89,7 +89,7 @@ struct RedisDataCacheTests {
         #expect(await cache.entry(for: key) == nil)
     }
 
-    @Test func `a value that is damaged, or somebody else's, is a miss, and goes`() async throws {
+    @Test func `a damaged or foreign value is a miss and is removed`() async throws {
         let server = try await RedisServer()
         let cache = RedisDataCache(server.cacheOptions())
         let whole = RedisEntry.encode(CachedData(Data((0..<200).map { UInt8($0) }), metadata: Data("notes".utf8)))
@@ -113,7 +113,7 @@ struct RedisDataCacheTests {
         #expect(await cache.removeAll(of: key.resource) == 0)
     }
 
-    @Test func `no more is read of a value than an entry may have, and it stays`() async throws {
+    @Test func `a value over the entry limit is not read in full and stays`() async throws {
         let server = try await RedisServer()
         let (small, large) = (
             RedisDataCache(server.cacheOptions(maximumEntryByteCount: 1_000)), RedisDataCache(server.cacheOptions())
@@ -142,7 +142,7 @@ struct RedisDataCacheTests {
     }
 
     @Test(arguments: [false, true])
-    func `a server that runs no scripts stores entries with their records`(isRenamed: Bool) async throws {
+    func `a server without scripts stores entries with their records`(isRenamed: Bool) async throws {
         let (server, options): (RedisServer, RedisOptions)
         if isRenamed {
             server = try await RedisServer(["--rename-command", "EVAL", ""])
@@ -162,7 +162,7 @@ struct RedisDataCacheTests {
     }
 
     @Test(arguments: ["watch", "time", "zrange", "multi", "zremrangebyscore", "zadd", "pexpireat", "set", "exec"])
-    func `a server that rejects a part of a store keeps no entry, and is asked for others`(
+    func `a server that rejects a part of a store keeps no entry and stays in use`(
         command: String
     ) async throws {
         let (server, options) = try await self.server(rejecting: [command])
@@ -193,7 +193,7 @@ struct RedisDataCacheTests {
         #expect(await free.removeAll(of: key.resource) == 1)
     }
 
-    @Test func `a step that another changes something for begins again with what that left`() async throws {
+    @Test func `a transaction that another client disturbs is repeated with the new state`() async throws {
         let server = try await RedisServer()
         let connections = try [0, 1].map { _ in try RedisConnection(server.cacheOptions()) }
         func words(_ text: String) -> [Data] { text.split(separator: " ").map { Data($0.utf8) } }
@@ -219,7 +219,7 @@ struct RedisDataCacheTests {
         return try #require(line?.split(separator: ":").last.flatMap { Int($0) })
     }
 
-    @Test func `notes of what is over go with the next store, and all of them with the last entry`() async throws {
+    @Test func `records of expired entries are removed by the next store, and all with the last entry`() async throws {
         let server = try await RedisServer()
         let clock = ManualClock()
         let cache = RedisDataCache(server.cacheOptions(), clock: clock)
@@ -250,7 +250,7 @@ struct RedisDataCacheTests {
         #expect(try number(["EXISTS", records]) == 0)
     }
 
-    @Test func `a resource with more variants than one command names goes whole`() async throws {
+    @Test func `a resource with more variants than one command can name is removed`() async throws {
         let server = try await RedisServer()
         let cache = RedisDataCache(server.cacheOptions())
         for number in 0..<1_100 {
@@ -260,7 +260,7 @@ struct RedisDataCacheTests {
         #expect(await cache.count == 0)
     }
 
-    @Test func `an expiry beyond all times is stored`() async throws {
+    @Test func `an expiry out of range is stored`() async throws {
         let server = try await RedisServer()
         let cache = RedisDataCache(server.cacheOptions())
         let expiry = Date(timeIntervalSince1970: .greatestFiniteMagnitude)
@@ -268,7 +268,7 @@ struct RedisDataCacheTests {
         #expect(await cache.data(for: key) == Data("bytes".utf8))
     }
 
-    @Test func `a dead server is a miss and no error, and one that comes back is used again`() async throws {
+    @Test func `an unreachable server is a miss without error and is used again once it returns`() async throws {
         let server = try await RedisServer()
         let clock = ManualClock()
         let cache = RedisDataCache(server.cacheOptions(), clock: clock)
@@ -295,7 +295,7 @@ struct RedisDataCacheTests {
         #expect(!cache.isServerFailing)
     }
 
-    @Test func `a connection that ended between two calls costs no call`() async throws {
+    @Test func `a connection that closed between two calls fails no call`() async throws {
         let server = try await RedisServer()
         let cache = RedisDataCache(server.cacheOptions())
         try await cache.store(Data("bytes".utf8), for: key)
@@ -308,7 +308,7 @@ struct RedisDataCacheTests {
         #expect(cache.statistics.failures == 0)
     }
 
-    @Test func `a server that has no room takes nothing, and answers the rest`() async throws {
+    @Test func `a full server stores nothing and serves reads`() async throws {
         let server = try await RedisServer(["--maxmemory", "3mb", "--maxmemory-policy", "noeviction"])
         let cache = RedisDataCache(server.cacheOptions())
         try await cache.store(Data("small".utf8), for: key)
@@ -318,7 +318,7 @@ struct RedisDataCacheTests {
         #expect(await cache.data(for: key) == Data("small".utf8))
     }
 
-    @Test func `a server that does not answer is waited for as long as the options say, and then left alone`()
+    @Test func `a server that does not reply is awaited for the configured time and then skipped`()
         async throws
     {
         let directory = try TemporaryDirectory()
@@ -334,7 +334,7 @@ struct RedisDataCacheTests {
         #expect(listener.connectionCount() == 2)
     }
 
-    @Test func `a user with a password and a database of its own has its entries there`() async throws {
+    @Test func `a user with a password and a database finds its own entries`() async throws {
         let server = try await RedisServer(["--user", "someone", "on", ">secret", "~*", "&*", "+@all"])
         var options = server.cacheOptions()
         (options.username, options.password, options.database) = ("someone", "secret", 3)

@@ -25,7 +25,7 @@ struct BlockingExecutorTests {
         func open() { gate.signal() }
     }
 
-    @Test func `work gives its value or its error`() async throws {
+    @Test func `work returns its value or throws its error`() async throws {
         struct Failure: Error, Equatable { let code: Int }
         let executor = BlockingExecutor(name: "test", width: 2)
 
@@ -33,7 +33,7 @@ struct BlockingExecutorTests {
         await #expect(throws: Failure(code: 3)) { try await executor.run { throw Failure(code: 3) } }
     }
 
-    @Test func `as many pieces of work run at once as there are lanes, and no more`() async throws {
+    @Test func `at most as many pieces of work run concurrently as there are lanes`() async throws {
         let executor = BlockingExecutor(name: "test", width: 3)
         let counts = Guarded((running: 0, most: 0, ended: 0))
         let gate = DispatchSemaphore(value: 0)
@@ -66,11 +66,11 @@ struct BlockingExecutorTests {
         #expect(counts.value.most == 3)
     }
 
-    @Test(arguments: [0, -5]) func `a width below one is one`(width: Int) async throws {
+    @Test(arguments: [0, -5]) func `a width below one becomes one`(width: Int) async throws {
         #expect(try await BlockingExecutor(name: "test", width: width).run { 1 } == 1)
     }
 
-    @Test func `work that goes first overtakes its equals, not the more urgent`() async throws {
+    @Test func `work marked as first overtakes its equals and not higher priorities`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
         let plug = try await Plug(executor)
         let order = Guarded<[String]>([])
@@ -93,7 +93,7 @@ struct BlockingExecutorTests {
         #expect(order.value == ["high", "first", "normal 1", "normal 2", "normal 3"])
     }
 
-    @Test func `the more urgent goes first, equals in the order they came`() async throws {
+    @Test func `higher priorities run first, equals in order of arrival`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
         let plug = try await Plug(executor)
         let order = Guarded<[String]>([])
@@ -116,7 +116,7 @@ struct BlockingExecutorTests {
             ])
     }
 
-    @Test func `work that is cancelled while it waits never runs, and its task goes on at once`() async throws {
+    @Test func `work cancelled while it waits never runs, and its task continues at once`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
         let plug = try await Plug(executor)
         let ran = Guarded<[Int]>([])
@@ -135,7 +135,7 @@ struct BlockingExecutorTests {
         #expect(ran.value == [1, 2, 3, 5, 6, 7, 8])
     }
 
-    @Test func `work that has begun runs to its end`() async throws {
+    @Test func `work that has begun completes`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
         let plug = try await Plug(executor)
         plug.task.cancel()
@@ -143,7 +143,7 @@ struct BlockingExecutorTests {
         try await plug.task.value
     }
 
-    @Test func `a task that is cancelled already runs nothing`() async throws {
+    @Test func `a cancelled task runs nothing`() async throws {
         let executor = BlockingExecutor(name: "test", width: 1)
         let runs = Guarded(0)
         for _ in 0..<200 {
@@ -158,7 +158,7 @@ struct BlockingExecutorTests {
         #expect(runs.value == 0)
     }
 
-    @Test func `blocked lanes leave the cooperative pool alone`() async throws {
+    @Test func `blocked lanes do not block the cooperative pool`() async throws {
         let executor = BlockingExecutor(name: "test", width: 16)
         let gate = DispatchSemaphore(value: 0)
         let running = Guarded(0)

@@ -31,7 +31,7 @@ struct ByteBudgetTests {
         func waitUntilBegun() async throws { try await begun.wait { $0 } }
     }
 
-    @Test func `a reservation gives its value or its error, and the bytes back`() async throws {
+    @Test func `a reservation returns the value or error of its work and releases its bytes`() async throws {
         struct Failure: Error {}
         let budget = ByteBudget(limit: 10)
         #expect(try await budget.withReservation(of: 7) { budget.reservedByteCount } == 7)
@@ -41,7 +41,7 @@ struct ByteBudgetTests {
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test func `what does not fit beside the others waits, and what asks for now is refused`() async throws {
+    @Test func `a reservation that does not fit waits, and an immediate one is refused`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 6)
         try await first.waitUntilBegun()
@@ -57,7 +57,7 @@ struct ByteBudgetTests {
         try await second.end()
     }
 
-    @Test func `nobody overtakes one who is as urgent, and the more urgent does`() async throws {
+    @Test func `a waiter overtakes lower priorities only`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 6)
         try await first.waitUntilBegun()
@@ -77,7 +77,7 @@ struct ByteBudgetTests {
         try await small.end()
     }
 
-    @Test func `more than the whole budget waits for all others, and goes alone`() async throws {
+    @Test func `a reservation over the whole budget waits for all others and runs alone`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 1)
         try await first.waitUntilBegun()
@@ -96,7 +96,9 @@ struct ByteBudgetTests {
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test(arguments: [0, -3, Int.min]) func `without any bytes reservations go one by one`(limit: Int) async throws {
+    @Test(arguments: [0, -3, Int.min]) func `with a budget of zero reservations run one at a time`(limit: Int)
+        async throws
+    {
         let budget = ByteBudget(limit: limit)
         let first = Holder(budget, 4)
         try await first.waitUntilBegun()
@@ -107,7 +109,7 @@ struct ByteBudgetTests {
         #expect(try await budget.withReservation(of: -5) { budget.reservedByteCount } == 0)
     }
 
-    @Test func `cancelling one who waits frees nothing it never had, and lets in those behind`() async throws {
+    @Test func `cancelling a waiter frees nothing and admits those behind it`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 6)
         try await first.waitUntilBegun()
@@ -124,7 +126,7 @@ struct ByteBudgetTests {
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test func `a task that is cancelled already reserves nothing`() async throws {
+    @Test func `a cancelled task reserves nothing`() async throws {
         let budget = ByteBudget(limit: 10)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -134,7 +136,7 @@ struct ByteBudgetTests {
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test func `cancelling one who has its bytes leaves them until it ends`() async throws {
+    @Test func `cancelling a holder keeps its bytes reserved until it ends`() async throws {
         let budget = ByteBudget(limit: 10)
         let holder = Holder(budget, 6)
         try await holder.waitUntilBegun()
@@ -145,7 +147,7 @@ struct ByteBudgetTests {
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test func `many at once stay within the budget, and all bytes come back`() async throws {
+    @Test func `concurrent reservations stay within the budget, and all bytes are released`() async throws {
         let budget = ByteBudget(limit: 100)
         let use = Guarded((now: 0, most: 0, runs: 0))
         var generator = SeededGenerator(seed: 11)

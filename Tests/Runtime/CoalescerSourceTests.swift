@@ -65,7 +65,7 @@ struct CoalescerSourceTests {
         #expect(runs.value == ["a", "b"])
     }
 
-    @Test func `three sources are tried in order, each once, and each waiter receives its own error`() async throws {
+    @Test func `three sources are tried in order, once each, and each waiter receives its own error`() async throws {
         let first = try join("a", throwing: Rejection(name: "a"))
         let second = try join("b", throwing: Rejection(name: "b"))
         let third = try join("c", throwing: Rejection(name: "c"))
@@ -80,7 +80,7 @@ struct CoalescerSourceTests {
         #expect(runs.value == ["a", "b", "c"])
     }
 
-    @Test func `the success of one source serves the waiters of all that are left`() async throws {
+    @Test func `the success of one source serves the remaining waiters`() async throws {
         let tasks = [try join("a", throwing: Rejection(name: "a")), try join("b"), try join("c"), try join("b")]
 
         for _ in 0..<2 { try await endRun() }
@@ -90,7 +90,7 @@ struct CoalescerSourceTests {
         #expect(try await rejection(of: tasks[0]) == "a")
     }
 
-    @Test func `requests for one URL with other fields are other sources`() async throws {
+    @Test func `requests for one URL with different fields are different sources`() async throws {
         let url = ["X-Token": "old"] as HTTPFields
         let first = try join("old", source("a", url), throwing: Rejection(name: "old"))
         let second = try join("new", source("a", ["X-Token": "new"]))
@@ -101,7 +101,7 @@ struct CoalescerSourceTests {
         #expect(try await second.value == "new")
     }
 
-    @Test func `a failure that is not of the source reaches all waiters after one run`() async throws {
+    @Test func `a failure independent of the source reaches all waiters after one run`() async throws {
         let tasks = [try join("a", throwing: OtherFailure()), try join("b"), try join("c")]
 
         try await endRun()
@@ -110,7 +110,7 @@ struct CoalescerSourceTests {
         #expect(runs.value == ["a"])
     }
 
-    @Test func `a waiter that was cancelled is not tried`() async throws {
+    @Test func `the source of a cancelled waiter is not tried`() async throws {
         let tasks = [try join("a", throwing: Rejection(name: "a")), try join("b"), try join("c")]
         try await clock.waitForSleepers(count: 1)
 
@@ -123,7 +123,7 @@ struct CoalescerSourceTests {
         #expect(runs.value == ["a", "c"])
     }
 
-    @Test func `the last waiter that leaves a further run cancels it`() async throws {
+    @Test func `the last waiter to leave a further run cancels it`() async throws {
         let first = try join("a", throwing: Rejection(name: "a"))
         let second = try join("b")
         try await endRun()
@@ -137,7 +137,7 @@ struct CoalescerSourceTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a further run has the priority of the waiters that are left`() async throws {
+    @Test func `a further run has the priority of the remaining waiters`() async throws {
         let first = try join("a", nil, .veryHigh, throwing: Rejection(name: "a"))
         let second = try join("b", nil, .low)
 

@@ -58,7 +58,7 @@ struct CoalescerTests {
         }
     }
 
-    @Test func `equal work runs once for all who wait`() async throws {
+    @Test func `equal work runs once for all waiters`() async throws {
         let (relay, waiters) = (Relay(runs: runs), Waiters())
         let tasks = (0..<50).map { join(relay, as: $0, waiters) }
         relay.send(1)
@@ -69,7 +69,7 @@ struct CoalescerTests {
         #expect(waiters.seen.value == Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, [1]) }))
     }
 
-    @Test func `a waiter sees every update after it joined, in order`() async throws {
+    @Test func `a waiter receives every update after it joined, in order`() async throws {
         let (relay, waiters) = (Relay(runs: runs), Waiters())
         var tasks: [Task<String, any Error>] = []
         for number in 0..<5 {
@@ -84,14 +84,14 @@ struct CoalescerTests {
         for number in 0..<5 { #expect(waiters.seen.value[number] == Array((10 * number + 1)...50)) }
     }
 
-    @Test func `different keys run apart, and work that has ended runs anew`() async throws {
+    @Test func `different keys run separately, and finished work runs again`() async throws {
         for key in ["a", "b", "a"] {
             #expect(try await coalescer.value(for: key, brief) == "value")
         }
         #expect(runs.value == 3)
     }
 
-    @Test func `a failure reaches all, and the next try runs anew`() async throws {
+    @Test func `a failure reaches all waiters, and the next request runs again`() async throws {
         struct Failure: Error {}
         let (relay, waiters) = (Relay(runs: runs, error: Failure()), Waiters())
         let tasks = (0..<10).map { join(relay, as: $0, waiters) }
@@ -103,7 +103,7 @@ struct CoalescerTests {
         #expect(try await coalescer.value(for: "a", brief) == "value")
     }
 
-    @Test func `one who leaves goes at once, and leaves the others their work`() async throws {
+    @Test func `a waiter that leaves returns at once and does not cancel the work of others`() async throws {
         let (relay, waiters) = (Relay(runs: runs), Waiters())
         let tasks = (0..<3).map { join(relay, as: $0, waiters) }
         relay.send(1)
@@ -117,7 +117,7 @@ struct CoalescerTests {
         #expect(runs.value == 1)
     }
 
-    @Test func `the last one who leaves cancels the work`() async throws {
+    @Test func `the last waiter to leave cancels the work`() async throws {
         let wasCancelled = Guarded(false)
         let task = Task {
             try await coalescer.value(for: "a") { [clock] _ in
@@ -138,7 +138,7 @@ struct CoalescerTests {
         try await wasCancelled.wait { $0 }
     }
 
-    @Test func `work that was abandoned is begun anew, and its late end means nothing to the new one`() async throws {
+    @Test func `abandoned work starts again, and its late end does not affect the new run`() async throws {
         // The first run does not heed its cancellation and ends, wrongly, after the second has begun.
         let late = ManualClock()
         let first = Task {
@@ -167,7 +167,7 @@ struct CoalescerTests {
         #expect(try await second.value == "new")
     }
 
-    @Test func `one who is cancelled already starts no work`() async throws {
+    @Test func `a cancelled caller starts no work`() async throws {
         for _ in 0..<100 {
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -180,7 +180,7 @@ struct CoalescerTests {
         #expect(runs.value == 0)
     }
 
-    @Test func `joining and leaving at random, each waiter has one outcome`() async throws {
+    @Test func `with random joins and cancellations, each waiter has one outcome`() async throws {
         let keys = ["a", "b", "c"]
         let tasks = (0..<1500).map { number in
             let task = Task {

@@ -16,13 +16,13 @@ struct DirectoryListingTests {
         for name in names { close(creat("\(directory.path)/\(name)", 0o600)) }
     }
 
-    @Test func `all names are told, and nothing else`() {
+    @Test func `every name is listed once, and nothing else`() {
         let names = (0..<3000).map { "file \($0)" } + ["ä", "...", ".hidden"]
         makeFiles(names)
         #expect(DirectoryListing.names(in: directory.path)?.sorted() == names.sorted())
     }
 
-    @Test func `what is no folder has no names`() {
+    @Test func `a path that is not a directory has no names`() {
         makeFiles(["file"])
         #expect(symlink(directory.path, directory.path + "/link") == 0)
         for path in ["file", "file/x", "nothing", "link"] {
@@ -33,7 +33,7 @@ struct DirectoryListingTests {
     }
 
     /// In a process of its own: descriptors are put in the places of others.
-    @Test(.spawnsProcesses) func `a folder that the system stops reading is an error, not a shorter folder`() async {
+    @Test(.spawnsProcesses) func `a directory whose reading fails is an error, not a shorter listing`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
             // More than it reads at once.

@@ -37,7 +37,8 @@ struct DirectoryRemovalTests {
     }
 
     @Test(arguments: [(0, 1), (1, 1), (17, 3), (3_000, 2)])
-    func `a folder goes with all that is in it, but for what links lead to`(depth: Int, branches: Int) throws {
+    func `a directory is removed with its contents, and the targets of links are kept`(depth: Int, branches: Int) throws
+    {
         try FileManager.default.createDirectory(
             atPath: directory.path + "/precious", withIntermediateDirectories: false)
         try Data("precious".utf8).write(to: URL(filePath: directory.path + "/precious/letter"))
@@ -49,7 +50,7 @@ struct DirectoryRemovalTests {
         #expect(FileManager.default.contents(atPath: directory.path + "/precious/letter") == Data("precious".utf8))
     }
 
-    @Test func `names that are taken already are in nobody's way`() throws {
+    @Test func `existing names do not prevent the removal`() throws {
         for path in ["a/moved-1/x", "a/moved-2/moved-1/y", "moved-1/z", "moved-3"] {
             try FileManager.default.createDirectory(atPath: "\(tree)/\(path)", withIntermediateDirectories: true)
         }
@@ -64,7 +65,7 @@ struct DirectoryRemovalTests {
         #expect(!exists(tree))
     }
 
-    @Test func `a file goes, a link goes itself, and nothing is gone already`() throws {
+    @Test func `a file and a link are removed, and a missing path is ignored`() throws {
         let file = directory.path + "/file"
         try Data("file".utf8).write(to: URL(filePath: file))
         #expect(symlink(directory.path, tree) == 0)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct LoopThreadTests {
-    @Test func `more loops may run than all dispatch queues have threads`() async {
+    @Test func `more loops may run than dispatch queues have threads`() async {
         await #expect(processExitsWith: .success) {
             let begun = Guarded(0)
             let executor = BlockingExecutor(name: "lane", width: 1)

@@ -32,7 +32,7 @@ struct DamageTests {
             "UPDATE content SET metadata = x'01'", "UPDATE entry SET checksum = checksum + 1",
             "UPDATE content SET data = 'text'", "UPDATE content SET data = substr(data, 1, 32767)",
         ] as [StaticString])
-    func `a row that was changed is a miss and goes`(sql: StaticString) async throws {
+    func `a changed row is a miss and is removed`(sql: StaticString) async throws {
         try fill()
         try change(sql)
         let before = await cache.totalSize
@@ -54,7 +54,7 @@ struct DamageTests {
     }
 
     @Test(arguments: ["", "no database", String(repeating: "SQLite format 3\u{0}", count: 600)])
-    func `a file that is no database is made anew`(content: String) async throws {
+    func `a file that is not a database is created again`(content: String) async throws {
         try Data(content.utf8).write(to: directory.database)
 
         #expect(await cache.entry(for: key("a")) == nil)
@@ -70,7 +70,7 @@ struct DamageTests {
             "DROP TABLE entry; CREATE TABLE entry (a)", "CREATE TRIGGER t AFTER INSERT ON entry BEGIN SELECT 1; END",
             "DELETE FROM total",
         ] as [StaticString])
-    func `tables of another version are made anew`(sql: StaticString) async throws {
+    func `tables of another version are created again`(sql: StaticString) async throws {
         try fill()
         try change(sql)
         let cache = cache
@@ -85,7 +85,7 @@ struct DamageTests {
     }
 
     @Test(arguments: [Int64.max, Int64.min, -1, 0])
-    func `absurd numbers neither crash nor stop eviction`(number: Int64) async throws {
+    func `invalid numbers neither crash nor stop eviction`(number: Int64) async throws {
         try fill()
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         try connection.prepare("UPDATE total SET size = ?1, count = ?1, files = ?1").run(.integer(number))
@@ -99,7 +99,7 @@ struct DamageTests {
         }
     }
 
-    @Test func `a file cut anywhere serves no damage`() async throws {
+    @Test func `a file truncated at any position serves no damaged entry`() async throws {
         try fill()
         let whole = try Data(contentsOf: directory.database)
 
@@ -108,7 +108,7 @@ struct DamageTests {
         }
     }
 
-    @Test func `flipped bits serve no damage`() async throws {
+    @Test func `flipped bits serve no damaged entry`() async throws {
         try fill()
         let whole = try Data(contentsOf: directory.database)
         var random = SeededGenerator(seed: 7)

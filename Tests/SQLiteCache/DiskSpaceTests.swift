@@ -41,7 +41,7 @@ struct DiskSpaceTests {
     ]
 
     @Test(arguments: mixtures)
-    func `the limit bounds what all files occupy, in whatever order entries go`(counts: [Int]) async throws {
+    func `the limit bounds the disk usage of all files, in any order of removal`(counts: [Int]) async throws {
         let limit = 256 << 10
         let cache = cache(sizeLimit: limit)
         var random = SeededGenerator(seed: 3)
@@ -63,7 +63,7 @@ struct DiskSpaceTests {
         #expect(await cache.items().reduce(0) { $0 + $1.size } == cache.totalSize)
     }
 
-    @Test func `pages that small entries leave are given back for the files of large ones`() async throws {
+    @Test func `pages freed by small entries are returned for the files of large ones`() async throws {
         let limit = 1 << 20
         let cache = cache(sizeLimit: limit)
         for number in 0..<600 { try await cache.store(bytes(3_000), for: key("\(number)")) }
@@ -78,7 +78,7 @@ struct DiskSpaceTests {
     }
 
     @Test(arguments: [EntryChanges.maximumInlineByteCount + 1, 40_960, 40_961, 100_000])
-    func `a large value counts for the blocks of its file`(count: Int) async throws {
+    func `a large value counts with the blocks of its file`(count: Int) async throws {
         let cache = cache(sizeLimit: 1 << 20)
         try await cache.store(CachedData(bytes(count), metadata: bytes(10)), for: key("a"))
 
@@ -89,7 +89,7 @@ struct DiskSpaceTests {
         #expect(valueSize == 0)
     }
 
-    @Test func `a value whose blocks are more than the limit is refused, and changes nothing`() async throws {
+    @Test func `a value whose blocks exceed the limit is refused and changes nothing`() async throws {
         let share = PageShare.size(byteCount: 1)
         try await cache(sizeLimit: 1 << 20).store(bytes(10), for: key("a"))
         // The length would fit.
@@ -105,7 +105,7 @@ struct DiskSpaceTests {
     }
 
     /// A row that fits into a page, and one that has pages of its own.
-    @Test func `rows that do not share their pages count for whole ones`() {
+    @Test func `rows that do not share pages count with whole pages`() {
         #expect(PageShare.size(byteCount: 2_050) - PageShare.size(byteCount: 1_900) == 2_048)
         #expect(PageShare.size(byteCount: 3_000) == PageShare.size(byteCount: 2_050))
         for byteCount in [4_033, 4_034, 5_000, 8_191, 32_768, 10_000_000] {

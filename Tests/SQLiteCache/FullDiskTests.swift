@@ -23,7 +23,7 @@ struct FullDiskTests {
     private static let canMount: Bool = (try? SmallDisk()) != nil
 
     @Test(.enabled(if: canMount, "only the superuser may make a small file system"), arguments: [4_000, 100_000])
-    func `a full disk makes the cache give up old entries, not the new one`(count: Int) async throws {
+    func `a full disk evicts old entries and keeps the new one`(count: Int) async throws {
         let disk = try #require(try SmallDisk())
         let reports = Guarded<[DataCacheTrimReport]>([])
         let cache = SQLiteDiskCache(directory: disk.directory.url) { report in reports.change { $0.append(report) } }
@@ -43,7 +43,7 @@ struct FullDiskTests {
     }
 
     @Test(.enabled(if: canMount, "only the superuser may make a small file system"))
-    func `an entry that the disk cannot hold is an error, and nothing is left of it`() async throws {
+    func `an entry that does not fit on the disk throws an error and leaves nothing behind`() async throws {
         let disk = try #require(try SmallDisk())
         let cache = SQLiteDiskCache(directory: disk.directory.url)
         try await cache.store(bytes(1_000), for: key("a"))
@@ -60,7 +60,7 @@ struct FullDiskTests {
         withExtendedLifetime(disk) {}
     }
 
-    @Test(.spawnsProcesses) func `a file that may not grow is no space`() async throws {
+    @Test(.spawnsProcesses) func `a file size limit is reported as no space`() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 500_000, rlim_max: 500_000)

@@ -17,7 +17,7 @@ struct KilledWriterTests {
     }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
-        @Test func `what a writer reported stored survives its death at any instant, and no file is left over`()
+        @Test func `entries that a killed writer reported as stored survive, and no file is left over`()
             async throws
         {
             var storedCount = 0

@@ -49,7 +49,7 @@ struct LargeValueTests {
         #expect(directory.valueFiles.isEmpty)
     }
 
-    @Test func `a value that cannot be named leaves no file`() async throws {
+    @Test func `a value whose name cannot be recorded leaves no file`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         let connection = try Connection(path: directory.database.path, busyTimeout: 0)
         // Another version's table, behind the back of the connection that is open.
@@ -63,7 +63,7 @@ struct LargeValueTests {
     enum Damage: String, CaseIterable { case flipped, short, long, missing, folder, link, pipe }
 
     @Test(arguments: Damage.allCases)
-    func `a damaged file is a miss, and its entry goes`(damage: Damage) async throws {
+    func `a damaged file is a miss, and its entry is removed`(damage: Damage) async throws {
         try await cache.store(large, for: key("a"))
         let file = try #require(directory.valueFiles.first)
         try await Self.damage(file, damage, outside: directory.path + "/outside")
@@ -81,7 +81,7 @@ struct LargeValueTests {
     }
 
     @Test(arguments: Damage.allCases)
-    func `verifying finds a damaged file`(damage: Damage) async throws {
+    func `verification finds a damaged file`(damage: Damage) async throws {
         for name in ["a", "b"] { try await cache.store(large, for: key(name)) }
         let name = key("a").fileName
         let file = try #require(directory.valueFiles.first { $0.contains(name) })
@@ -97,7 +97,7 @@ struct LargeValueTests {
         #expect(directory.valueFiles.count == 1)
     }
 
-    @Test func `what no row names is swept when the cache is opened, what is being written is not`() async throws {
+    @Test func `opening removes files that no row names, except those being written`() async throws {
         try await cache.store(large, for: key("a"))
         await cache.flush()
         let values = ValueDirectory(directory: directory.url)
@@ -144,7 +144,7 @@ struct LargeValueTests {
     }
 
     @Test(arguments: ["../../outside", "..", "", "a", String(repeating: "../", count: 21) + "a"])
-    func `a damaged name leads nowhere`(name: String) async throws {
+    func `a damaged file name refers to no file`(name: String) async throws {
         try await cache.store(large, for: key("a"))
         // What the path of the name would be.
         let outside = directory.path + "/outside-5"
@@ -163,7 +163,7 @@ struct LargeValueTests {
         #expect(directory.valueFiles.isEmpty)
     }
 
-    @Test func `a value that is abandoned goes when the cache is verified`() async throws {
+    @Test func `the file of an abandoned value is removed by verification`() async throws {
         try await cache.store(large, for: key("a"))
         await cache.flush()
         let values = ValueDirectory(directory: directory.url)

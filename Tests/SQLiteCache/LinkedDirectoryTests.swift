@@ -46,7 +46,7 @@ struct LinkedDirectoryTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `reading is a miss that removes the link, and is counted`(place: Place) async throws {
+    func `reading removes the link, is a miss, and is counted`(place: Place) async throws {
         let link = try replace(place)
 
         #expect(await cache.data(for: key("a")) == nil)
@@ -61,7 +61,7 @@ struct LinkedDirectoryTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `storing puts a folder in its place`(place: Place) async throws {
+    func `storing replaces the link by a directory`(place: Place) async throws {
         let link = try replace(place)
 
         try await cache.store(large.dropLast() + [7], for: key("a"))
@@ -74,7 +74,7 @@ struct LinkedDirectoryTests {
     enum Removing: String, CaseIterable { case one, everything, trimming, verifying, sweeping }
 
     @Test(arguments: Place.allCases, Removing.allCases)
-    func `removing leaves what is outside`(place: Place, removing: Removing) async throws {
+    func `removing keeps the files outside`(place: Place, removing: Removing) async throws {
         let link = try replace(place)
         switch removing {
         case .one: #expect(await cache.remove(key("a")))
@@ -89,7 +89,7 @@ struct LinkedDirectoryTests {
         expectUntouched()
     }
 
-    @Test func `the directory itself may be a link`() async throws {
+    @Test func `the cache's own directory may be a link`() async throws {
         let link = outside.path + "/link"
         #expect(symlink(directory.path, link) == 0)
         let linked = SQLiteDiskCache(directory: URL(filePath: link))

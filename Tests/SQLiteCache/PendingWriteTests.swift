@@ -43,7 +43,7 @@ struct PendingWriteTests {
         #expect(await cache.data(for: key("a")) == bytes(40_000))
     }
 
-    @Test func `a store that cannot be done leaves what was there`() async throws {
+    @Test func `a failed store keeps the previous entry`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         await cache.flush()
         let cache = SQLiteDiskCache(directory: directory.url, lockTimeout: .milliseconds(50))
@@ -59,7 +59,7 @@ struct PendingWriteTests {
         try lock.execute("COMMIT")
     }
 
-    @Test func `a store that is cancelled while it waits changes nothing`() async throws {
+    @Test func `a store cancelled while it waits changes nothing`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         await cache.flush()
         let lock = try lockDatabase()
@@ -78,7 +78,7 @@ struct PendingWriteTests {
         #expect(cache.statistics.failures == 0)
     }
 
-    @Test func `the last write asked for is the one that counts`() {
+    @Test func `the last requested write takes effect`() {
         var writes = WriteQueue()
         let old = CachedData(bytes(1))
         let new = CachedData(bytes(2))
@@ -99,7 +99,7 @@ struct PendingWriteTests {
         #expect(writes.take(removal) == nil)
     }
 
-    @Test func `removing a resource or everything hides what came before, not after`() {
+    @Test func `removing a resource or everything hides earlier writes and not later ones`() {
         var writes = WriteQueue()
         let entry = CachedData(bytes(1))
         _ = writes.add(.store(entry, key("a")))
@@ -123,7 +123,7 @@ struct PendingWriteTests {
         #expect(writes.next(upTo: everything) == nil)
     }
 
-    @Test func `a write that is taken back has no outcome`() {
+    @Test func `a cancelled write has no outcome`() {
         var writes = WriteQueue()
         let (ticket, stores) = writes.add(.store(CachedData(bytes(1)), key("a")))
         #expect(stores)

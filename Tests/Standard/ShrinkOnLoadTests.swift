@@ -76,7 +76,7 @@ struct ShrinkOnLoadTests {
     // edges. Expected: PNG and GIF within 2 of 255, JPEG and WebP by a mean below 1.5. With the box filter every image is
     // decoded whole.
     @Test(arguments: [ImageFormat.jpeg, .png, .gif, .webp], ResizeFilter.allCases)
-    func `an image that is decoded smaller is resized as the whole one is`(
+    func `an image that is decoded smaller is resized like the full one`(
         format: ImageFormat, filter: ResizeFilter
     ) async throws {
         let more = format == .jpeg ? ["dunes", "feathers", "sea", "relief"] : []
@@ -100,7 +100,7 @@ struct ShrinkOnLoadTests {
     }
 
     @Test(arguments: ResizeMode.allCases, [false, true])
-    func `the size is that of the whole image's result`(mode: ResizeMode, enlarges: Bool) async throws {
+    func `the size equals that of the full image's result`(mode: ResizeMode, enlarges: Bool) async throws {
         let data = try data("feathers", as: .jpeg)
         for (width, height) in [(50, 70), (70, 50), (97, 97), (1, 300), (300, 1), (1_000, 2_000), (61, .max)] {
             let target = PixelSize(width: width, height: height)
@@ -114,7 +114,7 @@ struct ShrinkOnLoadTests {
     }
 
     @Test(arguments: [ImageFormat.gif, .webp])
-    func `the frames of an animation are decoded smaller and resized as whole ones are`(
+    func `the frames of an animation are decoded smaller and resized like full ones`(
         format: ImageFormat
     ) async throws {
         var animation = try codecs.decode(try data("clouds", as: .jpeg))

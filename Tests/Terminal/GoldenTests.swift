@@ -23,7 +23,9 @@ import Testing
     }
 
     @Test(arguments: [(80, 24), (8, 4), (5, 9), (1, 1)], TerminalColorDepth.allCases)
-    func `blocks at several sizes and colour depths`(cells: (Int, Int), depth: TerminalColorDepth) throws {
+    func `half blocks match their golden files at several sizes and color depths`(
+        cells: (Int, Int), depth: TerminalColorDepth
+    ) throws {
         let canvas = TerminalCanvas(columns: cells.0, rows: cells.1)
         let name: String =
             switch depth {
@@ -39,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [(12, 4), (4, 2), (1, 1)])
-    func `the Kitty protocol at several sizes`(cells: (Int, Int)) throws {
+    func `the Kitty protocol matches its golden files at several sizes`(cells: (Int, Int)) throws {
         let canvas = TerminalCanvas(columns: cells.0, rows: cells.1)
         let renderer = TerminalRenderer(canvas: canvas, depth: .none, graphics: .kitty(cell: Self.cell))
 
@@ -49,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [(12, 4), (4, 2), (1, 1)])
-    func `Sixel at several sizes`(cells: (Int, Int)) throws {
+    func `Sixel matches its golden files at several sizes`(cells: (Int, Int)) throws {
         // As few colours as have a palette of their own.
         let canvas = TerminalCanvas(columns: min(9, cells.0), rows: cells.1)
         let renderer = TerminalRenderer(canvas: canvas, depth: .none, graphics: .sixel(cell: Self.cell))

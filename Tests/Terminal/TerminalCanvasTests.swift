@@ -18,7 +18,7 @@ import Testing
         #expect(TerminalCanvas(columns: 80, rows: 24).targetSize(for: size) == target)
     }
 
-    @Test func `sides are brought into range`() {
+    @Test func `sides are clamped`() {
         let canvas = TerminalCanvas(columns: -1, rows: .max)
 
         #expect(canvas.columns == 0)
@@ -26,7 +26,7 @@ import Testing
         #expect(canvas.targetSize(for: PixelSize(width: 5, height: 5)) == PixelSize(width: 0, height: 0))
     }
 
-    @Test func `a terminal tells its size`() throws {
+    @Test func `a terminal reports its size`() throws {
         let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         try #require(terminal >= 0)
         defer { close(terminal) }
@@ -37,7 +37,7 @@ import Testing
         #expect(TerminalCanvas(fileDescriptor: terminal) == TerminalCanvas(columns: 100, rows: 30))
     }
 
-    @Test func `what is no terminal has no canvas`() throws {
+    @Test func `a file that is not a terminal has no canvas`() throws {
         let file = open("/dev/null", O_RDONLY)
         try #require(file >= 0)
         defer { close(file) }

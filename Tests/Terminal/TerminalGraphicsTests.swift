@@ -72,14 +72,14 @@ import Testing
             (["\u{1B}[6;0;9t" + xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
             (["\u{1B}[6;99999999999999999999;9t" + xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
         ] as [([String], TerminalGraphics)])
-    func `the terminal's answer decides`(pieces: [String], graphics: TerminalGraphics) {
+    func `the terminal's reply decides`(pieces: [String], graphics: TerminalGraphics) {
         let (chosen, log) = self.graphics(pieces)
 
         #expect(chosen == graphics)
         #expect(log == ["begin", "write", "end"])
     }
 
-    @Test func `what comes after the time limit does not count`() {
+    @Test func `a reply after the time limit is ignored`() {
         // A letter every 100 ms.
         let (chosen, log) = graphics((Self.kitty + Self.plain).map { String($0) })
 
@@ -87,7 +87,7 @@ import Testing
         #expect(log.last == "end")
     }
 
-    @Test func `what cannot be asked has blocks`() {
+    @Test func `a terminal that cannot be queried uses blocks`() {
         let (chosen, log) = graphics([Self.xterm], canBegin: false)
 
         #expect(chosen == .blocks)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `no answer breaks the reader`(seed: UInt64) {
+    func `no reply breaks the parser`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let alphabet = Array("\u{1B}[_\\;?tc6419GiOK=\u{0}\u{7F}é".utf8)
         var replies = TerminalReplies()
@@ -106,7 +106,7 @@ import Testing
         #expect(replies.cell.map { $0.isPositive && $0.width <= 1_000 && $0.height <= 1_000 } != false)
     }
 
-    @Test func `the environment says whether to ask`() {
+    @Test func `the environment decides whether the terminal is queried`() {
         let ask = { TerminalGraphics.shouldQueryTerminal(environment: $0, isTerminal: $1) }
 
         #expect(ask(["TERM": "xterm-kitty"], true))
@@ -124,7 +124,7 @@ import Testing
         return settings.c_lflag
     }
 
-    @Test func `a terminal that answers is left as it was`() async throws {
+    @Test func `a terminal that replies is left unchanged`() async throws {
         let terminal = try PseudoTerminal()
         let before = settings(terminal.inside)
         #expect(before & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON))
@@ -142,7 +142,7 @@ import Testing
         #expect(settings(terminal.inside) == before)
     }
 
-    @Test func `a terminal that says nothing is left as it was`() async throws {
+    @Test func `a terminal that does not reply is left unchanged`() async throws {
         let terminal = try PseudoTerminal()
         let before = settings(terminal.inside)
 
@@ -153,7 +153,7 @@ import Testing
         #expect(settings(terminal.inside) == before)
     }
 
-    @Test func `a signal does not end the wait for an answer`() {
+    @Test func `a signal does not end the wait for a reply`() {
         var times: [Int32] = []
         let isReadable = TerminalFile.isReadable(within: .seconds(300)) { milliseconds in
             times.append(milliseconds)
@@ -176,7 +176,7 @@ import Testing
         #expect(!ends)
     }
 
-    @Test func `what is no terminal is not asked`() {
+    @Test func `a file that is not a terminal is not queried`() {
         #expect(TerminalGraphics(asking: TerminalFile(fileDescriptor: -1)) == .blocks)
     }
 }

@@ -19,7 +19,7 @@ struct FakesTests {
         #expect(prepared.requests.map(\.url) == [url] && refusing.requests.map(\.url) == [url])
     }
 
-    @Test func `a loader loads by its closure, passes updates on and records the requests`() async throws {
+    @Test func `a loader loads by its closure, passes on updates and records the requests`() async throws {
         let request = ImageRequest(source: .bytes(Data(), identity: "a"))
         let received = Guarded<[Int]>([])
         let loader = FakeImageLoader { _, onUpdate in
@@ -34,7 +34,7 @@ struct FakesTests {
         #expect(loader.requests.map(\.key) == [request.key])
     }
 
-    @Test func `a loader has the images in memory that were set`() {
+    @Test func `a loader returns the memory images that were set`() {
         let request = ImageRequest(source: .bytes(Data(), identity: "a"))
         let other = ImageRequest(source: .bytes(Data(), identity: "b"))
         let loader = FakeImageLoader { _, _ in throw CancellationError() }

@@ -45,7 +45,7 @@ import Testing
         #expect(log.value == (0..<10).map { "\($0)" } + ["high"])
     }
 
-    @Test func `a drain runs what jobs enqueue: tasks, child tasks, actors and resumed tasks`() {
+    @Test func `a drain runs the jobs that its jobs enqueue: tasks, child tasks, actors and resumed tasks`() {
         let executor = executor
         Task(executorPreference: executor) {
             let counter = Counter()
@@ -82,7 +82,7 @@ import Testing
         #expect(log.value == ["job false", "test true"])
     }
 
-    @Test func `a job may drain`() {
+    @Test func `a job may drain the executor`() {
         let executor = executor
         Task(executorPreference: executor) {
             note("outer")
@@ -96,7 +96,7 @@ import Testing
         #expect(log.value == ["outer", "inner", "outer ends"])
     }
 
-    @Test func `work of another thread comes back as a job`() async throws {
+    @Test func `work of another thread returns as a job`() async throws {
         let queue = DispatchQueue(label: "other")
         // Not before the executor is drained, which would otherwise run the job too.
         queue.suspend()
@@ -115,7 +115,7 @@ import Testing
         #expect(log.value == ["back"])
     }
 
-    @Test func `draining until an event runs what comes meanwhile, and leaves nothing`() async throws {
+    @Test func `draining until an event runs the jobs that arrive meanwhile and leaves none`() async throws {
         let queue = DispatchQueue(label: "other")
         let executor = executor
         let task = Task(executorPreference: executor) {
@@ -140,7 +140,7 @@ import Testing
         #expect(log.value == ["ran"])
     }
 
-    @Test func `nothing runs by itself after draining until an event`() async {
+    @Test func `nothing runs after draining until an event`() async {
         await executor.drain {}
         Task(executorPreference: executor) { note("ran") }
 
@@ -156,7 +156,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
-    @Test func `threads that drain at once run one job at a time and return when none runs`() {
+    @Test func `threads that drain concurrently run one job at a time and return when none runs`() {
         let (executor, running) = (executor, Guarded(0))
         for _ in 0..<200 {
             Task(executorPreference: executor) {

@@ -22,7 +22,7 @@ struct ExchangeTests {
         if case .response(let response)? = exchange.outcome { response.status } else { nil }
     }
 
-    @Test func `work settles it, once`() {
+    @Test func `work settles an exchange once`() {
         let exchange = exchange(on: executor)
         exchange.start { ServerResponse(status: 200) }
         #expect(resumed.value == 0)
@@ -31,7 +31,7 @@ struct ExchangeTests {
         #expect(status(exchange) == 200 && resumed.value == 1)
     }
 
-    @Test func `a client that goes cancels the work, and what that gives is dropped`() {
+    @Test func `a disconnected client cancels the work, and its result is dropped`() {
         let exchange = exchange(on: executor)
         let isCancelled = Guarded(false)
         exchange.start {
@@ -48,13 +48,13 @@ struct ExchangeTests {
     }
 
     /// A request that is answered at once may be over, and its memory gone, at any time.
-    @Test func `what does not wait is not gone on with`() {
+    @Test func `an exchange that does not wait is not continued`() {
         let exchange = exchange()
         exchange.settle(.response(ServerResponse(status: 503)))
         #expect(resumed.value == 0)
     }
 
-    @Test func `what was settled before it waits begins no work`() {
+    @Test func `an exchange settled before it waits begins no work`() {
         let exchange = exchange()
         exchange.settle(.response(ServerResponse(status: 503)))
         exchange.start { ServerResponse(status: 200) }
@@ -62,7 +62,7 @@ struct ExchangeTests {
     }
 
     @Test(arguments: [true, false])
-    func `a request gives its place back, whether its client is gone before the work begins or not`(
+    func `a request releases its slot whether its client leaves before or after the work begins`(
         isDisconnected: Bool
     )
         async throws
@@ -93,7 +93,7 @@ struct ExchangeTests {
         await stack.shutDown()
     }
 
-    @Test func `an answer that is slow to go out is cut, and only while it goes out`() {
+    @Test func `a slow send is cut, and only while it sends`() {
         let exchange = exchange()
         let later = ContinuousClock.now + .seconds(3_600)
         exchange.closeIfSlow(later, limit: .seconds(60))

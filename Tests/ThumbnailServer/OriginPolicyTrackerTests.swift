@@ -30,7 +30,7 @@ struct OriginPolicyTrackerTests {
     }
 
     @Test(arguments: [["no-store", "max-age=60"], ["max-age=60", "no-store"]])
-    func `what may be made of either of two downloads has the stricter terms`(controls: [String]) async throws {
+    func `a thumbnail that may use two downloads has the stricter directives`(controls: [String]) async throws {
         let tracker = tracker(controls[0], controls[1])
         let request = DownloadRequest(source)
 
@@ -43,7 +43,7 @@ struct OriginPolicyTrackerTests {
         #expect(!inner.allowsStoring)
     }
 
-    @Test func `who joins work that used an earlier download has its terms, too`() async throws {
+    @Test func `a request that joins work over an earlier download has its directives, too`() async throws {
         let tracker = tracker("no-store", "max-age=60")
         let request = DownloadRequest(source)
 
@@ -58,7 +58,7 @@ struct OriginPolicyTrackerTests {
         #expect(!late.allowsStoring)
     }
 
-    @Test func `earlier terms go with the work that used them, however much goes on`() async throws {
+    @Test func `earlier directives are released with the work that used them`() async throws {
         let tracker = tracker("no-store", "max-age=60")
         let request = DownloadRequest(source)
         let (begins, begin) = AsyncStream.makeStream(of: Void.self)
@@ -82,7 +82,7 @@ struct OriginPolicyTrackerTests {
         #expect(late.allowsStoring)
     }
 
-    @Test func `who comes later may use what the last download brought, and nothing is left`() async throws {
+    @Test func `a later request may use the last download, and nothing remains`() async throws {
         let tracker = tracker("max-age=60", "max-age=30")
         let request = DownloadRequest(source)
 
@@ -98,7 +98,7 @@ struct OriginPolicyTrackerTests {
         #expect(none == OriginCachePolicy(allowsStoring: false))
     }
 
-    @Test func `work that fails leaves nothing`() async throws {
+    @Test func `failed work leaves nothing`() async throws {
         let tracker = tracker("max-age=60")
         await #expect(throws: HTTPError.self) {
             try await tracker.observing(source) {

@@ -50,7 +50,7 @@ struct SendingTests {
         return client
     }
 
-    @Test func `a body counts once, however many get it, and until the last has it`() throws {
+    @Test func `a shared body counts once until its last client has received it`() throws {
         let bodies = ResponseBodyPool(limit: 10_000)
         let (a, b) = (Data(repeating: 1, count: 6_000), Data(repeating: 2, count: 6_000))
         var references = [
@@ -64,7 +64,7 @@ struct SendingTests {
         #expect(bodies.byteCount == 0 && bodies.acquire(b, isImmediate: false) != nil)
     }
 
-    @Test func `a body that is larger than the limit goes alone, and what is brief always`() throws {
+    @Test func `a body over the limit is sent alone, and a small one always`() throws {
         let bodies = ResponseBodyPool(limit: 10_000)
         let reference = try #require(bodies.acquire(Data(repeating: 1, count: 20_000), isImmediate: false))
         let other = Data(repeating: 2, count: 2_000)
@@ -72,7 +72,7 @@ struct SendingTests {
         #expect(reference.bytes.count == 20_000 && reference.bytes.allSatisfy { $0 == 1 })
     }
 
-    @Test func `beside answers that nobody takes there is room for the same, and for no others`() async throws {
+    @Test func `unread responses leave space for the same body only`() async throws {
         try await Self.run(HTTPServer.Settings(sendingLimit: 1 << 20)) { handler, server in
             let slow = try await Self.ask("/a", server)
             try await handler.asked.wait { $0 >= 1 }
@@ -87,7 +87,7 @@ struct SendingTests {
         }
     }
 
-    @Test func `who does not take the answer in time is left, and the answer let go`() async throws {
+    @Test func `a client that reads too slowly is disconnected, and its response is released`() async throws {
         try await Self.run(HTTPServer.Settings(sendingTimeout: .milliseconds(1), sendingLimit: 1 << 20)) {
             handler, server in
             let slow = try await Self.ask("/a", server)
@@ -100,7 +100,7 @@ struct SendingTests {
         }
     }
 
-    @Test func `waiting for connections to end is over after the limit`() async {
+    @Test func `waiting for connections to end stops at the limit`() async {
         let connections = OpenConnections()
         await connections.waitUntilNone(for: .seconds(300))
         connections.opened()
@@ -112,7 +112,7 @@ struct SendingTests {
         await all
     }
 
-    @Test func `a connection without a request ends with the server, which does not wait for it`() async throws {
+    @Test func `the server does not wait for connections without a request`() async throws {
         let server = try HTTPServer(HTTPServer.Settings(idleGracePeriod: .zero), handler: Handler(byteCount: 1))
         let (silent, kept) = (try RawClient(port: server.port), try RawClient(port: server.port))
         kept.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n")

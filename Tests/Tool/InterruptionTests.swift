@@ -26,7 +26,7 @@ struct InterruptionTests {
     }
 
     @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
-    func `a job that blocks is not waited for`(signal: Int32, status: Int32) async throws {
+    func `a signal does not wait for a blocked job`(signal: Int32, status: Int32) async throws {
         let pipe = try Self.pipe()
         defer { close(pipe.outside) }
         let problems = folder.url.appending(path: "problems")
@@ -44,7 +44,7 @@ struct InterruptionTests {
         #expect(try String(contentsOf: problems, encoding: .utf8) == "alcedo: interrupted: 0 of 1 written\n")
     }
 
-    @Test func `work is waited for until its grace is over, and no longer`() async throws {
+    @Test func `work is awaited until its grace period ends`() async throws {
         let clock = ManualClock()
         let work = GracePeriodTask<Int>(clock: clock)
         let (gate, opening) = AsyncStream<Void>.makeStream()
@@ -89,7 +89,7 @@ struct InterruptionTests {
     }
 
     @Test(arguments: [OutputFormat.gif, .webp])
-    func `an encoder gets no more frames of an animation that is stopped`(format: OutputFormat) throws {
+    func `an encoder receives no more frames of a stopped animation`(format: OutputFormat) throws {
         let frames = Frames()
         let animation = CancellableFrames(frames)
         frames.animation.change { $0 = animation }
@@ -102,7 +102,7 @@ struct InterruptionTests {
         #expect(throws: CancellationError.self) { try animation.frame(at: 2) }
     }
 
-    @Test func `what has been written is told, also when it was written after the signal`() async throws {
+    @Test func `written files are reported, also those written after the signal`() async throws {
         let alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
         let many = Array(repeating: Self.file, count: 400)
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
@@ -123,7 +123,7 @@ struct InterruptionTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP], [[], ["--json"]])
-    func `inspect says how far it has come`(signal: Int32, options: [String]) async throws {
+    func `an interrupted inspect reports its progress`(signal: Int32, options: [String]) async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             let reply = OriginReply.ok(png)
@@ -149,7 +149,7 @@ struct InterruptionTests {
         ["thumbnail", "--size", "9", "--output", "out", "-"],
         ["convert", "--format", "png", "--output", "out", "--list", "-"],
     ])
-    func `a command that still reads what to do ends with a word, too`(words: [String]) async throws {
+    func `a command that is reading its input reports its interruption`(words: [String]) async throws {
         let pipe = try Self.pipe()
         defer { close(pipe.inside) }
         let problems = folder.url.appending(path: "problems")
@@ -174,7 +174,7 @@ struct InterruptionTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM], [["disk-cache"], ["all", "--only", "Disk", "--pictures"]])
-    func `a benchmark that is broken off leaves nothing behind`(signal: Int32, words: [String]) async throws {
+    func `an interrupted benchmark leaves no files behind`(signal: Int32, words: [String]) async throws {
         let bench = Program(name: "alcedo-bench", environment: ["TMPDIR": folder.path])
         let sources = folder.url.appending(path: "pictures")
         for name in ["wallpapers", "web"] {
@@ -197,7 +197,7 @@ struct InterruptionTests {
         try await eventually({ files().isEmpty }, "the benchmark's files stay")
     }
 
-    @Test func `a benchmark that is broken off ends the processes that it has started`() async throws {
+    @Test func `an interrupted benchmark ends its child processes`() async throws {
         let bench = Program(name: "alcedo-bench", environment: ["TMPDIR": folder.path])
         func workers() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
@@ -220,7 +220,7 @@ struct InterruptionTests {
         ["thumbnail", "--size", "9", "--output"], ["convert", "--format", "png", "--output"], ["decode", "--output"],
         ["load", "--output"], ["contact-sheet", "--force", "--output"],
     ])
-    func `what has failed before is told all the same`(words: [String]) async throws {
+    func `failures before an interruption are reported`(words: [String]) async throws {
         let origin = try LoopbackOrigin { _ in OriginReply(status: 200).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
@@ -239,7 +239,7 @@ struct InterruptionTests {
         #expect(outcome.problems.contains(bad.path) && outcome.problems.contains("/nowhere/missing.png"))
     }
 
-    @Test func `Ctrl-backslash ends the process as the system does, at once and without a word`() async throws {
+    @Test func `Ctrl-backslash ends the process at once without output`() async throws {
         let origin = try LoopbackOrigin { _ in .ok(Data("x".utf8)).stalling(at: .beforeHead) }
         defer { origin.stop() }
         // The language's handler, which is there at terminals, is wanted here too.

@@ -22,7 +22,7 @@ struct ProgressLineTests {
         return transfer
     }
 
-    @Test func `files that are there at once count in the rate as a whole`() async {
+    @Test func `the rate counts files that are available at once in full`() async {
         let line = line(total: 4)
         for index in 0..<3 {
             let file = progress(0, 1 << 20, expected: 1 << 20)
@@ -36,7 +36,7 @@ struct ProgressLineTests {
         #expect(shown.value == "██████████████████░░░░░░ 3/4 images, 2.0 images/s, 0:01 left, 3072 KiB, 2048 KiB/s")
     }
 
-    @Test func `what an earlier run has got counts in the bytes and not in the rate`() async {
+    @Test func `bytes of an earlier run count in the total and not in the rate`() async {
         let line = line(total: 1)
         let transfer = progress(3 << 20, expected: 4 << 20)
         await line.begin(0, transfer)
@@ -47,7 +47,7 @@ struct ProgressLineTests {
         #expect(shown.value == "█████████████████████░░░ 0/1 images, 0:02 left, 3584 of 4096 KiB, 512 KiB/s")
     }
 
-    @Test func `a transfer that begins anew takes nothing from the rate`() async {
+    @Test func `a restarted transfer does not lower the rate`() async {
         let line = line(total: 1)
         let transfer = progress(0, 1 << 20, expected: 2 << 20)
         await line.begin(0, transfer)
@@ -61,7 +61,7 @@ struct ProgressLineTests {
         #expect(shown.value == "██████░░░░░░░░░░░░░░░░░░ 0/1 images, 0:02 left, 512 of 2048 KiB, 1536 KiB/s")
     }
 
-    @Test func `the remaining time is that of all images, and the bytes in all are told when all are known`() async {
+    @Test func `the remaining time covers all images, and the total is printed once it is known`() async {
         let line = line(total: 3)
         let (first, second) = (progress(0, expected: 1000 << 10), progress(0, expected: 3000 << 10))
         await line.begin(0, first)
@@ -83,7 +83,7 @@ struct ProgressLineTests {
         #expect(shown.value == "████████░░░░░░░░░░░░░░░░ " + text)
     }
 
-    @Test func `nothing is written where nobody watches`() async {
+    @Test func `nothing is written when standard error is not a terminal`() async {
         let line = ProgressLine(total: 1, isVisible: false, clock: clock, columns: { nil }) { [shown] text in
             shown.change { $0 += text }
         }
@@ -96,7 +96,7 @@ struct ProgressLineTests {
         #expect(shown.value == "")
     }
 
-    @Test func `a hundred thousand files are no more steps than the seconds have`() {
+    @Test func `a hundred thousand files cause no more updates than seconds allow`() {
         var rate = ByteRate(start: .zero)
         for index in 0..<100_000 { rate.add(10, at: .microseconds(50 * index)) }
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProgressTests {
-    @Test func `a terminal shows files, bytes and rate while they come, and is left clean`() async throws {
+    @Test func `a terminal shows files, bytes and rate and is cleared at the end`() async throws {
         let folder = try TemporaryDirectory()
         let content = try ChangingContent(seed: 1, stall: 2 << 20)
         let origin = try LoopbackOrigin { content.reply(to: $0) }
@@ -28,7 +28,7 @@ struct ProgressTests {
     }
 
     @Test(arguments: [30, 50])
-    func `a narrow terminal gets fewer words, and whole ones`(columns: Int) async throws {
+    func `a narrow terminal shows fewer whole words`(columns: Int) async throws {
         let folder = try TemporaryDirectory()
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: columns, rows: 24)
@@ -50,7 +50,7 @@ struct ProgressTests {
         }
     }
 
-    @Test func `files of this machine have a rate`() async throws {
+    @Test func `local files have a rate`() async throws {
         let folder = try TemporaryDirectory()
         let file = SampleImages.directory.appending(path: "dunes.jpg")
         let byteCount = try Data(contentsOf: file).count
@@ -77,7 +77,7 @@ struct ProgressTests {
         #expect(Int(last.3) ?? 0 > 0)
     }
 
-    @Test func `a problem takes the place of the line, and the line comes again`() async throws {
+    @Test func `an error replaces the progress line, which is then drawn again`() async throws {
         let folder = try TemporaryDirectory()
         let origin = try LoopbackOrigin { _ in OriginReply(status: 200).stalling(at: .beforeHead) }
         defer { origin.stop() }
@@ -97,7 +97,7 @@ struct ProgressTests {
         #expect(seen[..<problem.lowerBound].hasSuffix("\r\u{1B}[K"))
     }
 
-    @Test func `objects on a terminal are not mixed with progress`() async throws {
+    @Test func `JSON objects on a terminal are not mixed with progress`() async throws {
         let folder = try TemporaryDirectory()
         let terminal = try PseudoTerminal()
         let files = ["dunes.jpg", "tiles.png"].map(SampleImages.path)

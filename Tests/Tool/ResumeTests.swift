@@ -48,7 +48,7 @@ struct ResumeTests {
         return await FileDiskCache(directory: cache).data(for: request.originalKey)
     }
 
-    @Test func `a killed download goes on where it was`() async throws {
+    @Test func `a killed download is resumed`() async throws {
         let content = try ChangingContent(seed: 1, stall: 3 << 20)
         let origin = try LoopbackOrigin { content.reply(to: $0) }
         defer { origin.stop() }
@@ -100,7 +100,7 @@ struct ResumeTests {
         return Dictionary(uniqueKeysWithValues: offsets)
     }
 
-    @Test func `Ctrl-C keeps what has come, and writes nothing`() async throws {
+    @Test func `Ctrl-C keeps the received bytes and writes nothing`() async throws {
         let output = folder.url.appending(path: "out")
         var offsets: [String: Int] = [:]
 
@@ -115,7 +115,7 @@ struct ResumeTests {
     }
 
     @Test(arguments: [SIGTERM, SIGHUP])
-    func `other wishes to end are heard too`(signal: Int32) async throws {
+    func `other termination signals are handled, too`(signal: Int32) async throws {
         let origin = try LoopbackOrigin { _ in .ok(Data("x".utf8)).stalling(at: .beforeHead) }
         defer { origin.stop() }
 
@@ -126,7 +126,7 @@ struct ResumeTests {
         #expect(try await program.outcome().status == 128 + signal)
     }
 
-    @Test func `a pause before another attempt does not outlast Ctrl-C`() async throws {
+    @Test func `a retry delay does not outlast Ctrl-C`() async throws {
         let origin = try LoopbackOrigin { _ in .status(503, fields: ["Retry-After": "600"]) }
         defer { origin.stop() }
 
@@ -157,7 +157,7 @@ struct ResumeTests {
         #expect(outcome.problems.hasSuffix("\nalcedo: interrupted: 0 of 1 loaded\n"))
     }
 
-    @Test func `a signal that is to be ignored stays ignored`() async throws {
+    @Test func `an ignored signal stays ignored`() async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: .beforeHead) }
         defer { origin.stop() }
@@ -175,7 +175,7 @@ struct ResumeTests {
         #expect(outcome.rows(url).map { $0[0] } == ["network"])
     }
 
-    @Test func `a part store that cannot be written costs the resuming, and nothing else`() async throws {
+    @Test func `an unwritable store of partial downloads prevents resumption only`() async throws {
         let content = try ChangingContent(seed: 10)
         let origin = try LoopbackOrigin { content.reply(to: $0) }
         defer { origin.stop() }
@@ -189,7 +189,7 @@ struct ResumeTests {
         #expect(try await stored(url) == content.state.value.data)
     }
 
-    @Test func `a content that has changed meanwhile comes anew, whole`() async throws {
+    @Test func `changed content is downloaded again in full`() async throws {
         let content = try ChangingContent(seed: 3, stall: 3 << 20)
         let origin = try LoopbackOrigin { content.reply(to: $0) }
         defer { origin.stop() }
@@ -207,7 +207,7 @@ struct ResumeTests {
         #expect(try await stored(url) == other.data)
     }
 
-    @Test func `without a strong validator nothing is put together`() async throws {
+    @Test func `without a strong validator nothing is combined`() async throws {
         let content = try ChangingContent(seed: 5, tag: "W/\"weak\"", stall: 3 << 20)
         let origin = try LoopbackOrigin { content.reply(to: $0) }
         defer { origin.stop() }
@@ -224,7 +224,7 @@ struct ResumeTests {
         #expect(origin.requests.map { $0.fields["Range"] } == [nil, nil])
     }
 
-    @Test func `without a cache no part is on disk`() async throws {
+    @Test func `without a cache no partial download is on disk`() async throws {
         let content = try ChangingContent(seed: 6, stall: 3 << 20)
         let origin = try LoopbackOrigin { content.reply(to: $0) }
         defer { origin.stop() }
@@ -238,7 +238,7 @@ struct ResumeTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 
-    @Test func `a connection that breaks is continued within the run`() async throws {
+    @Test func `an interrupted connection is resumed within the run`() async throws {
         let content = try ChangingContent(seed: 7)
         let origin = try LoopbackOrigin { request in
             let reply = content.reply(to: request)
@@ -256,7 +256,7 @@ struct ResumeTests {
             outcome.problems.contains("exchanges: 2, \(content.state.value.data.count) bytes, 1 repeated, 1 resumed"))
     }
 
-    @Test func `a download that is killed again and again becomes whole, and never wrong`() async throws {
+    @Test func `a repeatedly killed download completes with the right content`() async throws {
         let content = try ChangingContent(seed: 8)
         let origin = try LoopbackOrigin { content.reply(to: $0) }
         defer { origin.stop() }

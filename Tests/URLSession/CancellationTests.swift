@@ -55,7 +55,7 @@ import Testing
         try await origin.waitForDisconnects()
     }
 
-    @Test func `letting go of the body ends the transfer`() async throws {
+    @Test func `releasing the body ends the transfer`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
 
         _ = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
@@ -63,7 +63,7 @@ import Testing
         try await origin.waitForDisconnects()
     }
 
-    @Test func `many requests with random cancels all end, each in one way`() async throws {
+    @Test func `many requests with random cancellations each end in one way`() async throws {
         let counts = try await CancelStress(requests: 2_000, seed: 1).run(transport)
 
         #expect(counts.whole + counts.cancelled == 2_000)

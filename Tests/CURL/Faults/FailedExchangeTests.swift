@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct FailedExchangeTests {
-    @Test func `an exchange that fails before its head tells what it took until then`() async throws {
+    @Test func `an exchange that fails before its response head reports its metrics`() async throws {
         let origin = try LoopbackOrigin { _ in .text("never").cutting(at: .beforeHead) }
         defer { origin.stop() }
         let url = origin.url(for: "/a")

@@ -9,7 +9,7 @@ import Testing
 /// What a transfer may hold. Each runs in a process of its own: the others' memory is not counted.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct MemoryTests {
-    @Test func `a gigabyte passes, and a reader that stops, and memory stays flat`() async {
+    @Test func `memory stays flat for a gigabyte and for a reader that stops`() async {
         await #expect(processExitsWith: .success) {
             let origin = try LoopbackOrigin { $0.path == "/big" ? .endless() : .text("x") }
             let transport = CURLTransport()
@@ -33,7 +33,7 @@ struct MemoryTests {
     }
 
     @Test(.enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
-    func `under HTTP2 a reader that lags costs no more than the window of its stream`() async {
+    func `with HTTP2 a slow reader costs at most the window of its stream`() async {
         await #expect(processExitsWith: .success) {
             let server = try await SecureServer()
             let transport = CURLTransport(options: server.options)

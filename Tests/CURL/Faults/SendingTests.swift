@@ -33,7 +33,7 @@ struct SendingTests {
 
     @Test(
         arguments: [("POST", 1), ("PATCH", 1), ("MOVE", 1), ("GET", 2), ("PUT", 2), ("DELETE", 2)], ["", "order=1"])
-    func `a request without an answer is sent once, or twice if that does no more`(
+    func `a request without a response is sent once, or twice if it is idempotent`(
         method: (name: String, maximumCount: Int), body: String
     ) async throws {
         let origin = try origin()
@@ -52,7 +52,7 @@ struct SendingTests {
         try await warm(transport, origin, 1)
     }
 
-    @Test func `a request goes on when the connection it found had ended`() async throws {
+    @Test func `a request continues when its reused connection had closed`() async throws {
         let origin = try LoopbackOrigin { $0.attempt == 2 ? .status(200).cutting(at: .beforeHead) : .text("hello") }
         defer { origin.stop() }
         let transport = CURLTransport()

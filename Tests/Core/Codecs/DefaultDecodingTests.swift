@@ -7,7 +7,7 @@ import Testing
 @Suite struct DefaultDecodingTests {
     private let codec = TextCodec()
 
-    @Test func `rows are those of the whole picture, which is neither a part nor animated`() throws {
+    @Test func `decoded rows equal the whole image, which is complete and not animated`() throws {
         let collector = PixelRowCollector()
         let options = DecodingOptions(alphaMode: .premultiplied, allowsPartial: true)
 
@@ -21,7 +21,7 @@ import Testing
         #expect(codec.calls.value == [expected])
     }
 
-    @Test func `errors of rows are the decoder's or the consumer's`() {
+    @Test func `errors of row decoding are the decoder's or the consumer's`() {
         struct Full: Error {}
         final class Refusing: PixelRowConsumer {
             func begin(_ header: PixelRowHeader) throws { throw Full() }
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a registry hands rows on from the decoder that knows the bytes`() throws {
+    @Test func `a registry passes on rows from the decoder that recognizes the bytes`() throws {
         let registry = CodecRegistry([TextCodec(prefix: "other:").entry, codec.entry])
         let collector = PixelRowCollector()
         try registry.decodeRows(Data("pic:45".utf8), into: collector)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `the budget counts one buffer, and two for a picture to be turned`() throws {
+    @Test func `the budget counts one buffer, and two for an image to be rotated`() throws {
         var codec = TextCodec()
         let data = Data("pic:123".utf8)
         for (format, expected) in [(PixelFormat.gray8, 128), (.rgba8, 448), (.rgba16, 832)] {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `an encoder of whole pictures gets the rows as one, and its bytes go to the output`() throws {
+    @Test func `an encoder of whole images collects the rows and writes its bytes to the output`() throws {
         struct Encoder: ImageEncoding {
             let images = Guarded<[DecodedImage]>([])
             var format: ImageFormat { .png }

@@ -28,7 +28,7 @@ struct CompositedAnimationTests {
     }
 
     @Test(arguments: 0..<12)
-    func `disposal, blending and clipping give the canvas that the definition gives`(seed: Int) throws {
+    func `disposal, blending and clipping match the definition`(seed: Int) throws {
         let synthetic = SyntheticAnimation(random: UInt64(seed), count: 14)
         let animation = animation(synthetic)
         let expected = synthetic.expected()
@@ -42,7 +42,7 @@ struct CompositedAnimationTests {
         }
     }
 
-    @Test func `frames that replace are to the bit`() throws {
+    @Test func `frames that replace the canvas are exact`() throws {
         let canvas = PixelSize(width: 5, height: 4)
         let all = PixelRect(x: 0, y: 0, width: 5, height: 4)
         let inner = PixelRect(x: 1, y: 1, width: 2, height: 2)
@@ -61,7 +61,7 @@ struct CompositedAnimationTests {
         }
     }
 
-    @Test(arguments: 0..<8) func `any order shows what forward play shows`(seed: Int) throws {
+    @Test(arguments: 0..<8) func `frames in any order equal those of forward playback`(seed: Int) throws {
         let synthetic = SyntheticAnimation(random: UInt64(seed + 100), count: 20)
         let forward = animation(synthetic)
         let frames = try (0..<20).map { try forward.frame(at: $0) }
@@ -75,7 +75,7 @@ struct CompositedAnimationTests {
         }
     }
 
-    @Test func `a jump begins at the last frame that does not build on others`() throws {
+    @Test func `a seek decodes from the last frame that does not depend on others`() throws {
         let canvas = PixelSize(width: 4, height: 4)
         let all = PixelRect(x: 0, y: 0, width: 4, height: 4)
         let part = PixelRect(x: 0, y: 0, width: 2, height: 2)
@@ -94,7 +94,7 @@ struct CompositedAnimationTests {
         }
     }
 
-    @Test func `a damaged frame is an error, and the others remain`() throws {
+    @Test func `a damaged frame is an error, and the other frames remain`() throws {
         let synthetic = SyntheticAnimation(random: 42, count: 12)
         let whole = animation(synthetic)
         let frames = try (0..<12).map { try whole.frame(at: $0) }
@@ -117,7 +117,7 @@ struct CompositedAnimationTests {
     }
 
     @Test(arguments: ImageOrientation.allCases)
-    func `alpha, orientation and target are those of the options`(orientation: ImageOrientation) throws {
+    func `alpha, orientation and target follow the options`(orientation: ImageOrientation) throws {
         let synthetic = SyntheticAnimation(random: 5, count: 3, canvas: PixelSize(width: 12, height: 8))
         let plain = try animation(synthetic).frame(at: 2)
         let target = TargetSize(width: 4, height: 4)
@@ -136,7 +136,7 @@ struct CompositedAnimationTests {
         #expect(try stored.frame(at: 2) == plain)
     }
 
-    @Test func `delays, loops and cost are told, and short delays are lengthened`() {
+    @Test func `delays, loop count and cost are reported, and short delays are lengthened`() {
         let area = PixelRect(x: 0, y: 0, width: 2, height: 2)
         let delays: [Duration] = [.zero, .milliseconds(10), .milliseconds(11), .seconds(3)]
         let frames = delays.map {
@@ -154,7 +154,7 @@ struct CompositedAnimationTests {
         #expect(animation.cost == 77 + 2 * 2 * 64)
     }
 
-    @Test func `threads that ask at once all get their frames`() async throws {
+    @Test func `concurrent threads all receive their frames`() async throws {
         let synthetic = SyntheticAnimation(random: 9, count: 10)
         let expected = try (0..<10).map { try animation(synthetic).frame(at: $0) }
         let shared = animation(synthetic)

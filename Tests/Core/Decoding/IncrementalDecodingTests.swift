@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `after an error every call throws the same, and the codec is not asked again`() throws {
+    @Test func `after an error every call throws it again without calling the codec`() throws {
         let calls = Guarded(RecordingState.CallRecord())
         let decoder = IncrementalDecoder(RecordingState(calls, failingCall: 3))
         try decoder.append(Data([1]))
@@ -63,7 +63,7 @@ import Testing
         #expect(calls.value.calls == 3)
     }
 
-    @Test func `an error of a preview and of the end is repeated too`() {
+    @Test func `an error of a preview or of the end is repeated, too`() {
         let calls = Guarded(RecordingState.CallRecord())
         let first = IncrementalDecoder(RecordingState(calls, failingCall: 1))
         #expect(throws: ImageDecodingError(.corrupt, "call 1")) { try first.preview() }
@@ -74,7 +74,7 @@ import Testing
         #expect(calls.value.calls == 2)
     }
 
-    @Test func `calls from many threads take turns`() async {
+    @Test func `calls from many threads are serialized`() async {
         let calls = Guarded(RecordingState.CallRecord())
         let decoder = IncrementalDecoder(RecordingState(calls))
         await withTaskGroup(of: Void.self) { group in
@@ -87,7 +87,7 @@ import Testing
         #expect(calls.value.calls == 200 && calls.value.maximumInside == 1)
     }
 
-    @Test(arguments: [1, 2, 3, 5, 100]) func `the format is found out whatever the pieces`(step: Int) throws {
+    @Test(arguments: [1, 2, 3, 5, 100]) func `the format is detected for any size of pieces`(step: Int) throws {
         let data = Data("pic:12345".utf8)
         let options = DecodingOptions(alphaMode: .premultiplied)
         let decoder = registry.makeIncrementalDecoder(options: options)
@@ -104,7 +104,7 @@ import Testing
         #expect(codec.calls.value == [options])
     }
 
-    @Test func `pieces of other data are taken as they are`() throws {
+    @Test func `pieces may be slices of other data`() throws {
         // Slices do not begin at index nought.
         let data = Data("----pic:678----".utf8)
         let decoder = registry.makeIncrementalDecoder()
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `an end before the format is known says what one-shot decoding says`() throws {
+    @Test func `an end before the format is known throws the error of one-shot decoding`() throws {
         for text in ["", "p", "pic", "<a>", "zzz"] {
             let data = Data(text.utf8)
             let decoder = registry.makeIncrementalDecoder()
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `damage in a format that cannot decode by pieces shows at the end`() throws {
+    @Test func `damage in a format without incremental decoding is reported at the end`() throws {
         for (text, code) in [("pic:1x", ImageDecodingError.Code.corrupt), ("pic:", .truncated)] {
             let decoder = codec.makeIncrementalDecoder(options: DecodingOptions())
             for byte in Data(text.utf8) { try decoder.append(Data([byte])) }

@@ -14,7 +14,7 @@ import Testing
             })
     }
 
-    @Test func `premultiplying rounds to nearest for every colour and alpha`() throws {
+    @Test func `premultiplication rounds to nearest for every color and alpha`() throws {
         for alpha in UInt8.min...255 {
             let result = try ramp(alpha: alpha, mode: .straight).premultiplied()
             #expect(result.alphaMode == .premultiplied)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `unpremultiplying rounds to nearest, clamps, and makes colour under alpha nought black`() throws {
+    @Test func `unpremultiplication rounds to nearest, clamps, and makes transparent pixels black`() throws {
         for alpha in UInt8.min...255 {
             let result = try ramp(alpha: alpha, mode: .premultiplied).unpremultiplied()
             let wrong = result.withUnsafeBytes { bytes in
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `what is in the mode already, or has no alpha, comes back as it is`() throws {
+    @Test func `a buffer already in the mode or without alpha is returned unchanged`() throws {
         let straight = try ramp(alpha: 7, mode: .straight)
         #expect(straight.unpremultiplied() == straight)
         let gray = try #require(

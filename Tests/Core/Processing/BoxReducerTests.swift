@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test(arguments: shapes) func `cells are averages, rounded to nearest, weighed by alpha`(shape: Shape) throws {
+    @Test(arguments: shapes) func `cells are averages weighted by alpha and rounded to nearest`(shape: Shape) throws {
         for (index, (width, height, factor)) in [(8, 6, 2), (11, 7, 3), (23, 9, 4), (5, 41, 5), (61, 61, 30)]
             .enumerated()
         {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `the sums of a row of the largest cells fit`() throws {
+    @Test func `the sums of a row of the largest cells do not overflow`() throws {
         let side = BoxReduction.maximumFactor
         let reduction = BoxReduction(
             from: PixelSize(width: side + 3, height: side), towards: TargetSize(width: 1, height: 1))
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a reduction by one passes rows as they are`() throws {
+    @Test func `a reduction by one passes rows on unchanged`() throws {
         let size = PixelSize(width: 7, height: 5)
         for shape in Self.shapes {
             let pixels = try noise(size, shape, seed: 3)

@@ -38,7 +38,7 @@ import Testing
         (0..<image.size.height).flatMap { y in image.pixels.row(y).withUnsafeBytes { Array($0) } }
     }
 
-    @Test(arguments: PixelFormat.allCases) func `rows are hashed as they are`(format: PixelFormat) throws {
+    @Test(arguments: PixelFormat.allCases) func `rows are hashed unchanged`(format: PixelFormat) throws {
         let image = try image(format, .straight, alpha: Array(repeating: [], count: 6))
         #expect(bytes(image).count == 6 * format.bytesPerPixel)
         #expect(try digest(image, clearsTransparent: false) == expected(bytes(image)))
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [AlphaMode.straight, .premultiplied])
-    func `pixels of alpha nought are hashed as noughts when asked`(mode: AlphaMode) throws {
+    func `transparent pixels are hashed as zeros on request`(mode: AlphaMode) throws {
         let image = try image(.rgba8, mode, alpha: [[0], [5], [0], [255], [0], [1]])
         var cleared = bytes(image)
         for pixel in [0, 2, 4] { cleared.replaceSubrange(4 * pixel..<4 * pixel + 4, with: [0, 0, 0, 0]) }
@@ -55,7 +55,7 @@ import Testing
         #expect(try digest(image, clearsTransparent: false) == expected(bytes(image)))
     }
 
-    @Test func `a deep pixel is transparent when both bytes of its alpha are nought`() throws {
+    @Test func `a 16-bit pixel is transparent when both bytes of its alpha are zero`() throws {
         let image = try image(.rgba16, .straight, alpha: [[0, 0], [0, 1], [1, 0], [9, 9], [0, 0], [255, 255]])
         var cleared = bytes(image)
         for pixel in [0, 4] { cleared.replaceSubrange(8 * pixel..<8 * pixel + 8, with: repeatElement(0, count: 8)) }
@@ -63,14 +63,14 @@ import Testing
         #expect(try digest(image, clearsTransparent: true) == expected(cleared))
     }
 
-    @Test func `opaque pictures have nothing to clear`() throws {
+    @Test func `opaque images need no clearing`() throws {
         for format in PixelFormat.allCases {
             let image = try image(format, .opaque, alpha: Array(repeating: [0], count: 6))
             #expect(try digest(image, clearsTransparent: true) == expected(bytes(image)))
         }
     }
 
-    @Test func `there is no digest before the end, and a second picture begins anew`() throws {
+    @Test func `there is no digest before the end, and a second image starts again`() throws {
         let image = try image(.gray8, .opaque, alpha: Array(repeating: [], count: 6))
         let digest = RowDigest()
         try digest.begin(image.rowHeader)

@@ -21,7 +21,7 @@ struct BlockingTests {
         try await BlockingExecutor(name: "test", width: 1).run(work)
     }
 
-    @Test func `what is stored is found, by everybody, until it has expired`() async throws {
+    @Test func `a stored entry is found by all callers until it expires`() async throws {
         let cache = FileDiskCache(directory: directory.url, clock: clock)
         let entry = CachedData(bytes(500), metadata: bytes(3), expiry: clock.now + 60)
         #expect(try await blocking { cache.entryBlocking(for: key("a")) } == nil)
@@ -67,7 +67,7 @@ struct BlockingTests {
     enum Later: CaseIterable { case store, blockingStore, expiredStore, removal, removalOfAll, removalOfResource }
 
     @Test(arguments: Later.allCases)
-    func `a store that another thread overtakes does not undo what was called later`(later: Later) async throws {
+    func `a store overtaken by a later call of another thread does not undo that call`(later: Later) async throws {
         let clock = HoldingClock()
         let cache = FileDiskCache(directory: directory.url, sweepInterval: .zero, clock: clock)
         let entry = CachedData(bytes(20))
@@ -95,7 +95,7 @@ struct BlockingTests {
         #expect(directory.files.count == (isStore ? 1 : 0))
     }
 
-    @Test func `damage is a miss, and goes`() async throws {
+    @Test func `a damaged entry is a miss and is removed`() async throws {
         let cache = FileDiskCache(directory: directory.url)
         try await blocking { try cache.storeBlocking(CachedData(bytes(500)), for: key("a")) }
         try bytes(400).write(to: URL(filePath: directory.file("a")))
@@ -104,7 +104,7 @@ struct BlockingTests {
         #expect(directory.files.isEmpty)
     }
 
-    @Test func `what does not fit is refused, and the limits hold`() async throws {
+    @Test func `an oversized entry is refused, and the limits hold`() async throws {
         let cache = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumSize: 10_000))
         await #expect(throws: DataCacheError.self) {
             try await blocking { try cache.storeBlocking(CachedData(bytes(20_000)), for: key("a")) }

@@ -14,7 +14,7 @@ struct DescriptorTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Work.allCases)
-        func `nothing is lost while there are no file descriptors`(work: Work) async throws {
+        func `no entry is lost while no file descriptors are available`(work: Work) async throws {
             await #expect(processExitsWith: .success) { [work = work.rawValue as String] in
                 try await Self.exhaust(try #require(Work(rawValue: work)))
             }

@@ -12,7 +12,7 @@ struct FailureTests {
     init() throws { directory = try TemporaryDirectory() }
 
     @Test(arguments: ["file", "file/below", "file/far/below", "link"])
-    func `a directory that cannot be is not writable, and reading it is a miss`(place: String) async throws {
+    func `a directory that cannot be created is not writable, and reading it is a miss`(place: String) async throws {
         try Data("x".utf8).write(to: directory.url.appending(path: "file"))
         #expect(symlink("file", directory.path + "/link") == 0)
 
@@ -21,12 +21,12 @@ struct FailureTests {
         #expect(FileManager.default.contents(atPath: directory.path + "/file") == Data("x".utf8))
     }
 
-    @Test func `a place that is no file is not writable`() async throws {
+    @Test func `a path below a regular file is not writable`() async throws {
         try await expectNotWritable(FileDiskCache(directory: try #require(URL(string: "http://127.0.0.1/cache"))))
         #expect(!FileManager.default.fileExists(atPath: "/cache"))
     }
 
-    @Test func `a path that C would cut short is not writable`() async throws {
+    @Test func `a path with a null character is not writable`() async throws {
         let url = try #require(URL(string: "file://\(directory.path)/a%00b"))
         try await expectNotWritable(FileDiskCache(directory: url))
         #expect(!FileManager.default.fileExists(atPath: directory.path + "/a"))
@@ -50,7 +50,7 @@ struct FailureTests {
         for name in names { #expect(FileManager.default.fileExists(atPath: directory.path + "/" + name)) }
     }
 
-    @Test func `a directory that vanishes is made again`() async throws {
+    @Test func `a removed directory is created again`() async throws {
         let url = directory.url.appending(path: "cache")
         let cache = FileDiskCache(directory: url)
         for name in ["a", "b", "c"] { try await cache.store(bytes(100), for: key(name)) }
@@ -64,7 +64,7 @@ struct FailureTests {
         #expect(await FileDiskCache(directory: url).data(for: key("a")) == bytes(7))
     }
 
-    @Test func `a directory that vanishes again and again loses entries, never gives wrong ones`() async throws {
+    @Test func `a directory that is removed repeatedly loses entries and never returns wrong ones`() async throws {
         let url = directory.url.appending(path: "cache")
         let cache = FileDiskCache(directory: url)
         let stepCount = Guarded(0)
@@ -89,7 +89,7 @@ struct FailureTests {
         #expect(await cache.data(for: key("end")) == bytes(5))
     }
 
-    @Test func `a folder of entries that is a file is an error, not a crash`() async throws {
+    @Test func `a file in the place of a shard directory is an error`() async throws {
         let cache = FileDiskCache(directory: directory.url)
         let shard = directory.path + "/" + key("a").fileName.prefix(2)
         try Data("x".utf8).write(to: URL(filePath: shard))
@@ -101,7 +101,7 @@ struct FailureTests {
         #expect(directory.unfinished.isEmpty)
     }
 
-    @Test func `a link to a folder of others is not emptied`() async throws {
+    @Test func `a link to another directory is not emptied`() async throws {
         let precious = directory.path + "/precious"
         try FileManager.default.createDirectory(atPath: precious, withIntermediateDirectories: true)
         try Data("precious".utf8).write(to: URL(filePath: precious + "/letter"))
@@ -118,7 +118,7 @@ struct FailureTests {
         #expect(FileManager.default.contents(atPath: precious + "/letter") == Data("precious".utf8))
     }
 
-    @Test func `what a dead writer left is cleaned, what a living one writes is not`() async throws {
+    @Test func `files that a dead writer left are removed, those of a living one are kept`() async throws {
         try FileManager.default.createDirectory(
             at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
         // Whatever the number in front means today, nobody has these open.
@@ -134,7 +134,7 @@ struct FailureTests {
         #expect(directory.unfinished == ["entry-2-2"])
     }
 
-    @Test func `what a dead process of the same number left stops no store`() async throws {
+    @Test func `files of a dead process with the same ID do not block a store`() async throws {
         try FileManager.default.createDirectory(
             at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
         // In a container every process may have the same number. Serial numbers begin anew with each.

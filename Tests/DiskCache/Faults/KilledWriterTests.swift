@@ -30,7 +30,7 @@ struct KilledWriterTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Work.allCases)
-        func `what a writer reported done survives its death at any instant, and nothing is torn`(work: Work)
+        func `entries that a killed writer reported as stored survive, and no entry is torn`(work: Work)
             async throws
         {
             var doneCount = 0

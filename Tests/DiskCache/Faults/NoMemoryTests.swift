@@ -12,7 +12,7 @@ struct NoMemoryTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Work.allCases)
-        func `an entry that there is no memory for is a miss, and stays`(work: Work) async throws {
+        func `an entry for which there is no memory is a miss and stays on disk`(work: Work) async throws {
             await #expect(processExitsWith: .success) { [work = work.rawValue as String] in
                 try await Self.exhaust(try #require(Work(rawValue: work)))
             }
@@ -47,7 +47,7 @@ struct NoMemoryTests {
         #expect(await cache.count == 2)
     }
 
-    @Test func `a file that claims a terabyte is damaged, not too large to tell`() async throws {
+    @Test func `a file with a length field of a terabyte is damaged`() async throws {
         let directory = try TemporaryDirectory()
         let cache = FileDiskCache(directory: directory.url, sizeLimit: .max)
         for name in ["a", "b"] {

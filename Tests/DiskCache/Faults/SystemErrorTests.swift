@@ -9,7 +9,7 @@ import Testing
 /// What the system does not let a cache do to some of its files.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct SystemErrorTests {
-    @Test func `what cannot be removed is still there, and counted`() async throws {
+    @Test func `an entry that cannot be removed stays and is counted`() async throws {
         await #expect(processExitsWith: .success) {
             await Child.tellTrouble {
                 let directory = try TemporaryDirectory()
@@ -48,8 +48,7 @@ struct SystemErrorTests {
         }
     }
 
-    @Test func `what cannot be read is not verified, and a directory that cannot be looked into says so`() async throws
-    {
+    @Test func `an unreadable entry is not verified, and an unreadable directory is reported`() async throws {
         await #expect(processExitsWith: .success) {
             await Child.tellTrouble {
                 let directory = try TemporaryDirectory()
@@ -77,7 +76,7 @@ struct SystemErrorTests {
         }
     }
 
-    @Test func `a folder of entries that is new is on the medium only when the cache's directory is`() async throws {
+    @Test func `a new shard directory is durable only with the cache's directory`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
             Child.becomeNobody(owning: directory.path)

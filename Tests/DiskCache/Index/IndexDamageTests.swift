@@ -60,11 +60,11 @@ struct IndexDamageTests {
         #expect(directory.unfinished.isEmpty, "\(what)")
     }
 
-    @Test func `a whole index tells it all`() async throws {
+    @Test func `an intact index lists all entries`() async throws {
         try await expectRecovery("whole")
     }
 
-    @Test func `an index that is missing or empty is made anew`() async throws {
+    @Test func `a missing or empty index is rebuilt`() async throws {
         try FileManager.default.removeItem(at: index.url)
         try await expectRecovery("missing")
         try index.replace(by: Data())
@@ -75,7 +75,7 @@ struct IndexDamageTests {
         try await expectRecovery("something else")
     }
 
-    @Test func `an index that ends within its header or a record is made anew`() async throws {
+    @Test func `an index that ends within its header or a record is rebuilt`() async throws {
         for count in [1, IndexHeader.size - 1, end(of: 0) + 1, end(of: 2) - 1, end(of: 4) + 44, whole.count - 1] {
             try index.replace(by: whole.prefix(count))
             try await expectRecovery("\(count) bytes")
@@ -84,7 +84,7 @@ struct IndexDamageTests {
         try await expectRecovery("a byte more")
     }
 
-    @Test func `an index that is shorter than when it was written anew is made anew`() async throws {
+    @Test func `an index that is shorter than at its last compaction is rebuilt`() async throws {
         try FileManager.default.removeItem(at: index.url)
         _ = await FileDiskCache(directory: directory.url).totalSize
         let written = try index.content
@@ -95,7 +95,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test func `an index that was cut off at the end of a record is made anew`() async throws {
+    @Test func `an index truncated at the end of a record is rebuilt`() async throws {
         for count in 0..<recordCount {
             try index.replace(by: whole.prefix(end(of: count)))
             #expect(await FileDiskCache(directory: directory.url).count == stored.count, "\(count) records")
@@ -104,7 +104,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test func `whatever stands for the number of written records, nothing is lost`() async throws {
+    @Test func `any value of the written-record count loses nothing`() async throws {
         for number in [0, 1, UInt64(recordCount + 1), 1 << 40, .max] {
             var bytes = Array(whole)
             var field: [UInt8] = []
@@ -115,7 +115,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test func `a damaged record loses no other, and makes no file be read that others tell of`() async throws {
+    @Test func `a damaged record affects no other record and no other entry's file`() async throws {
         let before = await FileDiskCache(directory: directory.url).items()
         var bytes = whole
         // That of the first entry, which another record tells of.
@@ -138,7 +138,7 @@ struct IndexDamageTests {
         #expect(await cache.count == stored.count - 1)
     }
 
-    @Test func `an open cache notices that its index was cut off at the end of a record`() async throws {
+    @Test func `an open cache notices that its index was truncated at the end of a record`() async throws {
         for _ in 0..<recordCount {
             let cache = FileDiskCache(directory: directory.url)
             _ = await cache.totalSize
@@ -148,7 +148,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test func `a changed byte anywhere is found`() async throws {
+    @Test func `a changed byte at any position is detected`() async throws {
         for offset in stride(from: 0, to: whole.count, by: 13) {
             var bytes = whole
             bytes[offset] ^= 0x40
@@ -181,7 +181,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test func `an index of another version is made anew`() async throws {
+    @Test func `an index of another version is rebuilt`() async throws {
         var header = Array(whole.prefix(IndexHeader.size - 8))
         header[0] &+= 1
         header.append(number: XXH64.hash(header.span.bytes))
@@ -193,7 +193,7 @@ struct IndexDamageTests {
     }
 
     /// As the layout was that told no blocks: a header of 88 bytes, and records with the length of a file only.
-    @Test func `an index of the first version is made anew, and tells of blocks`() async throws {
+    @Test func `an index of the first version is rebuilt with block sizes`() async throws {
         var old: [UInt8] = []
         let noBytes: [UInt8] = []
         for number in [
@@ -214,7 +214,7 @@ struct IndexDamageTests {
         #expect(try index.content.prefix(8) == whole.prefix(8))
     }
 
-    @Test func `an index of another directory tells of nothing that is not there`() async throws {
+    @Test func `an index of another directory lists only entries whose files exist`() async throws {
         let other = try TemporaryDirectory()
         let foreign = FileDiskCache(directory: other.url)
         for name in ["0", "x", "y"] { try await foreign.store(bytes(77), for: key(name)) }
@@ -231,7 +231,7 @@ struct IndexDamageTests {
     }
 
     @Test(arguments: Obstacle.allCases)
-    private func `what stands in the place of the index makes way`(obstacle: Obstacle) async throws {
+    private func `a file in the place of the index is replaced`(obstacle: Obstacle) async throws {
         let path = index.url.path
         let elsewhere = directory.path + "/elsewhere"
         try whole.write(to: URL(filePath: elsewhere))

@@ -28,7 +28,7 @@ struct IndexTableTests {
             useNumber: Int64(size))
     }
 
-    @Test func `sizes whose sum no number holds are not taken`() {
+    @Test func `sizes whose sum overflows are rejected`() {
         var table = IndexTable()
         for number in 0..<3 as Range<UInt64> { table.put(entry(Names.spread.name(number), size: .max / 2)) }
 
@@ -36,7 +36,7 @@ struct IndexTableTests {
     }
 
     @Test(arguments: Names.allCases, [1, 2, 3] as [UInt64])
-    func `it is a dictionary`(names: Names, seed: UInt64) {
+    func `a table behaves like a dictionary`(names: Names, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var table = IndexTable()
         var model: [EntryName: IndexEntry] = [:]
@@ -79,7 +79,7 @@ struct IndexTableTests {
         #expect(Set(table.entries.map(\.name)) == Set(model.keys))
     }
 
-    @Test func `reserving changes nothing but room`() {
+    @Test func `reserving changes only the capacity`() {
         var table = IndexTable()
         for number in 0..<50 as Range<UInt64> { table.put(entry(Names.spread.name(number), size: 1)) }
         table.reserve(10_000)

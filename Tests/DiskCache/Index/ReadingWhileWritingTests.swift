@@ -19,7 +19,7 @@ struct ReadingWhileWritingTests {
         await cache.flush()
     }
 
-    @Test func `a table that is on its way to the disk is not read over`() throws {
+    @Test func `a table that is being written is not reloaded`() throws {
         var state = IndexState(suffixHash: XXH64.hash("".utf8Span.span.bytes))
         state.refresh(directory.path)
         let file = try #require(state.file)
@@ -45,7 +45,7 @@ struct ReadingWhileWritingTests {
         #expect(state.table.position(of: gone) != nil)
     }
 
-    @Test func `a store does not fail because somebody looks`() async throws {
+    @Test func `a store succeeds while another task lists the entries`() async throws {
         let store = try #require(FileDiskCache(directory: directory.url).engine).store
         let (looks, isOver) = (Guarded(0), Guarded(false))
         // One that blocks, on a thread of its own.

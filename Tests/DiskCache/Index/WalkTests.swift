@@ -41,7 +41,7 @@ struct WalkTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `it misses nothing that stays, whatever goes and comes meanwhile`(seed: UInt64) throws {
+    func `a walk visits every entry that stays, whatever is added and removed meanwhile`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let count = 5 * DiskIndex.sliceCount + 17
         try fill(0..<count)
@@ -70,7 +70,7 @@ struct WalkTests {
         #expect(met.isSuperset(of: left.map(name)))
     }
 
-    @Test func `a copy of the table is the table`() throws {
+    @Test func `a copy of the table equals the table`() throws {
         try fill(0..<3000)
         let copy = store.index.copy()
         let table = store.index.read { $0 }
@@ -82,7 +82,7 @@ struct WalkTests {
     }
 
     @Test(arguments: [1, 10, 99, 100, 101, 250])
-    func `the oldest are those that a sort of all puts first`(count: Int) {
+    func `the oldest entries are those that a full sort puts first`(count: Int) {
         var random = SeededGenerator(seed: UInt64(count))
         let entries = (0..<250).map { entry($0, use: .random(in: 0..<10_000, using: &random)) }
         var oldest = OldestEntries(count: count)
@@ -92,7 +92,7 @@ struct WalkTests {
         #expect(oldest.takeAll().isEmpty)
     }
 
-    @Test func `a trim that finds all used again and again removes them all the same`() throws {
+    @Test func `a trim removes all entries although they are used repeatedly`() throws {
         try fill(0..<5)
         var trim = EntryTrim(toSize: .max, count: 2, reason: .requested)
         var steps = 0
@@ -104,7 +104,7 @@ struct WalkTests {
         #expect(steps < 10)
     }
 
-    @Test func `a trim of more than one step takes the oldest`() throws {
+    @Test func `a trim in several steps removes the oldest entries`() throws {
         let count = 40 * DiskIndex.sliceCount
         try fill(0..<count)
         let sorted = store.index.read(\.entries).sorted { $0.isUsedBefore($1) }.map(\.name.text)

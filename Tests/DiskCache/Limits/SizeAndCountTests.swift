@@ -22,7 +22,7 @@ struct SizeAndCountTests {
 
     private func names(in cache: FileDiskCache) async -> [String] { await cache.items().map(\.name) }
 
-    @Test func `over the size a trim leaves the target's share, the latest used`() async throws {
+    @Test func `a trim over the size limit keeps the target share, the most recently used`() async throws {
         let cache = cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5))
         for number in 0..<10 { try await cache.store(bytes(1000), for: key("\(number)")) }
         await cache.flush()
@@ -38,7 +38,7 @@ struct SizeAndCountTests {
         #expect(await cache.totalSize == 5 * block)
     }
 
-    @Test func `a trim tells names, bytes and reasons, in the order in which they went`() async throws {
+    @Test func `a trim reports names, bytes and reasons in the order of eviction`() async throws {
         let cache = cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5))
         for number in 0..<11 { try await cache.store(bytes(1000), for: key("\(number)")) }
         await cache.flush()
@@ -53,7 +53,7 @@ struct SizeAndCountTests {
         for number in 0..<6 { #expect(!FileManager.default.fileExists(atPath: directory.file("\(number)"))) }
     }
 
-    @Test func `a trim that began within the limits leaves what is over them to the next one`() throws {
+    @Test func `a trim that began within the limits leaves the excess to the next one`() throws {
         let store = try #require(cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5)).engine)
             .store
         for number in 0..<10 { try store.store(CachedData(bytes(1000)), for: key("\(number)")) }
@@ -69,7 +69,7 @@ struct SizeAndCountTests {
     }
 
     @Test(arguments: [10, 1000, 5000, 40_000])
-    func `the limit bounds the blocks that the entries occupy, whatever their length`(count: Int) async throws {
+    func `the limit bounds the blocks of the entries, whatever their length`(count: Int) async throws {
         let cache = cache(DataCacheLimits(maximumSize: 40 * block))
         for number in 0..<60 { try await cache.store(bytes(count + number), for: key("\(number)")) }
         await cache.flush()
@@ -92,13 +92,13 @@ struct SizeAndCountTests {
     ]
 
     @Test(arguments: usages)
-    func `a file counts for its blocks, and for no less than its length`(
+    func `a file counts with its blocks and at least with its length`(
         length: Int, blocks: Int, blockSize: Int, expected: Int
     ) {
         #expect(DiskUsage.byteCount(length: length, blocks: blocks, blockSize: blockSize) == expected)
     }
 
-    @Test func `over the count a trim leaves the target's share`() async throws {
+    @Test func `a trim over the count limit keeps the target share`() async throws {
         let cache = cache(DataCacheLimits(maximumCount: 20, trimTarget: 0.8))
         for number in 0..<20 { try await cache.store(bytes(10), for: key("\(number)")) }
         await cache.flush()
@@ -115,7 +115,7 @@ struct SizeAndCountTests {
     }
 
     @Test(arguments: [0, -1, .nan, 1, 2, 0.001])
-    func `any trim target leaves the entry that was stored last, within the limits`(target: Double) async throws {
+    func `any trim target keeps the last stored entry, within the limits`(target: Double) async throws {
         let cache = cache(DataCacheLimits(maximumSize: 5 * block, trimTarget: target))
         for number in 0..<8 {
             try await cache.store(bytes(1000), for: key("\(number)"))
@@ -132,7 +132,7 @@ struct SizeAndCountTests {
         DataCacheLimits(maximumCount: 0),
         DataCacheLimits(maximumCount: .min),
     ])
-    func `a limit of nought or less stores nothing, and clears what was there`(limits: DataCacheLimits) async throws {
+    func `a limit of zero or less stores nothing and removes the stored entries`(limits: DataCacheLimits) async throws {
         try await FileDiskCache(directory: directory.url).store(bytes(10), for: key("old"))
         let cache = cache(limits)
 
@@ -146,7 +146,7 @@ struct SizeAndCountTests {
         #expect(directory.files.isEmpty)
     }
 
-    @Test func `an entry of just the limit is stored, and one of a byte more is not`() async throws {
+    @Test func `an entry of exactly the limit is stored, and one of a byte more is not`() async throws {
         let cache = cache(DataCacheLimits(maximumSize: 2 * block))
         // With its trailer and key.
         let whole = bytes(2 * block - 57)
@@ -167,7 +167,7 @@ struct SizeAndCountTests {
         #expect(await names(in: cache) == [key("3").fileName])
     }
 
-    @Test func `an entry that grows counts as it is now`() async throws {
+    @Test func `a replaced entry counts with its new size`() async throws {
         let cache = cache(DataCacheLimits(maximumSize: 5 * block, trimTarget: 1))
         for number in 0..<3 { try await cache.store(bytes(1000), for: key("\(number)")) }
         try await cache.store(bytes(5 * block - 100), for: key("0"))
@@ -182,7 +182,7 @@ struct SizeAndCountTests {
         #expect(await cache.count == 4)
     }
 
-    @Test func `a request to trim goes below the limits, and to nothing`() async throws {
+    @Test func `a requested trim goes below the limits, down to zero`() async throws {
         let cache = cache(DataCacheLimits())
         for number in 0..<10 { try await cache.store(bytes(1000), for: key("\(number)")) }
 
@@ -201,7 +201,7 @@ struct SizeAndCountTests {
         #expect(directory.files.isEmpty)
     }
 
-    @Test func `cleaning a cache that keeps its limits changes nothing`() async throws {
+    @Test func `cleaning a cache within its limits changes nothing`() async throws {
         let cache = cache(DataCacheLimits())
         #expect(await cache.clean().removals.isEmpty)
         #expect(directory.files.isEmpty)
@@ -210,7 +210,7 @@ struct SizeAndCountTests {
         #expect(await cache.count == 1)
     }
 
-    @Test func `cleaning keeps the limits of a cache that has not stored`() async throws {
+    @Test func `cleaning enforces the limits of a cache that has not stored`() async throws {
         let roomy = FileDiskCache(directory: directory.url)
         for number in 0..<10 { try await roomy.store(bytes(1000), for: key("\(number)")) }
         await roomy.flush()
@@ -235,7 +235,7 @@ struct SizeAndCountTests {
         #expect(await second.trim(toSize: .max, count: 2).removals.map(\.name) == [4, 2, 0, 1].map(name))
     }
 
-    @Test func `who stores faster than the background trims does so himself`() async throws {
+    @Test func `a caller that stores faster than the background trims does the trim itself`() async throws {
         let cache = cache(DataCacheLimits(maximumCount: 50))
         let index = try #require(cache.engine).store.index
         let most = Guarded(0)

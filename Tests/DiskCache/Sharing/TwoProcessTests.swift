@@ -61,7 +61,7 @@ struct TwoProcessTests {
     }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
-        @Test func `two processes at once see no damage and refuse nothing, and the limits hold after a flush`()
+        @Test func `two concurrent processes see no damage, no store fails, and the limits hold after a flush`()
             async throws
         {
             let steps = TestLength.rounds(600, full: 30_000)
@@ -86,7 +86,7 @@ struct TwoProcessTests {
     #endif
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
-        @Test func `a process that is killed in the middle of its work hinders nobody`() async throws {
+        @Test func `a killed process does not block others`() async throws {
             let path = directory.path
             for round in 0..<TestLength.rounds(3, full: 100) {
                 async let victim: Void = {
@@ -103,7 +103,8 @@ struct TwoProcessTests {
     #endif
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
-        @Test func `a stopped process that keeps the index lets others read, and store when it has gone`() async throws
+        @Test func `a stopped process with the index lock lets others read, and lets them store once it is gone`()
+            async throws
         {
             // Where its patience is not looked at, a slow machine must not use it up.
             let cache = FileDiskCache(directory: directory.url, lockTimeout: .seconds(TestLength.isFull ? 10 : 300))

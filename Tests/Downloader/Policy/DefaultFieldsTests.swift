@@ -30,11 +30,11 @@ struct DefaultFieldsTests {
         return sent
     }
 
-    @Test func `a request names the program and asks for images`() async throws {
+    @Test func `a request identifies the program and accepts images`() async throws {
         #expect(try await sent().fields == ["User-Agent": Self.agent, "Accept": Self.accept])
     }
 
-    @Test func `fields of the request replace the default ones, whatever their case`() async throws {
+    @Test func `fields of the request replace the default ones regardless of case`() async throws {
         let fields = try await sent(["accept": "image/png", "USER-AGENT": "mine"]).fields
 
         #expect(fields == ["accept": "image/png", "USER-AGENT": "mine"])
@@ -47,7 +47,7 @@ struct DefaultFieldsTests {
         #expect(try await sent { $0.defaultFields = HTTPFields() }.fields == HTTPFields())
     }
 
-    @Test func `the app's closure sees its own fields, and what it sets replaces the default ones`() async throws {
+    @Test func `the app's closure sees its own fields, and those it sets replace the default ones`() async throws {
         let seen = Guarded<[HTTPFields]>([])
 
         let sent = try await sent {
@@ -63,7 +63,7 @@ struct DefaultFieldsTests {
         #expect(sent.fields == ["User-Agent": "hook", "Accept": Self.accept])
     }
 
-    @Test func `redirects, retries and the rest of a broken transfer carry the same fields`() async throws {
+    @Test func `redirects, retries and resumed transfers carry the same fields`() async throws {
         let whole = sample(4_000)
         let strong: HTTPFields = ["Content-Length": "4000", "ETag": "\"a\""]
         let part: HTTPFields = ["Content-Range": "bytes 2000-3999/4000", "Content-Length": "2000", "ETag": "\"a\""]
@@ -83,7 +83,7 @@ struct DefaultFieldsTests {
         }
     }
 
-    @Test func `a failure is forgotten by its URL, though the request carries default fields`() async throws {
+    @Test func `a cached failure is removed by its URL, although requests carry default fields`() async throws {
         let transport = FakeTransport(body: Data(), status: 404)
         let failed = FailureCache()
         var configuration = Downloader.Configuration()
@@ -101,13 +101,13 @@ struct DefaultFieldsTests {
 
     // MARK: Timeouts
 
-    @Test func `a request without an idle timeout has that of the configuration`() async throws {
+    @Test func `a request without an idle timeout uses that of the configuration`() async throws {
         #expect(try await sent { $0.idleTimeout = .seconds(60) }.idleTimeout == .seconds(60))
         #expect(try await sent(idleTimeout: .seconds(5)) { $0.idleTimeout = .seconds(60) }.idleTimeout == .seconds(5))
         #expect(try await sent().idleTimeout == .seconds(15))
     }
 
-    @Test func `timeouts of zero in the configuration are the defaults`() async throws {
+    @Test func `timeouts of zero in the configuration select the defaults`() async throws {
         let sent = try await sent {
             ($0.idleTimeout, $0.firstByteTimeout, $0.totalTimeout) = (.zero, .zero, .zero)
         }

@@ -69,7 +69,7 @@ struct ElsewhereTests {
         return try await fetcher.fetch(url).data
     }
 
-    @Test func `a redirect to the same place goes on there`() async throws {
+    @Test func `a transfer redirected to the same URL resumes`() async throws {
         let server = server(["http://cdn/x": Self.body]) { _ in "http://cdn/x" }
         #expect(try await fetch(server, "http://h/a") == Self.body)
         #expect(
@@ -79,7 +79,7 @@ struct ElsewhereTests {
     }
 
     @Test(arguments: ["http://cdn/x?sign=2", "http://cdn2/x?sign=1", "http://cdn/y"])
-    func `a redirect to another place begins anew, though its tag and length are the same`(
+    func `a transfer redirected to another URL restarts, although tag and length are equal`(
         next: String
     ) async throws {
         let server = server(["http://cdn/x?sign=1": Self.body, next: Self.other]) { time in
@@ -92,7 +92,7 @@ struct ElsewhereTests {
             ])
     }
 
-    @Test func `what was kept of one signed address is not used for another`() async throws {
+    @Test func `bytes kept from one signed URL are not used for another`() async throws {
         let storage = DataMemoryCache(sizeLimit: 1 << 20)
         let server = server(["http://h/a?sign=1": Self.body, "http://h/a?sign=2": Self.other])
         _ = try await failure { try await fetch(server, "http://h/a?sign=1", storage: storage, attempts: 1) }
@@ -102,7 +102,7 @@ struct ElsewhereTests {
             requests.value == ["http://h/a?sign=1 whole", "http://h/a?sign=2 whole", "http://h/a?sign=1 bytes=4000-"])
     }
 
-    @Test func `a redirect that has moved since the part was kept begins anew`() async throws {
+    @Test func `a transfer restarts when the redirect has changed since the part was kept`() async throws {
         let storage = DataMemoryCache(sizeLimit: 1 << 20)
         let server = server(["http://cdn/x": Self.body, "http://cdn/y": Self.other]) { time in
             time == 1 ? "http://cdn/x" : "http://cdn/y"
@@ -119,7 +119,7 @@ struct ElsewhereTests {
         CachingTransport(wrapping: transport, store: MemoryResponseStore(), clock: clock)
     }
 
-    @Test func `behind a response cache a transfer goes on, and the server sends each byte once`() async throws {
+    @Test func `behind a response cache a transfer resumes, and the server sends each byte once`() async throws {
         let sent = Guarded(0)
         let server = server(["http://h/a": Self.body])
         let counting = FakeTransport { request in
@@ -132,7 +132,7 @@ struct ElsewhereTests {
         #expect(sent.value == 6_000)
     }
 
-    @Test func `behind a response cache too a content that has changed is never put behind the old`() async throws {
+    @Test func `behind a response cache, changed content is never appended to the old`() async throws {
         let attempt = Guarded(0)
         let transport = FakeTransport { request in
             let number = attempt.change { attempt -> Int in
@@ -151,7 +151,7 @@ struct ElsewhereTests {
         #expect(try await fetch(cache, "http://h/a") == Self.other)
     }
 
-    @Test func `behind a response cache parts that are shorter than they say do not come for ever`() async throws {
+    @Test func `behind a response cache, parts shorter than declared do not loop forever`() async throws {
         let ranges = Guarded<[String?]>([])
         let transport = FakeTransport { request in
             let range = request.fields["Range"]
@@ -174,7 +174,7 @@ struct ElsewhereTests {
         #expect(ranges.value.last == .some(nil))
     }
 
-    @Test func `what a fresh answer in the cache has is not asked for again`() async throws {
+    @Test func `bytes of a fresh cached response are not requested again`() async throws {
         let count = Guarded(0)
         let transport = FakeTransport { request in
             count.change { $0 += 1 }

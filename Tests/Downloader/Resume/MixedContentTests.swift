@@ -71,7 +71,7 @@ struct MixedContentTests {
 
     /// - Parameter isCached: Whether a response cache is on the way, which keeps parts and asks for the rest itself.
     @Test(arguments: [false, true])
-    func `whatever a server does, what comes is one of its contents`(isCached: Bool) async throws {
+    func `whatever the server does, the download is one of its contents`(isCached: Bool) async throws {
         // Of one length too, so that the length does not tell them apart.
         let contents = [sample(3_000, seed: 1), sample(3_000, seed: 2), sample(2_000, seed: 3)]
         var (rangeCount, doneCount) = (0, 0)

@@ -30,7 +30,7 @@ struct RequestRetryTests {
         (RetryPolicy(maximumAttempts: 3, baseDelay: .zero), .never, 1),
         (RetryPolicy(maximumAttempts: 3, baseDelay: .zero), nil, 3),
     ])
-    func `a request's own policy counts, and the downloader's without one`(
+    func `a request's own policy takes precedence over the downloader's`(
         common: RetryPolicy, own: RetryPolicy?, attempts: Int
     ) async throws {
         let (downloader, transport) = downloader(common)
@@ -39,7 +39,7 @@ struct RequestRetryTests {
         #expect(error.code == .status(503) && transport.requests.count == attempts)
     }
 
-    @Test func `a download to a file and one that is begun without a task follow the request's policy`() async throws {
+    @Test func `a download to a file and one started with a completion use the request's policy`() async throws {
         let (downloader, transport) = downloader(.never)
         let directory = try TemporaryDirectory()
         let request = try request(RetryPolicy(maximumAttempts: 2, baseDelay: .zero))

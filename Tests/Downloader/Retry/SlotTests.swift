@@ -56,7 +56,7 @@ struct SlotTests {
         downloader.isPaused = downloader.isPaused
     }
 
-    @Test func `its slot is another's meanwhile, and it takes one in its turn`() async throws {
+    @Test func `a retry releases its slot during the delay and waits for another`() async throws {
         let (downloader, transport) = downloader()
         try start("flaky", on: downloader)
         try start("a", on: downloader)
@@ -92,7 +92,7 @@ struct SlotTests {
         #expect(downloader.transferCounts == (0, 0))
     }
 
-    @Test func `it begins no attempt while the queue is paused`() async throws {
+    @Test func `a retry begins no attempt while the queue is paused`() async throws {
         let (downloader, transport) = downloader()
         try start("flaky", on: downloader)
         try await clock.waitForSleepers(count: 1)
@@ -110,7 +110,7 @@ struct SlotTests {
         #expect(outcomes.texts == ["flaky": ["1 bytes"]])
     }
 
-    @Test func `its second attempt is a beginning for the rate`() async throws {
+    @Test func `a retry counts as a start for the rate limit`() async throws {
         let (downloader, transport) = downloader(limit: 9, rate: DownloadRate(perSecond: 0.01, burst: 2))
         try start("flaky", on: downloader)
         try await clock.waitForSleepers(count: 1)
@@ -130,7 +130,7 @@ struct SlotTests {
     }
 
     @Test(arguments: ["in the pause", "in the line"])
-    func `it is cancelled at once, and the others' slots stay right`(moment: String) async throws {
+    func `a retry is cancelled at once, and the slots of the others stay correct`(moment: String) async throws {
         let (downloader, transport) = downloader()
         let receipt = try start("flaky", on: downloader)
         try start("a", on: downloader)
@@ -161,7 +161,7 @@ struct SlotTests {
     }
 
     @Test(arguments: [false, true])
-    func `a shut downloader ends it`(isInLine: Bool) async throws {
+    func `shutting down ends a waiting retry`(isInLine: Bool) async throws {
         let (downloader, transport) = downloader()
         try start("flaky", on: downloader)
         try await clock.waitForSleepers(count: 1)
@@ -177,7 +177,7 @@ struct SlotTests {
         #expect(paths(transport) == ["/flaky"])
     }
 
-    @Test func `its time may be up while it waits for a slot`() async throws {
+    @Test func `a retry may time out while it waits for a slot`() async throws {
         let (downloader, transport) = downloader { $0.totalTimeout = .seconds(20) }
         try start("flaky", on: downloader)
         try await clock.waitForSleepers(count: 2)

@@ -37,7 +37,7 @@ struct TransferTableTests {
         try #require(table.begin(at: .zero).beginnings.first)
     }
 
-    @Test func `work that is not known yet has not ended`() throws {
+    @Test func `a transfer that is not yet known has not ended`() throws {
         let table = table()
         join(table, "a")
         let id = try #require(table.begin(at: .zero).beginnings.first).id
@@ -48,7 +48,7 @@ struct TransferTableTests {
         #expect(table.hasEnded)
     }
 
-    @Test func `equal requests are one transfer, and all get its end in the order they came`() throws {
+    @Test func `equal requests are one transfer, and its end is reported in order of arrival`() throws {
         let table = table()
         for _ in 0..<3 { join(table, "a") }
         let transfer = try beginning(table)
@@ -64,7 +64,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get a"])
     }
 
-    @Test func `a few files are read at once, then the more urgent ones, whatever servers do`() throws {
+    @Test func `a few files are read at once and then by priority, regardless of servers`() throws {
         let table = table()
         table.pause(true)
         for number in 1...6 { _ = table.joinFile("\(number)", .normal) }
@@ -81,7 +81,7 @@ struct TransferTableTests {
         #expect(table.runningCount == 0 && table.waitingCount == 0)
     }
 
-    @Test func `a file that nobody wants any more gives its place to the next`() throws {
+    @Test func `a file without waiters gives its slot to the next`() throws {
         let table = table()
         let ids = (1...6).map { table.joinFile("\($0)", .normal) }
         let first = table.begin(at: .zero).beginnings
@@ -94,7 +94,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["6"])
     }
 
-    @Test func `a joiner raises the priority of what waits, and takes it along when it leaves`() throws {
+    @Test func `a waiter that joins raises the priority, and restores it when it leaves`() throws {
         let table = table()
         join(table, "plug")
         let plug = try beginning(table)
@@ -116,7 +116,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get b"])
     }
 
-    @Test func `a waiter's priority can change, up and down, and counts as long as it is the highest`() throws {
+    @Test func `a waiter's priority can change in both directions and counts while it is the highest`() throws {
         let table = table()
         join(table, "plug")
         let plug = try beginning(table)
@@ -140,7 +140,7 @@ struct TransferTableTests {
         #expect(order == ["get a", "get b", "get c"])
     }
 
-    @Test func `the last who leaves takes the work along, one before does not`() async throws {
+    @Test func `the last waiter to leave ends the transfer, and an earlier one does not`() async throws {
         let table = table()
         let (one, two) = (join(table, "a"), join(table, "a"))
         let transfer = try beginning(table)
@@ -163,7 +163,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get b"])
     }
 
-    @Test func `work that begins when nobody waits any more is told so`() throws {
+    @Test func `a transfer that starts without waiters is told so`() throws {
         let table = table()
         let waiter = join(table, "a")
         let transfer = try beginning(table)
@@ -173,7 +173,7 @@ struct TransferTableTests {
         task.cancel()
     }
 
-    @Test func `what is asked for anew is another transfer, and the end of the one before is not its end`() throws {
+    @Test func `a new request for the same content is another transfer with its own end`() throws {
         let table = table(limit: 2)
         let waiter = join(table, "a")
         let first = try beginning(table)
@@ -191,7 +191,7 @@ struct TransferTableTests {
     }
 
     // AFNetworking's bug 3469.
-    @Test func `one who is cancelled in the line frees no slot`() throws {
+    @Test func `a waiter cancelled in the queue frees no slot`() throws {
         let table = table()
         join(table, "plug")
         let plug = try beginning(table)
@@ -204,7 +204,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get b"])
     }
 
-    @Test func `what needs no slot begins at once, in a pause too`() {
+    @Test func `a transfer that needs no slot starts at once, in a pause too`() {
         let table = table()
         table.pause(true)
         join(table, "a")
@@ -215,14 +215,14 @@ struct TransferTableTests {
         #expect(begun(table) == ["get a"])
     }
 
-    @Test func `what needs no slot and is left before it begins does not begin`() {
+    @Test func `a transfer that needs no slot and is cancelled before it starts does not start`() {
         let table = table()
         let waiter = join(table, "file", host: nil)
         _ = table.leave(waiter)
         #expect(begun(table).isEmpty && table.isEmpty)
     }
 
-    @Test func `who rests has no slot, and comes back as urgent as its waiters are then`() throws {
+    @Test func `a resting transfer has no slot and returns with the current priority of its waiters`() throws {
         let table = table()
         let waiter = join(table, "a", .veryLow)
         let backingOff = try beginning(table)
@@ -241,7 +241,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get c"])
     }
 
-    @Test func `who leaves a rest, or ends in it, gives no slot back twice`() throws {
+    @Test func `a transfer that leaves or ends while it rests releases no slot twice`() throws {
         for isLeft in [true, false] {
             let table = table()
             let waiter = join(table, "a")
@@ -257,7 +257,7 @@ struct TransferTableTests {
         }
     }
 
-    @Test func `a second beginning costs a token of the rate`() throws {
+    @Test func `a second start uses a token of the rate limit`() throws {
         let table = table(limit: 9, rate: DownloadRate(perSecond: 1, burst: 1))
         join(table, "a")
         let transfer = try beginning(table)
@@ -269,7 +269,7 @@ struct TransferTableTests {
         #expect(table.begin(at: wait).beginnings.map(\.id) == [transfer.id])
     }
 
-    @Test func `everybody leaves at once, and the rest of the work is given out`() async throws {
+    @Test func `when all waiters leave, the table returns the remaining work`() async throws {
         let table = table(limit: 2, rate: DownloadRate(perSecond: 1, burst: 1))
         for key in ["a", "b", "a", "c"] { join(table, key) }
         let transfer = try beginning(table)
@@ -301,7 +301,7 @@ struct TransferTableTests {
         #expect(table.setTimer())
     }
 
-    @Test func `a shut table says so`() {
+    @Test func `a table that is shut down reports it`() {
         let table = table()
         #expect(!table.isShutDown)
         table.shutDown()
@@ -317,7 +317,7 @@ struct TransferTableTests {
     }
 
     @Test(arguments: 1...8)
-    func `whatever happens, each waiter has one end, and transfers that run are as many as have begun`(
+    func `in any sequence of calls, each waiter has one end and the running transfers are those that started`(
         seed: Int
     ) throws {
         var generator = SeededGenerator(seed: UInt64(seed))

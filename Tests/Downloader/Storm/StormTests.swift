@@ -20,7 +20,7 @@ struct StormTests {
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `ten thousand downloads at random over a transport of chances`(seed: UInt64) async throws {
+    func `ten thousand random downloads over a random transport each have one outcome`(seed: UInt64) async throws {
         let directory = try TemporaryDirectory()
         let transport = MeasuredTransport(StormTransport())
         let downloader = Downloader(
@@ -39,7 +39,7 @@ struct StormTests {
         #expect(downloader.transferCounts == (0, 0))
     }
 
-    @Test func `a storm that is shut down in its middle ends for everyone`() async throws {
+    @Test func `shutting down in the middle of a storm ends every download`() async throws {
         let directory = try TemporaryDirectory()
         let transport = MeasuredTransport(StormTransport())
         let downloader = Downloader(
@@ -60,7 +60,7 @@ struct StormTests {
 
     /// In a process of its own, whose descriptors and memory are nobody else's.
     @Test(.spawnsProcesses)
-    func `ten thousand downloads at random over libcurl from a server full of faults leave nothing behind`()
+    func `ten thousand random downloads over libcurl from a faulty server leave no resources behind`()
         async throws
     {
         await #expect(processExitsWith: .success) {

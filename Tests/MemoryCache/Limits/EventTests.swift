@@ -22,7 +22,7 @@ import Testing
 
     private let unit = DecodedImage.gray(side: 1).cost
 
-    @Test func `every way out has its reason, and is counted once`() {
+    @Test func `every removal has its reason and is counted once`() {
         let cache = cache(MemoryCacheLimits(costLimit: 4 * unit, countLimit: 3))
         let image = DecodedImage.gray(side: 1)
         for name in ["a", "b", "c", "d"] { cache.store(image, for: key(name)) }
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `an image over the limit of a single one is not stored, and evicts nothing`(policy: PolicyChoice) {
+    func `an image over the limit for one entry is not stored and evicts nothing`(policy: PolicyChoice) {
         let cache = cache(MemoryCacheLimits(costLimit: 100 * unit, entryCostLimit: 5 * unit), policy: policy)
         cache.store(.gray(side: 5), for: key("a"))
         cache.store(.gray(side: 6), for: key("b"))
@@ -86,13 +86,13 @@ import Testing
     }
 
     @Test(arguments: [0, -1, .min])
-    func `a limit of nought for single entries stores nothing`(limit: Int) {
+    func `an entry limit of zero stores nothing`(limit: Int) {
         let cache = cache(MemoryCacheLimits(costLimit: 100, entryCostLimit: limit))
         cache.store(.gray(side: 1), for: key("a"))
         #expect(cache.count == 0)
     }
 
-    @Test func `an evicted image is found while somebody holds it, and costs nothing`() throws {
+    @Test func `an evicted image is found while it is referenced, and has no cost`() throws {
         let cache = cache(MemoryCacheLimits(costLimit: unit), findsReferencedValues: true)
         var held: DecodedImage? = DecodedImage.gray(side: 1, level: 9)
         cache.store(try #require(held), for: key("a"))
@@ -108,7 +108,7 @@ import Testing
         #expect(cache.statistics.weakHits == 1 && cache.statistics.misses == 2)
     }
 
-    @Test func `an image too large to store is found while it is held`() {
+    @Test func `an image too large to store is found while it is referenced`() {
         let cache = cache(MemoryCacheLimits(costLimit: unit), findsReferencedValues: true)
         let held = DecodedImage.gray(side: 9, level: 3)
         cache.store(held, for: key("a"))
@@ -116,7 +116,7 @@ import Testing
         #expect(cache.image(for: key("a"))?.pixels == held.pixels)
     }
 
-    @Test func `what was removed or replaced is not found, though it is held`() {
+    @Test func `a removed or replaced image is not found, though it is referenced`() {
         let cache = cache(MemoryCacheLimits(costLimit: 2 * unit), findsReferencedValues: true)
         let held = (0..<4).map { DecodedImage.gray(side: 1, level: UInt8($0)) }
         for (index, name) in ["removed", "replaced", "group", "all"].enumerated() {
@@ -139,7 +139,7 @@ import Testing
         withExtendedLifetime(held) {}
     }
 
-    @Test func `a warning lets half go, critical pressure everything, and held images stay to be found`() {
+    @Test func `a warning evicts half, critical pressure evicts all, and referenced images are still found`() {
         let source = ManualMemoryPressureSource()
         let cache = ImageMemoryCache(
             limits: MemoryCacheLimits(costLimit: 10 * unit), policy: .lru, findsReferencedValues: true,
@@ -158,7 +158,7 @@ import Testing
         #expect(cache.image(for: key("held")) != nil)
     }
 
-    @Test func `a warning lets half of the entries go where they cost nothing, and half of the cost else`() {
+    @Test func `a warning evicts half of the cost, or half of the entries if they have no cost`() {
         let free = MemoryCache<Int, Int>(costLimit: 10, policy: .lru)
         for key in 0..<9 { free.store(key, for: key, cost: 0) }
         free.respond(to: .warning)
@@ -175,7 +175,7 @@ import Testing
         #expect(dear.count == 3)
     }
 
-    @Test func `what the policy refuses was never in`() {
+    @Test func `an entry that the policy refuses is never stored`() {
         let evicted = Guarded<[Int: EvictionReason]>([:])
         let cache: MemoryCache<Int, Int> = PolicyChoice.gdsf.cache(MemoryCacheLimits(costLimit: 10)) {
             key, value, reason in
@@ -201,7 +201,7 @@ import Testing
         #expect(cache.statistics.rejections == 3)
     }
 
-    @Test func `what the policy refuses is found while it is held`() {
+    @Test func `an entry that the policy refuses is found while it is referenced`() {
         let cache: MemoryCache<Int, ReferencedNumber> = PolicyChoice.gdsf.cache(
             MemoryCacheLimits(costLimit: 10), findsReferencedValues: true)
         for key in 0..<5 { cache.store(ReferencedNumber(key), for: key, cost: 2) }
@@ -211,7 +211,7 @@ import Testing
         #expect(cache.value(for: 9) === held)
     }
 
-    @Test func `a cache that has gone observes nothing`() {
+    @Test func `a released cache no longer observes memory pressure`() {
         let source = ManualMemoryPressureSource()
         do {
             let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: 1), pressureSource: source)
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `removing a resource of thousands leaves the others`(policy: PolicyChoice) {
+    func `removing one resource among thousands keeps the others`(policy: PolicyChoice) {
         let cache = cache(MemoryCacheLimits(costLimit: 100_000 * unit), policy: policy)
         for number in 0..<300 {
             for variant in ["", "small", "round"] {
@@ -235,7 +235,7 @@ import Testing
         #expect(cache.totalCost == 891 * unit)
     }
 
-    @Test func `keys made twice from one URL are one key`() {
+    @Test func `two keys made from one URL are equal`() {
         let cache = cache(MemoryCacheLimits(costLimit: 10 * unit))
         let name = "https://images.example.org/a/rather/long/path/to/a/picture.jpg"
         cache.store(.gray(side: 1), for: key(name))

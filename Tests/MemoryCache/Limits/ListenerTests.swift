@@ -10,7 +10,7 @@ struct ListenerTests {
     private typealias Cache = MemoryCache<Int, Int>
 
     @Test(.spawnsProcesses)
-    func `a listener that stores again a hundred thousand times needs no more stack than one that does not`()
+    func `a listener that stores again a hundred thousand times does not grow the stack`()
         async
     {
         await #expect(processExitsWith: .success) {
@@ -30,7 +30,7 @@ struct ListenerTests {
         }
     }
 
-    @Test func `what leaves while the listener runs is told in the order in which it left, by the first call's end`() {
+    @Test func `entries removed while the listener runs are reported in order before the first call returns`() {
         let box = Guarded<Cache?>(nil)
         let told = Guarded<[String]>([])
         let cache = Cache(limits: MemoryCacheLimits(costLimit: 3), policy: .lru) { key, value, reason in
@@ -50,7 +50,7 @@ struct ListenerTests {
         box.change { $0 = nil }
     }
 
-    @Test func `a listener may wait for that of another thread`() {
+    @Test func `a listener may wait for the listener call of another thread`() {
         let box = Guarded<Cache?>(nil)
         let isToldOther = DispatchSemaphore(value: 0)
         let cache = Cache(limits: MemoryCacheLimits(costLimit: 1), policy: .lru) { key, value, reason in
@@ -67,7 +67,7 @@ struct ListenerTests {
         box.change { $0 = nil }
     }
 
-    @Test func `what threads make leave at the same time is told once each`() async {
+    @Test func `entries that threads remove concurrently are reported once each`() async {
         let evicted = Guarded<[Int]>([])
         let cache = Cache(limits: MemoryCacheLimits(costLimit: 2), policy: .lru) { key, value, reason in
             evicted.change { $0.append(value) }

@@ -17,7 +17,7 @@ import Testing
         for key in keys { cache.store(key, for: key, cost: cost) }
     }
 
-    @Test func `LRU: the least recently used`() {
+    @Test func `LRU evicts the least recently used entry`() {
         let cache = cache(.lru, 3)
         store([1, 2, 3], in: cache)
         _ = cache.value(for: 1)
@@ -25,7 +25,7 @@ import Testing
         #expect(evicted.value == [2, 3, 1])
     }
 
-    @Test func `FIFO: the first stored, used or not`() {
+    @Test func `FIFO evicts the first stored entry, whether used or not`() {
         let cache = cache(.fifo, 3)
         store([1, 2, 3], in: cache)
         _ = cache.value(for: 1)
@@ -33,7 +33,7 @@ import Testing
         #expect(evicted.value == [1, 2, 3])
     }
 
-    @Test func `SIEVE: the hand goes on where it was, and forgives a use once`() {
+    @Test func `the SIEVE hand continues at its position and spares a used entry once`() {
         let cache = cache(.sieve, 4)
         store([1, 2, 3, 4], in: cache)
         for key in [1, 3] { _ = cache.value(for: key) }
@@ -48,7 +48,7 @@ import Testing
         #expect(evicted.value == [2, 4, 5, 6, 7])
     }
 
-    @Test func `SIEVE: a hand that takes the newest begins again at the oldest`() {
+    @Test func `the SIEVE hand restarts at the oldest entry after it evicts the newest`() {
         let cache = cache(.sieve, 3)
         store([1, 2, 3], in: cache)
         for key in [1, 2] { _ = cache.value(for: key) }
@@ -59,7 +59,7 @@ import Testing
         #expect(evicted.value == [3, 1])
     }
 
-    @Test func `S3-FIFO: two uses lead from the small queue to the main one, and a ghost comes back to it`() {
+    @Test func `S3-FIFO promotes an entry after two uses and restores a ghost to the main queue`() {
         let cache = cache(.s3FIFO, 10)
         store(1...10, in: cache)
         for _ in 0..<2 { _ = cache.value(for: 1) }
@@ -74,7 +74,7 @@ import Testing
         #expect(!cache.contains(5))
     }
 
-    @Test func `S3-FIFO: the uses that lead to the main queue do not count there`() {
+    @Test func `S3-FIFO resets the use count of an entry that it promotes`() {
         let cache = cache(.s3FIFO, 10)
         store(1...10, in: cache)
         for _ in 0..<3 { for key in 1...9 { _ = cache.value(for: key) } }
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// Hashes differ from run to run, and two may share all their counters: what holds for nearly all is expected of them.
-    @Test func `W-TinyLFU: what leaves the window must have come more often than what it would replace`() {
+    @Test func `W-TinyLFU admits an entry to the main queue only if it is more frequent than its victim`() {
         let rounds = 25
         var (kept, admitted) = (0, 0)
         for round in 0..<rounds {
@@ -110,7 +110,7 @@ import Testing
         #expect(admitted >= rounds * 9 / 10)
     }
 
-    @Test func `GDSF: the least used for its cost, with an age`() {
+    @Test func `GDSF evicts the entry with the fewest uses for its cost, with aging`() {
         let cache = cache(.gdsf, 10)
         cache.store(1, for: 1, cost: 6)
         cache.store(2, for: 2, cost: 2)
@@ -128,7 +128,7 @@ import Testing
         #expect(evicted.value == [1, 2])
     }
 
-    @Test func `GDSF: uses weigh against cost`() {
+    @Test func `GDSF weighs uses against cost`() {
         let cache = cache(.gdsf, 10)
         cache.store(1, for: 1, cost: 5)
         cache.store(2, for: 2, cost: 5)
@@ -138,7 +138,7 @@ import Testing
         #expect(evicted.value == [2])
     }
 
-    @Test func `purging: nothing goes at the limit, above it all down to the preferred mark`() {
+    @Test func `a purging cache evicts nothing at the limit and down to the preferred cost above it`() {
         let cache: MemoryCache<Int, Int> = MemoryCache(
             limits: MemoryCacheLimits(costLimit: 10), policy: .purging(toPreferredCost: 6)
         ) { [evicted] key, value, reason in evicted.change { $0.append(key) } }
@@ -150,7 +150,7 @@ import Testing
         #expect(cache.totalCost == 6)
     }
 
-    @Test func `adaptive: a scan does not drive out what is used`() {
+    @Test func `an adaptive cache keeps its working set during a scan`() {
         let cache = cache(.adaptive, 20)
         store(1...20, in: cache)
         for _ in 0..<3 { for key in 1...14 { _ = cache.value(for: key) } }
@@ -158,7 +158,7 @@ import Testing
         #expect((1...14).filter(cache.contains).count >= 10)
     }
 
-    @Test func `adaptive: of a loop that does not fit, a part is kept`() {
+    @Test func `an adaptive cache keeps a part of a loop that does not fit`() {
         let cache = cache(.adaptive, 100)
         let lru = MemoryCache<Int, Int>(costLimit: 100, policy: .lru)
         for _ in 0..<20 {
@@ -170,7 +170,7 @@ import Testing
         #expect(cache.statistics.hitRatio > 0.4)
     }
 
-    @Test func `adaptive: of what is used alike, the small is kept`() {
+    @Test func `an adaptive cache keeps the smaller of equally used entries`() {
         let cache = cache(.adaptive, 1000)
         var random = SeededGenerator(seed: 5)
         for _ in 0..<20_000 {
@@ -182,7 +182,7 @@ import Testing
         #expect(large < 12)
     }
 
-    @Test func `adaptive: what was looked at in turns back and forth is kept as LRU keeps it`() {
+    @Test func `an adaptive cache keeps what LRU keeps when entries are read back and forth`() {
         let cache = cache(.adaptive, 100)
         let lru = MemoryCache<Int, Int>(costLimit: 100, policy: .lru)
         var random = SeededGenerator(seed: 9)

@@ -14,7 +14,7 @@ struct PolicyTests {
     }
 
     @Test(arguments: PolicyChoice.allCases, [1, 2, 3] as [UInt64])
-    func `whatever goes, what is found was stored last, limits hold and sums are right`(
+    func `under every policy, a found value is the last stored one, limits hold and costs add up`(
         policy: PolicyChoice, seed: UInt64
     ) {
         var random = SeededGenerator(seed: seed)
@@ -60,7 +60,7 @@ struct PolicyTests {
 
     /// GDSF alone may refuse what is worth less than all the rest.
     @Test(arguments: PolicyChoice.allCases.filter { $0 != .gdsf })
-    func `what was just stored is there`(policy: PolicyChoice) {
+    func `an entry that was just stored is found`(policy: PolicyChoice) {
         let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: 10))
         for key in 0..<200 {
             #expect(cache.store(key, for: key, cost: key % 5 + 1))
@@ -69,7 +69,7 @@ struct PolicyTests {
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `threads that read, store, remove and trim at once leave right sums`(policy: PolicyChoice) async {
+    func `concurrent reads, stores, removals and trims leave the costs correct`(policy: PolicyChoice) async {
         let cache: MemoryCache<Int, Int> = policy.cache(
             MemoryCacheLimits(costLimit: 100, timeToLive: .seconds(3600), extendsLifeOnUse: true),
             findsReferencedValues: true)

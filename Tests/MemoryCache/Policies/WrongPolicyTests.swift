@@ -67,12 +67,12 @@ struct WrongPolicyTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `limits hold and sums are right whatever a policy says`(fault: Fault) {
+    func `limits hold and costs add up whatever an invalid policy returns`(fault: Fault) {
         checkLimits(.custom(WrongPolicy(fault, foreign: foreignSlot())))
     }
 
     @Test(arguments: [Int.min, -1, 0, .max])
-    func `limits hold and sums are right whatever the preferred cost is`(preferredCost: Int) {
+    func `limits hold and costs add up whatever the preferred cost is`(preferredCost: Int) {
         checkLimits(.purging(toPreferredCost: preferredCost))
     }
 

@@ -11,7 +11,7 @@ import Testing
         source.observe { [seen] level in seen.change { $0.append("\(name) \(level)") } }
     }
 
-    @Test func `observers are called at changes, in their order, until their token goes`() {
+    @Test func `observers are called at changes, in order, until their token is released`() {
         var first: (any Sendable)? = observe("a")
         let second = observe("b")
         #expect(source.observerCount == 2)
@@ -29,7 +29,7 @@ import Testing
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func `who comes late is called from the next change on`() {
+    @Test func `a late observer is called from the next change on`() {
         source.set(.critical)
         let token = observe("a")
         #expect(seen.value.isEmpty)

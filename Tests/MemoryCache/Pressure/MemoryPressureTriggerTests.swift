@@ -28,7 +28,9 @@ struct MemoryPressureTriggerTests {
     }
 
     @Test(arguments: [MemoryPressure.warning, .critical])
-    func `a trigger that fires is a level until it is silent for a while`(level: MemoryPressure) async throws {
+    func `a trigger that fires raises the level until it is silent for the hold duration`(level: MemoryPressure)
+        async throws
+    {
         let pair = try Pair()
         defer { close(pair.other) }
         let system = WatchedSystem(triggers: [
@@ -53,7 +55,8 @@ struct MemoryPressureTriggerTests {
         observation.end()
     }
 
-    @Test func `a trigger that fires is held against the count of stalls, then and once that is renewed`() async throws
+    @Test func `a trigger that fires is compared with the stall counter, at once and after the counter is updated`()
+        async throws
     {
         let pair = try Pair()
         defer { close(pair.other) }
@@ -80,7 +83,7 @@ struct MemoryPressureTriggerTests {
         observation.end()
     }
 
-    @Test func `the machine's memory is not asked for while stalls are announced`() async throws {
+    @Test func `available memory is not read while stalls are reported by triggers`() async throws {
         let pair = try Pair()
         defer { close(pair.other) }
         let system = WatchedSystem(triggers: [{ StallTriggers() }, { StallTriggers(warning: pair.watched) }])
@@ -92,7 +95,7 @@ struct MemoryPressureTriggerTests {
         observation.end()
     }
 
-    @Test func `a trigger that fails is dropped for the next, and the last for the figures`() async throws {
+    @Test func `a failed trigger is replaced by the next, and the last by readings`() async throws {
         let (first, second) = (try Pair(), try Pair())
         let made = Guarded(0)
         let system = WatchedSystem(
@@ -118,7 +121,7 @@ struct MemoryPressureTriggerTests {
     }
 
     @Test(arguments: ["silent", "error", "hang-up", "invalid", "urgent"])
-    func `no trigger keeps a processor busy`(kind: String) async throws {
+    func `a trigger does not cause busy waiting`(kind: String) async throws {
         let pair = try Pair()
         var (watched, other) = (pair.watched, pair.other)
         switch kind {

@@ -20,7 +20,7 @@ struct PurgePriorityTests {
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `a warning takes entries of low priority first, and those of high priority last`(policy: PolicyChoice) {
+    func `a warning evicts entries of low priority first and those of high priority last`(policy: PolicyChoice) {
         let cache = cache(policy)
         for (key, priority) in [PurgePriority.high, .normal, .low, .low, .normal, .high, .normal, .low].enumerated() {
             cache.store(ReferencedNumber(key), for: key, cost: 10, priority: priority)
@@ -36,7 +36,7 @@ struct PurgePriorityTests {
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `among entries of one priority the least recently used goes first`(policy: PolicyChoice) {
+    func `among entries of one priority the least recently used is evicted first`(policy: PolicyChoice) {
         let cache = cache(policy)
         for key in 0..<6 { cache.store(ReferencedNumber(key), for: key, cost: 10, priority: .low) }
         for key in [1, 0, 3] { _ = cache.value(for: key) }
@@ -58,7 +58,7 @@ struct PurgePriorityTests {
         #expect(cache.contains(0) && cache.contains(1) && !cache.contains(2) && !cache.contains(3))
     }
 
-    @Test func `the place of an entry that has gone passes on no priority`() {
+    @Test func `a reused slot does not inherit the priority of a removed entry`() {
         let cache = MemoryCache<Int, Int>(costLimit: 20, policy: .lru)
         cache.store(1, for: 1, cost: 10, priority: .high)
         cache.removeValue(for: 1)
@@ -68,7 +68,7 @@ struct PurgePriorityTests {
         #expect(!cache.contains(2) && cache.contains(3))
     }
 
-    @Test func `priorities change nothing while memory suffices`() {
+    @Test func `priorities change nothing without memory pressure`() {
         let cache = MemoryCache<Int, Int>(costLimit: 20, policy: .lru)
         cache.store(1, for: 1, cost: 10, priority: .high)
         cache.store(2, for: 2, cost: 10, priority: .low)
@@ -77,7 +77,7 @@ struct PurgePriorityTests {
     }
 
     /// `beginContentAccess()` to `endContentAccess()`.
-    @Test func `a discarded value is found while it is in use, and not afterwards`() {
+    @Test func `a discarded value is found only while it is in use`() {
         let cache = cache(findsReferencedValues: true)
         var held: ReferencedNumber? = ReferencedNumber(7)
         if let held { cache.store(held, for: 1, cost: 10, priority: .low) }
@@ -88,7 +88,7 @@ struct PurgePriorityTests {
         #expect(cache.value(for: 1) == nil)
     }
 
-    @Test func `a source of pressure sets it off`() {
+    @Test func `a memory pressure source triggers the purge`() {
         let cache = MemoryCache<Int, Int>(
             limits: MemoryCacheLimits(costLimit: 100), findsReferencedValues: false, pressureSource: source)
         cache.store(1, for: 1, cost: 10, priority: .high)

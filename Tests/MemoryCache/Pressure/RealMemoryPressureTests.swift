@@ -30,7 +30,7 @@ struct RealMemoryPressureTests {
         }
     }
 
-    @Test func `auto-purging caches observe the machine by default, all of them by one source`() async {
+    @Test func `auto-purging caches observe the machine by default and share one source`() async {
         await #expect(processExitsWith: .success) {
             await Self.startRuntime()
             let before = Self.descriptorCount
@@ -62,7 +62,7 @@ struct RealMemoryPressureTests {
         }
     }
 
-    @Test func `a source that nobody observes opens nothing`() async {
+    @Test func `a source without observers opens nothing`() async {
         await #expect(processExitsWith: .success) {
             let sources = (0..<100).map { _ in SystemMemoryPressureSource() }
             #expect(Self.triggerCount == 0)
@@ -70,7 +70,7 @@ struct RealMemoryPressureTests {
         }
     }
 
-    @Test func `pressure is announced where the machine can`() async {
+    @Test func `pressure is reported where the machine supports it`() async {
         await #expect(processExitsWith: .success) {
             let file = FileManager.default.isWritableFile(atPath: "/proc/pressure/memory")
             let source = SystemMemoryPressureSource()

@@ -8,7 +8,7 @@ struct StallTriggersTests {
 
     init() throws { system = try FakeSystem() }
 
-    @Test func `both triggers are written, each at once and with the null at its end`() {
+    @Test func `both triggers are written in one call each, with a final null byte`() {
         let path = system.root + "/pressure"
         #expect(mkfifo(path, 0o600) == 0)
         let reader = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
@@ -23,7 +23,7 @@ struct StallTriggersTests {
         #expect(bytes.prefix(max(0, count)).elementsEqual("some 100000 2000000\0full 150000 2000000\0".utf8))
     }
 
-    @Test func `what cannot be opened or written is done without`() throws {
+    @Test func `a trigger that cannot be opened or written is skipped`() throws {
         for path in ["/missing", "/", "/below/missing"] {
             let triggers = StallTriggers(arming: system.root + path)
             let isArmed = triggers.isArmed
@@ -34,7 +34,7 @@ struct StallTriggersTests {
         #expect(!isArmed)
     }
 
-    @Test func `descriptors are closed when the triggers go`() {
+    @Test func `releasing the triggers closes their descriptors`() {
         var ends: [Int32] = [-1, -1]
         #expect(pipe(&ends) == 0)
         defer { close(ends[0]) }

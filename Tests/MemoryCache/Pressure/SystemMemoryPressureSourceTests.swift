@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct SystemMemoryPressureSourceTests {
-    @Test func `observers hear of changes only, down to normal again`() async throws {
+    @Test func `observers are called only for changes, including the one back to normal`() async throws {
         let system = WatchedSystem()
         let observation = system.observe()
         try await system.eventuallyReads()
@@ -24,7 +24,7 @@ struct SystemMemoryPressureSourceTests {
         observation.end()
     }
 
-    @Test func `a level holds until its time is over`() async throws {
+    @Test func `a level lasts for its hold duration`() async throws {
         let system = WatchedSystem()
         system.setUse(.warning)
         let observation = system.observe()
@@ -38,7 +38,7 @@ struct SystemMemoryPressureSourceTests {
         observation.end()
     }
 
-    @Test func `counters that rise are told`() async throws {
+    @Test func `rising counters raise the level`() async throws {
         let system = WatchedSystem()
         system.figures.change { $0.readings.events = MemoryEvents(high: 7, max: 7, oom: 7) }
         let observation = system.observe()
@@ -53,7 +53,7 @@ struct SystemMemoryPressureSourceTests {
         observation.end()
     }
 
-    @Test func `without observers nothing runs, and a new one begins anew`() async throws {
+    @Test func `without observers no thread runs, and a new observer starts from normal`() async throws {
         let system = WatchedSystem()
         #expect(system.figures.value.threadsMade == 0)
 
@@ -75,7 +75,7 @@ struct SystemMemoryPressureSourceTests {
         #expect(system.seen.value.allSatisfy { $0 == .critical })
     }
 
-    @Test func `who has let its token go hears no more`() async throws {
+    @Test func `an observer is not called after it releases its token`() async throws {
         let system = WatchedSystem()
         let observation = system.observe()
         let others = Guarded(0)
@@ -91,7 +91,7 @@ struct SystemMemoryPressureSourceTests {
         observation.end()
     }
 
-    @Test func `the observation outlives the source`() async throws {
+    @Test func `an observation works after its source is released`() async throws {
         var system: WatchedSystem? = WatchedSystem()
         let (figures, seen) = (system?.figures, system?.seen)
         let observation = system?.observe()
@@ -103,7 +103,7 @@ struct SystemMemoryPressureSourceTests {
         try await eventually { figures?.value.threadCount == 0 }
     }
 
-    @Test func `a handler may end its own observation, others, and begin new ones`() async throws {
+    @Test func `a handler may end its own and other observations and begin new ones`() async throws {
         let system = WatchedSystem()
         let all = Observation()
         let late = Guarded<[MemoryPressure]>([])
@@ -134,7 +134,7 @@ struct SystemMemoryPressureSourceTests {
         try await eventually { system.figures.value.threadCount == 0 }
     }
 
-    @Test func `a handler that lets everything go as it is let go finds no lock`() async throws {
+    @Test func `a handler that releases an observation while it is released finds no lock`() async throws {
         let system = WatchedSystem()
         let outer = Observation()
         do {
@@ -149,7 +149,7 @@ struct SystemMemoryPressureSourceTests {
         try await eventually { system.figures.value.threadCount == 0 }
     }
 
-    @Test func `observers that come and go on many threads leave none behind`() async throws {
+    @Test func `observers added and removed on many threads leave no thread behind`() async throws {
         let system = WatchedSystem()
         system.setUse(.warning)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -174,7 +174,7 @@ struct SystemMemoryPressureSourceTests {
         observation.end()
     }
 
-    @Test func `files of the system become levels`() async throws {
+    @Test func `the system's files are mapped to levels`() async throws {
         let system = try FakeSystem(FakeSystem.unified)
         try system.write("1000\n", to: FakeSystem.group + "/memory.max")
         try system.write("900\n", to: FakeSystem.group + "/memory.current")
@@ -191,7 +191,7 @@ struct SystemMemoryPressureSourceTests {
         observation.end()
     }
 
-    @Test func `available memory counts where nothing else is told`() async throws {
+    @Test func `available memory counts where no other figure exists`() async throws {
         let system = try FakeSystem(["/proc/meminfo": "MemTotal: 1000 kB\nMemAvailable: 40 kB\n"])
         let seen = Guarded<[MemoryPressure]>([])
         let source = SystemMemoryPressureSource(configuration: .init(root: system.root))

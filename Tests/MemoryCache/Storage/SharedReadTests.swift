@@ -32,7 +32,7 @@ struct SharedReadTests {
     private func soleHits(_ cache: Cache) -> Int { cache.lock.laneValue(0).pointee.hits }
 
     @Test(arguments: [nil, .seconds(100)] as [Duration?], [false, true])
-    func `a hit among readers is one also when the entry has a time`(life: Duration?, extends: Bool) async {
+    func `a hit under the shared lock succeeds for an entry with a time to live`(life: Duration?, extends: Bool) async {
         let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsLifeOnUse: extends)
         let cache = Cache(limits: limits, clock: clock)
         cache.store(1, for: 1, cost: 1, timeToLive: .seconds(10))
@@ -45,7 +45,7 @@ struct SharedReadTests {
         #expect(soleHits(cache) == 0)
     }
 
-    @Test func `threads that read entries with a time while it runs out find them in time only`() async {
+    @Test func `concurrent readers find entries only until they expire`() async {
         let cache = Cache(
             limits: MemoryCacheLimits(costLimit: 1000, timeToLive: .seconds(10), extendsLifeOnUse: true), clock: clock)
         await withTaskGroup(of: Void.self) { group in

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ShrinkTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `a set of slots has in a row what is in use`(seed: UInt64) {
+    func `a set of slots keeps the used slots contiguous`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var slots = SlotSet()
         var used: Set<Int> = []
@@ -34,7 +34,7 @@ struct ShrinkTests {
         (0..<20).map { _ in ContinuousClock().measure(body) }.min() ?? .zero
     }
 
-    @Test func `looking through few entries takes no longer because there were many`() {
+    @Test func `listing few entries takes no longer after the cache held many`() {
         let clock = ManualClock()
         let (small, large) = (
             MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: .max), policy: .fifo, clock: clock),
@@ -54,7 +54,7 @@ struct ShrinkTests {
     }
 
     @Test(arguments: ["removeAll", "trim to a count", "trim to a cost", "critical"], PolicyChoice.allCases)
-    func `when everything goes, so do the places for it`(way: String, policy: PolicyChoice) {
+    func `removing all entries releases the slots`(way: String, policy: PolicyChoice) {
         let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: .max))
         for key in 0..<5000 { cache.store(key, for: key, cost: 1) }
         switch way {
@@ -76,7 +76,7 @@ struct ShrinkTests {
     }
 
     @Test(arguments: [PolicyChoice.lru, .adaptive])
-    func `at critical pressure every entry is reported once, and stays to be found while it is held`(
+    func `critical pressure reports every entry once and keeps referenced values reachable`(
         policy: PolicyChoice
     ) {
         let evicted = Guarded<[Int: EvictionReason]>([:])
@@ -97,7 +97,7 @@ struct ShrinkTests {
     }
 
     @Test(arguments: [PolicyChoice.lru, .adaptive])
-    func `after critical pressure nothing is remembered that nobody holds`(policy: PolicyChoice) {
+    func `after critical pressure only referenced values are remembered`(policy: PolicyChoice) {
         let cache: MemoryCache<Int, ReferencedNumber> = policy.cache(
             MemoryCacheLimits(costLimit: .max), findsReferencedValues: true)
         let held = (0..<10).map { ReferencedNumber($0) }
@@ -111,7 +111,7 @@ struct ShrinkTests {
     }
 
     @Test(.spawnsProcesses, .enabled(if: !keepsFreedMemory))
-    func `after critical pressure the cache has hardly more memory than a new one`() async {
+    func `after critical pressure the cache uses hardly more memory than a new one`() async {
         await #expect(processExitsWith: .success) {
             let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: .max))
             for key in 0..<1000 { cache.store(key, for: key, cost: 1) }

@@ -35,7 +35,7 @@ struct AutoPurgingPipelineTests {
         ]
     }
 
-    @Test func `the cache finds what the pipeline stored, by request, by identifier and by name`() async throws {
+    @Test func `the cache finds what the pipeline stored, by request, identifier and name`() async throws {
         let cache = AutoPurgingImageCache(pressureSource: nil)
         let pipeline = pipeline(cache)
         for (request, identifier) in try requests() {
@@ -51,7 +51,7 @@ struct AutoPurgingPipelineTests {
         #expect(cache.totalCost == 0)
     }
 
-    @Test func `the pipeline finds what was added by request, by identifier and by name`() async throws {
+    @Test func `the pipeline finds what was added by request, identifier and name`() async throws {
         let cache = AutoPurgingImageCache(pressureSource: nil)
         let pipeline = pipeline(cache)
         let image = DecodedImage.gray(side: 1, level: 99)
@@ -69,7 +69,7 @@ struct AutoPurgingPipelineTests {
         #expect(downloader.count == 0)
     }
 
-    @Test func `the pipeline stores only what should be cached, asked by request and identifier`() async throws {
+    @Test func `the pipeline stores only images that should be cached, by request and identifier`() async throws {
         let asked = Guarded<[String]>([])
         let cache = AutoPurgingImageCache(pressureSource: nil) { image, request, identifier in
             asked.change { $0.append("\(request.originalKey.resource) \(identifier ?? "-") \(image.level)") }
@@ -84,7 +84,7 @@ struct AutoPurgingPipelineTests {
         #expect(asked.value == ["http://127.0.0.1/a brighten(5) 12", "http://127.0.0.1/a - 7"])
     }
 
-    @Test func `a memory warning empties the cache of a pipeline`() async throws {
+    @Test func `a memory warning removes all images from a pipeline's cache`() async throws {
         let source = ManualMemoryPressureSource()
         let cache = AutoPurgingImageCache(pressureSource: source)
         let pipeline = pipeline(cache)

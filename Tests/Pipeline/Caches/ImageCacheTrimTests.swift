@@ -42,7 +42,7 @@ struct ImageCacheTrimTests {
     }
 
     @Test(arguments: Storage.allCases)
-    func `a trim in the background is told`(storage: Storage) async throws {
+    func `a trim in the background is reported`(storage: Storage) async throws {
         let disk = disk(storage, DataCacheLimits(maximumCount: 10))
         let cache = cache(on: disk)
 
@@ -54,7 +54,7 @@ struct ImageCacheTrimTests {
     }
 
     @Test(arguments: Storage.allCases)
-    func `a sweep for what has expired is told`(storage: Storage) async throws {
+    func `a sweep of expired entries is reported`(storage: Storage) async throws {
         let cache = cache(on: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
         try await store(0..<2, in: cache)
         try await parts.clock.waitForSleepers(count: 1)
@@ -66,7 +66,7 @@ struct ImageCacheTrimTests {
     }
 
     @Test(arguments: Storage.allCases)
-    func `a clean that is asked for is told once`(storage: Storage) async throws {
+    func `a requested clean is reported once`(storage: Storage) async throws {
         let cache = cache(on: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
         try await store(0..<2, in: cache)
         // The look that follows the first store must not find them expired.
@@ -80,7 +80,7 @@ struct ImageCacheTrimTests {
     }
 
     @Test(arguments: Storage.allCases)
-    func `a disk cache set after the initializer reports its cleans`(storage: Storage) async throws {
+    func `a disk cache that is set after initialization reports its cleans`(storage: Storage) async throws {
         let disk: any DataCaching = disk(storage, DataCacheLimits(maximumAge: .seconds(90)))
         var configuration = ImageCache.Configuration(
             codecs: parts.codec.registry, onClean: { [told] names in told.change { $0 += names } })
@@ -96,7 +96,7 @@ struct ImageCacheTrimTests {
     }
 
     @Test(arguments: Storage.allCases)
-    func `a cache that was released is told nothing`(storage: Storage) async throws {
+    func `a released cache receives no reports`(storage: Storage) async throws {
         let disk = disk(storage, DataCacheLimits(maximumCount: 10))
         try await store(0..<10, in: cache(on: disk))
 

@@ -32,7 +32,7 @@ struct CachedLayersTests {
         try web("a") { $0.processors = [Brighten(step: step)] }
     }
 
-    @Test func `it can be asked what is cached where, and removed there`() async throws {
+    @Test func `the cached layers of an image are listed and can be removed individually`() async throws {
         let pipeline = pipeline(FakeDownloader(giving: level(7)))
         let request = try bright(1)
         #expect(await pipeline.cache.contains(request) == [])
@@ -49,7 +49,7 @@ struct CachedLayersTests {
         #expect(await pipeline.cache.contains(request) == [])
     }
 
-    @Test func `all variants go together where that is asked for, and no other resource`() async throws {
+    @Test func `removing all variants removes them together and no other resource`() async throws {
         let pipeline = pipeline(FakeDownloader(giving: level(7)))
         for request in try [bright(1), bright(2), web("b")] { _ = try await pipeline.load(request) }
         await pipeline.flush()
@@ -61,7 +61,7 @@ struct CachedLayersTests {
         #expect(await pipeline.cache.contains(try web("b")) == [.memory, .original])
     }
 
-    @Test func `a load that was under way when its image was removed brings nothing back`() async throws {
+    @Test func `a load in progress when its image is removed stores nothing`() async throws {
         let clock = ManualClock()
         let pipeline = pipeline(
             FakeDownloader { _, _ in
@@ -80,7 +80,7 @@ struct CachedLayersTests {
         #expect(await pipeline.cache.contains(request) == [])
     }
 
-    @Test func `the presets of NSURLRequest mean what they mean`() async throws {
+    @Test func `the presets of NSURLRequest behave as documented`() async throws {
         let rows: [(HTTPCachePolicy, memory: CachePolicy.Access, disk: CachePolicy.Access, network: Bool)] = [
             (.useProtocolCachePolicy, .all, .all, true), (.reloadIgnoringLocalCacheData, .write, .write, true),
             (.reloadIgnoringLocalAndRemoteCacheData, .write, .write, true),
@@ -98,7 +98,7 @@ struct CachedLayersTests {
         }
     }
 
-    @Test func `where the network is not to be used, the response cache may answer, and nobody else`() async throws {
+    @Test func `without network access only the response cache may serve a request`() async throws {
         let downloader = FakeDownloader { request, _ in
             guard case .http(let http) = request.source, http.cachePolicy == .returnCacheDataDontLoad else {
                 return Download(data: level(9))

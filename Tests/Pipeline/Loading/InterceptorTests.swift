@@ -26,7 +26,7 @@ struct InterceptorTests {
                 interceptors: interceptors))
     }
 
-    @Test func `the first is outermost, and each may change what goes on and what comes back`() async throws {
+    @Test func `the first interceptor is outermost, and each may change request and result`() async throws {
         let order = Guarded<[String]>([])
         func step(_ name: String, _ step: UInt8) -> Closure {
             Closure { request, next in
@@ -45,7 +45,7 @@ struct InterceptorTests {
         #expect(try await pipeline.load(try web("a")).layer == .memory)
     }
 
-    @Test func `one can try again, and one can answer by itself`() async throws {
+    @Test func `an interceptor can retry and can return its own result`() async throws {
         struct Broken: Error {}
         let tries = Guarded(0)
         let downloader = FakeDownloader { _, _ in

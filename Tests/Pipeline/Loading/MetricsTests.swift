@@ -13,7 +13,7 @@ struct MetricsTests {
                 diskCache: FakeDataCache(), observers: observers, writeTimeout: .seconds(3_600)))
     }
 
-    @Test func `hits, misses with their reasons, bytes and times are counted`() async throws {
+    @Test func `hits, misses with reasons, bytes and durations are counted`() async throws {
         let metrics = PipelineMetrics()
         let pipeline = pipeline([metrics], FakeDownloader(giving: level(7)))
         _ = try await pipeline.load(try web("a"))
@@ -37,7 +37,7 @@ struct MetricsTests {
                 == "finished 3, failed 0, cancelled 0; memory 1 of 4, disk 1 of 3, downloads 2 (14 bytes)")
     }
 
-    @Test func `a load that looks into empty caches first, and goes well, is one load and no failure`() async throws {
+    @Test func `a successful load that misses empty caches is one load and no failure`() async throws {
         let metrics = PipelineMetrics()
         let pipeline = pipeline([metrics], FakeDownloader(giving: level(7)))
         _ = try await pipeline.load(try web("a") { $0.showsCachedFirst = true })
@@ -51,7 +51,7 @@ struct MetricsTests {
         #expect(metrics.snapshot.finished == 1 && metrics.snapshot.failed == 1)
     }
 
-    @Test func `a line is written for each step, and stays one`() async throws {
+    @Test func `each step is logged as one line`() async throws {
         let lines = Guarded<[String]>([])
         let logger = TextLogger { line in lines.change { $0.append(line) } }
         let pipeline = pipeline(
@@ -67,7 +67,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func `percentiles are at most an eighth too long`() {
+    @Test func `percentiles exceed the exact value by an eighth at most`() {
         var histogram = DurationHistogram()
         #expect(histogram.percentile(0.5) == .zero && histogram.count == 0)
         for milliseconds in 1...1_000 { histogram.add(.milliseconds(milliseconds)) }

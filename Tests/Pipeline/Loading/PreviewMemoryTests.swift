@@ -40,7 +40,7 @@ private func largeFrame() throws -> Data {
         @Test(
             .spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory),
             arguments: ["gif", "jpeg", "png", "webp"])
-        func `decoding and previews hold no more than the decoder says, and nothing before it says so`(name: String)
+        func `decoding and previews use no more memory than the decoder announces, and none before`(name: String)
             async
         {
             // In a process of its own, because other tests take memory too.

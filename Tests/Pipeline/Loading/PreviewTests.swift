@@ -119,7 +119,7 @@ struct PreviewTests {
         return levels.value
     }
 
-    @Test func `pictures of what has come are shown before the whole is there`() async throws {
+    @Test func `previews of received bytes are delivered before the image is complete`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32), (2, 48)])) == [16, 32, 48])
     }
 
@@ -144,30 +144,30 @@ struct PreviewTests {
         #expect(try await task.image.level == 16)
     }
 
-    @Test func `previews go through the processors, too`() async throws {
+    @Test func `previews are processed, too`() async throws {
         let processed = try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.processors = [Brighten(step: 3)] }
         #expect(processed == [19, 35])
     }
 
-    @Test func `who wants what is cached first sees previews of what is not`() async throws {
+    @Test func `a load that shows the cached image first receives previews when nothing is cached`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.showsCachedFirst = true } == [16, 32])
     }
 
-    @Test func `who asks for none is shown none`() async throws {
+    @Test func `a request without previews receives none`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.wantsPreviews = false } == [])
     }
 
-    @Test func `a transfer that begins anew begins its previews anew, and a gap ends them`() async throws {
+    @Test func `a restarted transfer restarts its previews, and a gap ends them`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32), (0, 48), (1, 64)])) == [16, 32, 48, 64])
         levels.change { $0 = [] }
         #expect(try await shown(by: pipeline([(0, 16), (5, 32), (6, 48)])) == [16])
     }
 
-    @Test func `between two previews is some time`() async throws {
+    @Test func `previews have a minimum interval`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32), (2, 48)], interval: .seconds(1))) == [16])
     }
 
-    @Test func `a slow transfer with previews holds up no other image`() async throws {
+    @Test func `a slow transfer with previews delays no other image`() async throws {
         let downloader = FakeDownloader { [clock] request, _ in
             // As many bytes as all decodes may hold.
             guard let onBytes = request.onBytes else { return Download(data: Data(repeating: 7, count: 40)) }
@@ -193,7 +193,7 @@ struct PreviewTests {
         _ = try await slow.response
     }
 
-    @Test func `a preview that finds no room is left out`() async throws {
+    @Test func `a preview without memory budget is omitted`() async throws {
         // A pixel and its copy take 128 bytes with the padding of their rows; the quarter of 508 is 127.
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 508)) == [])
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 512)) == [16, 32])
@@ -211,7 +211,7 @@ struct PreviewTests {
         return pipeline(downloader, codec, byteBudget: byteBudget)
     }
 
-    @Test func `a decoder that needs more than there is gets no bytes after its header, and shows nothing`()
+    @Test func `a decoder over the budget receives no bytes after the header and delivers no preview`()
         async throws
     {
         for (need, isShown) in [(UInt8(200), true), (201, false)] {
@@ -227,7 +227,7 @@ struct PreviewTests {
         }
     }
 
-    @Test func `a transfer that begins anew may not take more than there is`() async throws {
+    @Test func `a restarted transfer stays within the budget`() async throws {
         let codec = HungryCodec()
 
         let shown = try await shown(by: hungryPipeline(codec, [Data([100]), Data([201])], byteBudget: 800))

@@ -9,7 +9,7 @@ import Testing
 struct PriorityTests {
     private let clock = ManualClock()
 
-    @Test func `the download is as urgent as the most urgent of all who wait, through every stage`() async throws {
+    @Test func `the download has the highest priority of its waiters in every stage`() async throws {
         let executor = ManualExecutor()
         let stack = Stack(
             FakeDownloader { [clock] _, _ in

@@ -60,7 +60,7 @@ struct ProviderTests {
     }
 
     @Test(arguments: Use.allCases)
-    func `closures that load through the same pipeline end, however many run at once`(use: Use) async throws {
+    func `provider closures that load through the same pipeline complete at any concurrency`(use: Use) async throws {
         // From now on so many bytes are expected of each load.
         let large = ImageRequest(source: .provider(identity: "large") { level(1) + Data(count: 4 << 20) })
         _ = try await pipeline.data(for: large)
@@ -77,7 +77,7 @@ struct ProviderTests {
     }
 
     @Test(arguments: Use.allCases)
-    func `a closure that loads its own image gets an error`(use: Use) async throws {
+    func `a provider closure that loads its own image receives an error`(use: Use) async throws {
         let own = Guarded<(any Error)?>(nil)
         let request = provider("own") {
             do {
@@ -93,7 +93,7 @@ struct ProviderTests {
         #expect(error.code == .download && error.message.contains("own closure"))
     }
 
-    @Test func `a closure that loads a variant of its own image gets an error`() async throws {
+    @Test func `a provider closure that loads a variant of its own image receives an error`() async throws {
         var variant = provider("own") {}
         variant.processors = [Brighten(step: 1)]
         variant.resource = ResourceKey("another name")
@@ -105,7 +105,7 @@ struct ProviderTests {
     }
 
     @Test(arguments: Use.allCases)
-    func `a closure that loads another source under its own name gets an error`(use: Use) async throws {
+    func `a provider closure that loads another source under its own name receives an error`(use: Use) async throws {
         let inner = try web("a")
         let own = Guarded<PipelineError?>(nil)
         var request = provider("own") {
@@ -119,7 +119,7 @@ struct ProviderTests {
         #expect(own.value?.code == .download && own.value?.message.contains("own closure") == true)
     }
 
-    @Test func `a closure that reloads another source under its own name gets its bytes`() async throws {
+    @Test func `a provider closure that reloads another source under its own name receives the bytes`() async throws {
         var inner = try web("a")
         inner.cachePolicy = .reload
         var request = provider("own") { [inner] in try await load(inner, .data) }
@@ -128,7 +128,7 @@ struct ProviderTests {
         #expect(try await pipeline.load(request).image.level == 7)
     }
 
-    @Test func `closures that wait for each other get an error, whichever began`() async throws {
+    @Test func `provider closures that wait for each other receive an error, whichever began`() async throws {
         let requests = [("a", "b"), ("b", "a")].map { name, other in
             provider(name, among: 2) { try await load(provider(other) {}, .data) }
         }
@@ -141,7 +141,7 @@ struct ProviderTests {
         #expect(errors.first?.code == .download)
     }
 
-    @Test func `a closure may look for its own image in the caches`() async throws {
+    @Test func `a provider closure may look for its own image in the caches`() async throws {
         let found = Guarded<[PipelineError.Code?]>([])
         let request = provider("own") {
             let cached = cacheOnly(provider("own") {})
@@ -154,7 +154,7 @@ struct ProviderTests {
         #expect(found.value == [.notInCache])
     }
 
-    @Test func `a task that outlives its closure loads the image`() async throws {
+    @Test func `a task that outlives its provider closure loads the image`() async throws {
         let (gate, opening) = AsyncStream<Void>.makeStream()
         let later = Guarded<Task<Void, any Error>?>(nil)
         let request = provider("own") {
@@ -174,7 +174,7 @@ struct ProviderTests {
         #expect(running.value == 2)
     }
 
-    @Test func `with caches only, no closure runs`() async throws {
+    @Test func `with caches only, no provider closure is called`() async throws {
         let request = cacheOnly(provider("a") {})
 
         let error = await #expect(throws: PipelineError.self) { try await pipeline.load(request) }

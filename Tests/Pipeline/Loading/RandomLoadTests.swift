@@ -9,7 +9,7 @@ import Testing
 struct RandomLoadTests {
     /// Ten resources, a few ways each, joined, raised and cancelled at random: every task has one end and the right image,
     /// work is shared, and nothing is left.
-    @Test func `thousands of tasks that come, rise and go`() async throws {
+    @Test func `thousands of random tasks each end once with the right image`() async throws {
         let running = Guarded<[String: Int]>([:])
         let stack = Stack(
             FakeDownloader { request, progress in
@@ -65,7 +65,7 @@ struct RandomLoadTests {
         #expect(stack.downloader.count < 1_500)
     }
 
-    @Test func `ten thousand who want one image at once are one download and one decode`() async throws {
+    @Test func `ten thousand concurrent requests for one image cause one download and one decode`() async throws {
         let isOpen = Guarded(false)
         let stack = Stack(
             FakeDownloader { _, _ in

@@ -50,7 +50,7 @@ struct RefreshTests {
         return shown.value
     }
 
-    @Test func `what is cached comes first, and what the server has newer takes its place`() async throws {
+    @Test func `the cached image is delivered first, then the server's newer one`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
@@ -65,7 +65,7 @@ struct RefreshTests {
         #expect(server.policies.value.last == .reloadRevalidatingCacheData)
     }
 
-    @Test func `an image that has not changed is not decoded again`() async throws {
+    @Test func `an unchanged image is not decoded again`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
@@ -74,7 +74,7 @@ struct RefreshTests {
         #expect(stack.codec.decodes.value == 1 && stack.downloader.count == 2)
     }
 
-    @Test func `other sizes of what has changed are not shown any more`() async throws {
+    @Test func `other sizes of a changed image are no longer delivered`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         let bright = try web("a") { $0.processors = [Brighten(step: 1)] }
@@ -90,7 +90,7 @@ struct RefreshTests {
         #expect(stack.stored(try web("a")) == level(20))
     }
 
-    @Test func `what another request has brought meanwhile does not make an old image new`() async throws {
+    @Test func `an image stored by another request meanwhile does not make an old image current`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
@@ -105,14 +105,14 @@ struct RefreshTests {
         #expect(await shown(try request(), by: stack) == ["cached 7", "network 20"])
     }
 
-    @Test func `what is not cached just comes, and processed`() async throws {
+    @Test func `an image that is not cached is loaded and processed`() async throws {
         let stack = Stack(Server(7).downloader)
         let bright = try request { $0.processors = [Brighten(step: 2)] }
         #expect(await shown(bright, by: stack) == ["network 9"])
         #expect(stack.pipeline.cachedImage(for: bright)?.level == 9)
     }
 
-    @Test func `when the server cannot be asked, what is cached stays`() async throws {
+    @Test func `the cached image stays when the server is unreachable`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
@@ -123,7 +123,7 @@ struct RefreshTests {
         #expect(await shown(try request(), by: empty) == ["failed"])
     }
 
-    @Test func `where the network is not to be used, what is cached is all`() async throws {
+    @Test func `without network access only the cached image is delivered`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
@@ -132,7 +132,7 @@ struct RefreshTests {
         #expect(stack.downloader.count == 1)
     }
 
-    @Test func `a part of the newer image is no reason to give up the whole one`() async throws {
+    @Test func `a partial newer image does not replace the complete one`() async throws {
         let answers = Guarded([Data("part:8".utf8), level(7)])
         let stack = Stack(
             FakeDownloader { _, _ in Download(data: answers.change { $0.removeLast() }) })
@@ -146,7 +146,7 @@ struct RefreshTests {
         #expect(stack.stored(try web("a")) == level(7))
     }
 
-    @Test func `what has not changed is known without a memory cache, too`() async throws {
+    @Test func `an unchanged image is recognized without a memory cache, too`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
@@ -161,7 +161,7 @@ struct RefreshTests {
         #expect(stack.pipeline.cachedImage(for: try web("a")) != nil)
     }
 
-    @Test func `what is renewed for several is decoded, and processed in common steps, once`() async throws {
+    @Test func `a refresh for several requests decodes and runs common processors once`() async throws {
         let (clock, executor, count) = (ManualClock(), ManualExecutor(), Guarded(0))
         let stack = Stack(
             FakeDownloader { _, progress in

@@ -42,7 +42,7 @@ struct TaskTests {
         }
     }
 
-    @Test func `a task tells its progress and its one end, in order`() async throws {
+    @Test func `a task reports its progress and its one end in order`() async throws {
         let stack = waiting
         let words = Guarded<[String]>([])
         let task = stack.pipeline.imageTask(with: try web("a")) { event in words.change { $0.append(word(event)) } }
@@ -57,7 +57,7 @@ struct TaskTests {
         #expect(!task.isCancelled && words.value.count == 3)
     }
 
-    @Test func `a task that is cancelled ends at once, and says so once`() async throws {
+    @Test func `a cancelled task ends at once and reports it once`() async throws {
         let stack = waiting
         let words = Guarded<[String]>([])
         let task = stack.pipeline.imageTask(with: try web("a")) { event in words.change { $0.append(word(event)) } }
@@ -74,7 +74,7 @@ struct TaskTests {
         #expect(try await other.response.image.level == 7)
     }
 
-    @Test func `the sequence of progress begins with the last step and ends with the load`() async throws {
+    @Test func `the progress sequence begins with the last value and ends with the load`() async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
         try await clock.waitForSleepers(count: 1)
@@ -90,7 +90,7 @@ struct TaskTests {
         for await _ in task.progress { Issue.record("a load that has ended reports no progress") }
     }
 
-    @Test func `the sequences of a load that fails end without an error, and its image throws`() async throws {
+    @Test func `the sequences of a failed load end without an error, and its image throws`() async throws {
         let stack = Stack(
             FakeDownloader { [clock] _, _ in
                 try await clock.sleep(for: .seconds(1))
@@ -109,7 +109,7 @@ struct TaskTests {
     }
 
     @Test(arguments: [true, false])
-    func `cancelling the Swift task that awaits cancels the load`(awaitsImage: Bool) async throws {
+    func `cancelling the Swift task that awaits the image cancels the load`(awaitsImage: Bool) async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
         let awaiting = Task { awaitsImage ? try await task.image : try await task.response.image }
@@ -124,7 +124,7 @@ struct TaskTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `cancelling the Swift task that awaits leaves the load to other image tasks`() async throws {
+    @Test func `cancelling the Swift task that awaits the image keeps the load of other image tasks`() async throws {
         let isFirst = Guarded(true)
         let stack = Stack(
             FakeDownloader { [clock] _, _ in
@@ -149,7 +149,7 @@ struct TaskTests {
         #expect(task.isCancelled && !other.isCancelled)
     }
 
-    @Test func `cancelling a Swift task that follows the events leaves the load alone`() async throws {
+    @Test func `cancelling a Swift task that iterates the events keeps the load`() async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
         let following = Task { for await _ in task.events {} }
@@ -163,7 +163,7 @@ struct TaskTests {
         #expect(try await task.image.level == 7)
     }
 
-    @Test func `an image task that has ended gives its image to a cancelled Swift task`() async throws {
+    @Test func `a finished image task returns its image to a cancelled Swift task`() async throws {
         let task = Stack(FakeDownloader(giving: level(7))).pipeline.imageTask(with: try web("a"))
         _ = try await task.image
         let awaiting = Task {
@@ -175,7 +175,7 @@ struct TaskTests {
         #expect(!task.isCancelled)
     }
 
-    @Test func `events can be followed by any number, and those who come late get the end`() async throws {
+    @Test func `any number of iterators receive the events, and late ones receive the end`() async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
         let early = (0..<3).map { _ in
@@ -196,7 +196,7 @@ struct TaskTests {
         #expect(late == ["finished 7"])
     }
 
-    @Test func `those who come in the middle get the last of each kind first`() async throws {
+    @Test func `an iterator that starts late first receives the last event of each kind`() async throws {
         let stack = Stack(
             FakeDownloader { [clock] request, progress in
                 guard case .http(let http) = request.source, http.cachePolicy == .reloadRevalidatingCacheData else {
@@ -219,7 +219,7 @@ struct TaskTests {
         #expect(words == ["cached 7", "progress 2", "finished 8"])
     }
 
-    @Test func `callbacks run where they are asked to, one batch at a time and in order`() async throws {
+    @Test func `callbacks run on the requested executor, one batch at a time and in order`() async throws {
         let stack = waiting
         let pending = Guarded<[@Sendable () -> Void]>([])
         let words = Guarded<[String]>([])
@@ -248,7 +248,7 @@ struct TaskTests {
         try await wasMain.wait { $0 == true }
     }
 
-    @Test func `many are loaded a few at a time, and each is handed over`() async throws {
+    @Test func `loading many images limits concurrency and delivers each image`() async throws {
         let executor = ManualExecutor()
         let stack = Stack(
             FakeDownloader { [clock] request, progress in
@@ -285,7 +285,7 @@ struct TaskTests {
         #expect(failed.value == [3])
     }
 
-    @Test func `who gives up handing over ends the loads`() async throws {
+    @Test func `ending the iteration cancels the remaining loads`() async throws {
         struct Enough: Error {}
         let executor = ManualExecutor()
         let stack = Stack(
@@ -306,7 +306,7 @@ struct TaskTests {
         #expect(stack.downloader.count <= 4)
     }
 
-    @Test func `an end waits for work that everybody has left`() async throws {
+    @Test func `shutdown waits for work without waiters`() async throws {
         let executor = ManualExecutor()
         let isShutDown = Guarded<Bool?>(nil)
         let task = Guarded<ImageTask?>(nil)
@@ -334,7 +334,7 @@ struct TaskTests {
         #expect(isShutDown.value == true)
     }
 
-    @Test func `after its end a pipeline refuses everything, and nothing runs any more`() async throws {
+    @Test func `after shutdown a pipeline refuses requests and no work runs`() async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
         try await clock.waitForSleepers(count: 1)

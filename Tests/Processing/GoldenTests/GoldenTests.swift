@@ -12,7 +12,7 @@ import Testing
         cases = GoldenCase.all(upper: try Self.makePixels("upper"), clear: try Self.makePixels("clear"))
     }
 
-    @Test func `every picture is within its tolerance`() throws {
+    @Test func `every image is within its tolerance`() throws {
         for golden in cases {
             let expected = try Self.makePixels(golden.file)
             let source = DecodedImage(pixels: try Self.makePixels(golden.source))

@@ -13,7 +13,7 @@ import Testing
         var testDescription: String { "\(format) \(filter) \(size)" }
     }
 
-    @Test func `every combination of format and filter has its pictures`() throws {
+    @Test func `every combination of format and filter has its reference images`() throws {
         let all = try Self.expected()
 
         #expect(all.count == 3 * 4 * 5)

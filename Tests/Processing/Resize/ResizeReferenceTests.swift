@@ -26,7 +26,7 @@ import Testing
     ].map { (PixelSize(width: $0.0, height: $0.1), PixelSize(width: $0.2, height: $0.3)) }
 
     @Test(arguments: ResizeFilter.allCases, cases)
-    func `every size is within a level of the definition`(filter: ResizeFilter, format: Case) throws {
+    func `every size is within one level of the definition`(filter: ResizeFilter, format: Case) throws {
         for (index, (source, target)) in Self.sizes.enumerated() {
             let pixels = PixelBuffer.noise(
                 source.width, source.height, format.format, format.alphaMode, seed: UInt64(index + 1))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: ResizeFilter.allCases)
-    func `averaging first changes a smooth picture by at most two levels`(filter: ResizeFilter) throws {
+    func `averaging first changes a smooth image by at most two levels`(filter: ResizeFilter) throws {
         let pixels = PixelBuffer.make(96, 80, .rgbx8, .opaque) { x, y in
             SIMD4(UInt16((x * 5 / 2) & 255), UInt16((y * 3) & 255), UInt16(abs(x - y) * 2), 255)
         }
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ResizeFilter.allCases, cases)
-    func `the filter alone is within a level of the definition`(filter: ResizeFilter, format: Case) throws {
+    func `the filter alone is within one level of the definition`(filter: ResizeFilter, format: Case) throws {
         for (index, (source, target)) in Self.sizes.enumerated() {
             let pixels = PixelBuffer.noise(
                 source.width, source.height, format.format, format.alphaMode, seed: UInt64(index + 1))
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [true, false], cases)
-    func `linear light is within a level of the definition`(averagesFirst: Bool, format: Case) throws {
+    func `linear light is within one level of the definition`(averagesFirst: Bool, format: Case) throws {
         let sampling = ResizeSampling(.bilinear, averagesFirst: averagesFirst, inLinearLight: true)
         let reference = ReferenceResize(filter: .bilinear, averages: averagesFirst, inLinearLight: true)
         let maximum = format.format == .rgba16 ? 65_535.0 : 255
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a chequered board keeps its brightness in linear light only`() throws {
+    @Test func `a checkerboard keeps its brightness in linear light only`() throws {
         let board = PixelBuffer.make(64, 64, .gray8, .opaque) { x, y in SIMD4(repeating: UInt16((x + y) % 2 * 255)) }
         let target = PixelSize(width: 8, height: 8)
 
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a reduction beyond the largest average is finished by the filter`() throws {
+    @Test func `a reduction beyond the largest average is completed by the filter`() throws {
         let pixels = PixelBuffer.noise(3001, 1, .gray8, .opaque, seed: 5)
         let target = PixelSize(width: 2, height: 1)
 

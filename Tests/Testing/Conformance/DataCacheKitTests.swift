@@ -69,12 +69,12 @@ struct DataCacheKitTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `a cache that is broken in one way fails the checks of that`(fault: Fault) async {
+    func `a cache with one fault fails exactly the checks of that fault`(fault: Fault) async {
         let failed = await failures(fault)
         #expect(failed == fault.broken)
     }
 
-    @Test func `a cache that is not broken fails none`() async {
+    @Test func `a cache without a fault fails no check`() async {
         #expect(await failures(nil).isEmpty)
     }
 

@@ -34,14 +34,14 @@ struct DecoderKitTests {
     }()
 
     @Test(arguments: Fault.allCases)
-    func `a decoder that is broken in one way fails the check of that`(fault: Fault) async {
+    func `a decoder with one fault fails exactly the check of that fault`(fault: Fault) async {
         let failed = await failures(of: DecoderConformance.checks) { _ in
             (Decoder(fault), Self.file)
         }
         #expect(failed == fault.broken)
     }
 
-    @Test func `a decoder that is not broken fails none`() async {
+    @Test func `a decoder without a fault fails no check`() async {
         let failed = await failures(of: DecoderConformance.checks) { _ in
             (Decoder(nil), Self.file)
         }

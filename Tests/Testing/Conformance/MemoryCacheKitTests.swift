@@ -51,14 +51,14 @@ struct MemoryCacheKitTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `a cache that is broken in one way fails the checks of that`(fault: Fault) async {
+    func `a cache with one fault fails exactly the checks of that fault`(fault: Fault) async {
         let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.byteLimit, fault) }
         // Whether tasks that run beside one another hit upon these keys is chance.
         let chancy: Set = fault == .confusesKeysOfOneLength ? ["many tasks at once keep the cost right"] : []
         #expect(failed.subtracting(chancy) == fault.broken.subtracting(chancy))
     }
 
-    @Test func `a cache that is not broken fails none`() async {
+    @Test func `a cache without a fault fails no check`() async {
         let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.byteLimit, nil) }
         #expect(failed.isEmpty)
     }

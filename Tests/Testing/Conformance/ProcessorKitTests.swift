@@ -23,12 +23,12 @@ struct ProcessorKitTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `a processor that is broken in one way fails the check of that`(fault: Fault) async {
+    func `a processor with one fault fails exactly the check of that fault`(fault: Fault) async {
         let failed = await failures(of: ProcessorConformance.checks) { _ in Processor(fault) }
         #expect(failed == [fault.broken])
     }
 
-    @Test func `a processor that is not broken fails none`() async {
+    @Test func `a processor without a fault fails no check`() async {
         #expect(await failures(of: ProcessorConformance.checks) { _ in Processor(nil) }.isEmpty)
     }
 

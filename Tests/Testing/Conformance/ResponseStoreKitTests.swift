@@ -30,12 +30,12 @@ struct ResponseStoreKitTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `a store that is broken in one way fails the check of that`(fault: Fault) async {
+    func `a store with one fault fails exactly the check of that fault`(fault: Fault) async {
         let failed = await failures(of: ResponseStoreConformance.checks) { Store($0.byteLimit, fault) }
         #expect(failed == [fault.broken])
     }
 
-    @Test func `a store that is not broken fails none`() async {
+    @Test func `a store without a fault fails no check`() async {
         #expect(await failures(of: ResponseStoreConformance.checks) { Store($0.byteLimit, nil) }.isEmpty)
     }
 

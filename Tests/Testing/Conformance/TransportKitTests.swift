@@ -69,7 +69,7 @@ struct TransportKitTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `a transport that is broken in one way fails the checks of that`(fault: Fault) async {
+    func `a transport with one fault fails the checks of that fault`(fault: Fault) async {
         var failed: Set<String> = []
         // One after another: each has a server and a client with a thread.
         for check in TransportConformance.checks {
@@ -78,7 +78,7 @@ struct TransportKitTests {
         #expect(failed == fault.broken)
     }
 
-    @Test func `every check but those of waiting is seen to fail`() {
+    @Test func `every check except those that wait fails for some fault`() {
         let unseen: Set<String> = [
             "the head arrives while the body is still on its way", "letting go of the body ends the transfer",
             "an endless body ends when its reader has had enough",

@@ -77,7 +77,7 @@ struct PolicyMatrixTests {
                 online: [.new, .confirmed, .confirmed, .confirmed, .new],
                 offline: [.failure, .failure, .failure, .failure, .failure]),
         ])
-    func `each policy does exactly what it means`(role: CacheRole, row: Row) async throws {
+    func `each policy reads, requests and stores as documented`(role: CacheRole, row: Row) async throws {
         for (state, online, offline) in zip3(State.allCases, row.online, row.offline) {
             for (isOnline, expected) in [(true, online), (false, offline)] {
                 let outcome = try await self.outcome(role, row.policy, state, isOnline: isOnline)

@@ -23,7 +23,7 @@ struct StorageHookTests {
             })
     }
 
-    @Test(arguments: Roles.all) func `data, fields and notes are changed for later, not for now`(
+    @Test(arguments: Roles.all) func `changes to data, fields and metadata affect the stored response only`(
         role: CacheRole
     ) async throws {
         let bench = bench(role) {
@@ -46,7 +46,7 @@ struct StorageHookTests {
         #expect(await bench.stored()?.userInfo == ["when": "now"])
     }
 
-    @Test(arguments: Roles.all) func `a refusal stores nothing, and leaves nothing behind`(role: CacheRole) async throws
+    @Test(arguments: Roles.all) func `a refusal stores nothing and leaves nothing behind`(role: CacheRole) async throws
     {
         let bench = Bench(role, willStore: { _, _ in nil })
         let response = try await bench.load(Self.life)
@@ -54,14 +54,14 @@ struct StorageHookTests {
         #expect(await bench.stored() == nil)
     }
 
-    @Test(arguments: Roles.all) func `not allowed is a refusal`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `the policy notAllowed is a refusal`(role: CacheRole) async throws {
         let bench = bench(role) { $0.storagePolicy = .notAllowed }
 
         #expect(try await bench.load(Self.life).policy == .notAllowed)
         #expect(await bench.stored() == nil)
     }
 
-    @Test func `the hook sees the whole body and the request as the caller made it`() async throws {
+    @Test func `the hook receives the whole body and the caller's request`() async throws {
         let seen = Locked<[String]>([])
         let bench = Bench(willStore: { stored, request in
             seen.withLock { $0.append("\(request.fields["X"] ?? "") \(String(decoding: stored.body, as: UTF8.self))") }
@@ -82,7 +82,7 @@ struct StorageHookTests {
             ("max-age=600", 599, true), ("max-age=600", 600, false), ("max-age=5", 6, false), ("no-cache", 1, false),
             ("no-store", 1, false),
         ])
-    func `fields that the hook changes count as if the server had sent them`(
+    func `fields that the hook changes act as if the server had sent them`(
         role: CacheRole, row: (control: String, after: Int, isServed: Bool)
     ) async throws {
         let bench = bench(role) { $0.head.fields["Cache-Control"] = row.control }
@@ -92,7 +92,7 @@ struct StorageHookTests {
         #expect(try await bench.load([:]).isHit == row.isServed)
     }
 
-    @Test func `terms that the hook changes itself are left as they are`() async throws {
+    @Test func `directives that the hook sets itself are kept`() async throws {
         let bench = bench {
             $0.head.fields["Cache-Control"] = "max-age=5"
             $0.terms.lifetime = 600
@@ -103,7 +103,7 @@ struct StorageHookTests {
         #expect(try await bench.send().isHit)
     }
 
-    @Test func `the age on arrival outlives a change of the fields`() async throws {
+    @Test func `the age on arrival survives a change of the fields`() async throws {
         let bench = bench { $0.head.fields["Cache-Control"] = "max-age=100" }
         try await bench.load(["Cache-Control": "max-age=60", "Age": "50"])
         bench.advance(49)
@@ -113,7 +113,7 @@ struct StorageHookTests {
         #expect(try await !bench.load([:]).isHit)
     }
 
-    @Test func `a Vary that the hook adds counts`() async throws {
+    @Test func `a Vary field that the hook adds takes effect`() async throws {
         let bench = bench { $0.head.fields["Vary"] = "Accept" }
         try await bench.load(Self.life, for: ["Accept": "a"])
 
@@ -122,7 +122,9 @@ struct StorageHookTests {
     }
 
     /// Bytes of a part have their place in the whole, so they are kept as they are or not at all.
-    @Test(arguments: [true, false]) func `parts are refused, too, and not changed`(refuses: Bool) async throws {
+    @Test(arguments: [true, false]) func `a partial response can be refused and is not changed`(refuses: Bool)
+        async throws
+    {
         let bench = Bench(willStore: { stored, _ in
             var stored = stored
             stored.body.append(contentsOf: "x".utf8)
@@ -138,7 +140,7 @@ struct StorageHookTests {
         #expect(await bench.stored() == nil)
     }
 
-    @Test func `a part that the hook leaves is stored, with its notes`() async throws {
+    @Test func `a partial response that the hook accepts is stored with its metadata`() async throws {
         let bench = bench { $0.userInfo["part"] = "\($0.part?.offset ?? -1)" }
         try await bench.load(
             ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Range": "bytes 2-5/10"], status: 206,
@@ -149,7 +151,7 @@ struct StorageHookTests {
     }
 
     /// RFC 9111 section 4: the older answer is not the most recent any more.
-    @Test func `a newer answer that is refused takes the older away`() async throws {
+    @Test func `a newer response that is refused removes the older one`() async throws {
         let bench = Bench(willStore: { stored, _ in stored.body == "old".data ? stored : nil })
         try await bench.load(["Cache-Control": "max-age=60"], body: "old")
         try await bench.load(["Cache-Control": "max-age=60"], body: "new", for: ["Cache-Control": "no-cache"])

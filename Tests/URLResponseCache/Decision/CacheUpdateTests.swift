@@ -66,7 +66,7 @@ import Testing
                 "invalidate 2, store"),
             Row(200, life, method: HTTPMethod(rawValue: "OPTIONS"), over: true, "keep"),
         ])
-    func `each answer changes the store in one way`(role: CacheRole, row: Row) {
+    func `each response leads to one change of the store`(role: CacheRole, row: Row) {
         let stored = row.isStored ? Making.stored(["ETag": "\"v\""], role: role) : nil
 
         let update = CacheUpdate(
@@ -76,7 +76,7 @@ import Testing
         #expect(words(update) == row.expected)
     }
 
-    @Test func `what is stored of a part is a part of a 200`() throws {
+    @Test func `the stored part of a response is a part of a 200`() throws {
         let head = Making.head(
             ["Content-Range": "bytes 2-5/9", "Content-Length": "4", "ETag": "\"v\""], status: 206)
         guard case .store(let part) = CacheUpdate(head, stored: nil, Making.exchange()) else {

@@ -40,7 +40,7 @@ struct AgeTests {
         ])
     func `the age on arrival counts`(role: CacheRole, row: FreshnessRow) async throws { try await row.check(in: role) }
 
-    @Test(arguments: Roles.all) func `the time an answer took counts as its age`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `the response delay counts as age`(role: CacheRole) async throws {
         let bench = Bench(role)
         bench.server.respond { request in
             bench.advance(40)
@@ -57,7 +57,7 @@ struct AgeTests {
         #expect(try await !bench.load([:]).isHit)
     }
 
-    @Test(arguments: Roles.all) func `an answer from the store says how old it is, once`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a response from the store has one Age field`(role: CacheRole) async throws {
         let bench = Bench(role)
         #expect(try await bench.load(["Cache-Control": "max-age=60", "Age": "5", "age": "7"]).fields["Age"] == "5, 7")
 
@@ -66,7 +66,7 @@ struct AgeTests {
         #expect(try await bench.send().fields.values(of: "Age") == ["7"])
     }
 
-    @Test(arguments: Roles.all) func `nobody knows an age when the clock was set back`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a clock that was set back leaves the age unknown`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60"])
         bench.clock.setDate(start - 10)
@@ -74,7 +74,7 @@ struct AgeTests {
         #expect(try await !bench.load([:], body: "new").isHit)
     }
 
-    @Test func `fractions of a second of the clock here are not the server's age`() async throws {
+    @Test func `fractions of a second of the local clock do not count as the server's age`() async throws {
         let bench = Bench()
         bench.clock.advance(by: .milliseconds(900))
         try await bench.load(["Cache-Control": "max-age=1", "Date": date(0)])

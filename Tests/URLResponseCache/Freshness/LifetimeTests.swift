@@ -44,7 +44,7 @@ struct LifetimeTests {
             FreshnessRow([:], after: 0, .neither),
             FreshnessRow(["Cache-Control": "public"], after: 0, .neither),
         ])
-    func `an answer is served for as long as the server says`(role: CacheRole, row: FreshnessRow) async throws {
+    func `a response is served for its freshness lifetime`(role: CacheRole, row: FreshnessRow) async throws {
         try await row.check(in: role)
     }
 
@@ -81,7 +81,7 @@ struct LifetimeTests {
             // An Expires that cannot be read leaves nothing to guess.
             FreshnessRow(["Expires": "0", "Last-Modified": date(-10_000)], after: 1, .neither),
         ])
-    func `Expires is read in three forms, and what is no date has passed`(
+    func `Expires is parsed in three forms, and an invalid date has expired`(
         role: CacheRole, row: FreshnessRow
     ) async throws {
         try await row.check(in: role)

@@ -72,7 +72,7 @@ struct RequestDirectiveTests {
             Row("max-age=0", "immutable", after: 0, .new),
             Row("max-age=0", "max-age=60, x=\"immutable\"", after: 1, .new),
         ])
-    func `a request says which answers will do`(role: CacheRole, row: Row) async throws {
+    func `request directives limit the acceptable responses`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": row.response, "ETag": "\"v\""], body: "first")
         bench.advance(row.after)
@@ -89,7 +89,7 @@ struct RequestDirectiveTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `what a request must not store stays out, and what is there stays`(
+    @Test(arguments: Roles.all) func `a request with no-store stores nothing and keeps the stored response`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -102,7 +102,8 @@ struct RequestDirectiveTests {
         #expect(try await bench.send().body == "kept")
     }
 
-    @Test(arguments: Roles.all) func `only-if-cached asks nobody when nothing is stored`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `only-if-cached sends nothing when nothing is stored`(role: CacheRole) async throws
+    {
         let bench = Bench(role)
         for fields in [["Cache-Control": "only-if-cached"], ["Cache-Control": "only-if-cached", "Range": "bytes=0-1"]]
             as [HTTPFields]
@@ -114,7 +115,7 @@ struct RequestDirectiveTests {
         #expect(bench.server.requests.isEmpty)
     }
 
-    @Test func `only-if-cached asks nobody behind the answer either`() async throws {
+    @Test func `only-if-cached sends nothing in the background of a response either`() async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60, stale-while-revalidate=30"])
         bench.advance(61)

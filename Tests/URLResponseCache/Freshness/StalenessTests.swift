@@ -61,7 +61,7 @@ struct StalenessTests {
             Row("max-age=60", for: "no-cache", status: nil, after: 1, .neither),
             Row("max-age=60", for: "max-age=5", status: nil, after: 61, .neither),
         ])
-    func `a stale answer stands in for one that the server fails to give`(role: CacheRole, row: Row) async throws {
+    func `a stale response is served when the server fails`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": row.response, "ETag": "\"v\""], body: "old")
         bench.advance(row.after)
@@ -96,7 +96,7 @@ struct StalenessTests {
             Row("max-age=60, stale-while-revalidate=30", for: "max-age=0", status: 200, after: 61, .neither),
             Row("max-age=60, stale-while-revalidate=30", for: "min-fresh=1", status: 200, after: 61, .neither),
         ])
-    func `a stale answer is served while a newer one is fetched`(role: CacheRole, row: Row) async throws {
+    func `a stale response is served while it is revalidated`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": row.response], body: "old")
         bench.advance(row.after)
@@ -112,7 +112,7 @@ struct StalenessTests {
         #expect(try await bench.send().body == "new")
     }
 
-    @Test func `trouble behind a stale answer leaves it`() async throws {
+    @Test func `a failed background revalidation keeps the stale response`() async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60, stale-while-revalidate=30"], body: "old")
         bench.advance(61)
@@ -124,7 +124,7 @@ struct StalenessTests {
         #expect(bench.server.requests.count == 3)
     }
 
-    @Test func `that a server which is not reached is stood in for can be turned off`() async throws {
+    @Test func `serving stale responses for an unreachable server can be disabled`() async throws {
         let bench = Bench { $0.servesStaleWhenDisconnected = false }
         try await bench.load(["Cache-Control": "max-age=60"])
         bench.advance(61)
@@ -144,7 +144,7 @@ struct StalenessTests {
             ("max-age=60", [:], .reloadRevalidatingCacheData, "request"),
             ("max-age=60", [:], .reloadIgnoringLocalCacheData, "request"),
         ] as [(String, HTTPFields, HTTPCachePolicy, String)])
-    func `a response that must not stand in becomes 504 when the rules want a response`(
+    func `a response that must not be served stale becomes 504 when the rules require a response`(
         role: CacheRole, row: (control: String, request: HTTPFields, policy: HTTPCachePolicy, reason: String)
     ) async throws {
         for code in [HTTPTransportError.Code.connectionLost, .cannotConnect, .timedOut, .offline, .cannotResolveHost] {
@@ -171,7 +171,7 @@ struct StalenessTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `rules that want a response change nothing else`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `rules that require a response change nothing else`(role: CacheRole) async throws {
         let bench = Bench(role) { $0.respondsWhenDisconnected = true }
         // With nothing stored.
         await #expect(throws: HTTPTransportError.self) { try await bench.send() }
@@ -190,7 +190,7 @@ struct StalenessTests {
     @Test(arguments: [
         HTTPTransportError.Code.offline, .cannotResolveHost, .cannotConnect, .timedOut, .connectionLost,
     ])
-    func `a server that is not reached is stood in for`(code: HTTPTransportError.Code) async throws {
+    func `a stale response is served when the server is unreachable`(code: HTTPTransportError.Code) async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60"], body: "old")
         bench.advance(61)
@@ -204,7 +204,7 @@ struct StalenessTests {
     @Test(arguments: [
         HTTPTransportError.Code.secureConnectionFailed, .invalidRequest, .invalidResponse, .shutDown, .failed,
     ])
-    func `what is not the network's failure is not covered up`(code: HTTPTransportError.Code) async throws {
+    func `an error that is not a network failure is thrown`(code: HTTPTransportError.Code) async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60"])
         bench.advance(61)
@@ -215,7 +215,7 @@ struct StalenessTests {
         #expect(error?.code == code)
     }
 
-    @Test func `cancellation is never covered up`() async throws {
+    @Test func `a cancellation is always thrown`() async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60, stale-if-error=100"])
         bench.advance(61)
@@ -230,7 +230,7 @@ struct StalenessTests {
             ("stale-while-revalidate=30", [:], false), ("stale-while-revalidate=130", [:], true),
             ("public", ["Cache-Control": "max-stale=50"], false), ("public", ["Cache-Control": "max-stale=130"], true),
         ] as [(String, HTTPFields, Bool)])
-    func `an Expires before its Date counts from then`(
+    func `an Expires before Date counts from Date`(
         control: String, request: HTTPFields, isServed: Bool
     ) async throws {
         let bench = Bench()

@@ -31,7 +31,7 @@ import Testing
         ("http://h./x", "http://h./x"), ("http://h/a%5c..%5Cb", "http://h/a%5C..%5Cb"),
         ("http://h/a;b=1/c.png", "http://h/a;b=1/c.png"), ("http://h/+%20!$&'()*,;=:@", "http://h/+%20!$&'()*,;=:@"),
     ])
-    func `equal URLs are stored under one`(spelling: String, expected: String) throws {
+    func `equivalent URLs share one key`(spelling: String, expected: String) throws {
         let url = try #require(URL(string: spelling))
 
         #expect(HTTPRequest(url: url).resourceKey.description == expected)
@@ -43,7 +43,7 @@ import Testing
         "http://www.example.test/a.png", "http://example.test/a.png/", "http://example.test/%2Fa.png",
         "http://example.test//a.png", "http://example.test/a%2Epng%3F",
     ])
-    func `scheme, host, port, path and query keep answers apart`(other: String) async throws {
+    func `scheme, host, port, path and query separate responses`(other: String) async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60"], body: "one")
         let url = Bench.url(other)
@@ -58,7 +58,7 @@ import Testing
     @Test(arguments: [
         ("/~me/a", "/%7Eme/a"), ("/%7Eme", "/~me"), ("/a%2fb", "/a%2Fb"), ("/y", "/./y"), ("/y", "/z/../y"),
     ])
-    func `a change under another spelling is a change`(asked: String, changed: String) async throws {
+    func `a change under an equivalent URL invalidates the response`(asked: String, changed: String) async throws {
         let bench = Bench()
         let url = Bench.url("http://example.test" + asked)
         try await bench.load(["Cache-Control": "max-age=60"], body: "old", url: url)

@@ -51,7 +51,7 @@ struct SentURLTests {
     }
 
     @Test(arguments: ["/x/%2e%2e/b", "/x/%2E%2E/b", "/x/.%2e/b", "/x/%2e%2e/%2e/b", "/%2e/b", "/x/..%2fb", "/x%2f../b"])
-    func `a response to an escaped dot segment is not one for the path without it`(spelling: String) async throws {
+    func `a response to an escaped dot segment is not used for the path without it`(spelling: String) async throws {
         defer { origin.stop() }
         let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore())
 
@@ -70,7 +70,7 @@ struct SentURLTests {
         ("http://example.test", "http://example.test"),
         ("http://example.test?/../", "http://example.test?/../"), ("http://example.test/?a", "http://example.test/?a"),
     ])
-    func `a transport that sends URLs as written gets one without literal dot segments`(
+    func `a transport that sends URLs unchanged receives one without literal dot segments`(
         row: (asked: String, sent: String)
     ) async throws {
         let bench = Bench()

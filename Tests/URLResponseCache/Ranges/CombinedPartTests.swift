@@ -35,7 +35,7 @@ struct CombinedPartTests {
         }
     }
 
-    @Test(arguments: Roles.all, ["\"v\"", nil]) func `the received bytes of a part that was cut are kept`(
+    @Test(arguments: Roles.all, ["\"v\"", nil]) func `the received bytes of a truncated part are kept`(
         role: CacheRole, tag: String?
     ) async throws {
         let bench = Bench(role)
@@ -50,7 +50,7 @@ struct CombinedPartTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `a part that was cut is continued`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a truncated part is continued`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await loadCut(0...9, after: "012", tag: "\"v\"", in: bench)
         try await loadCut(3...9, after: "345", tag: "\"v\"", in: bench)
@@ -67,7 +67,7 @@ struct CombinedPartTests {
         arguments: Roles.all,
         [("bytes=6-8", "234"), ("bytes=4-4", "0"), ("bytes=-5", nil), ("bytes=-1", nil), ("bytes=6-", nil)]
             as [(String, String?)])
-    func `a part that is shorter than its range has no more bytes than arrived`(
+    func `a part shorter than its range has only the received bytes`(
         role: CacheRole, row: (range: String, body: String?)
     ) async throws {
         // Whoever named the last byte did not ask for the end; a body without a length may have been cut.
@@ -98,7 +98,7 @@ struct CombinedPartTests {
             ("bytes=6-", "234", "bytes 6-8/9"), ("bytes=-1", "4", "bytes 8-8/9"), ("bytes=9-9", nil, nil),
             ("bytes=-6", nil, nil), ("bytes=3-", nil, nil),
         ] as [(String, String?, String?)])
-    func `the end of a content is where the message with the end ends`(
+    func `content of unknown length ends where the message with its end ends`(
         role: CacheRole, row: (range: String, body: String?, place: String?)
     ) async throws {
         for range in ["bytes=-5", "bytes=4-"] {
@@ -116,7 +116,7 @@ struct CombinedPartTests {
         }
     }
 
-    @Test(arguments: Roles.all, ["\"v\"", nil]) func `a message that is too short for its range never makes a whole`(
+    @Test(arguments: Roles.all, ["\"v\"", nil]) func `a message shorter than its range never completes a response`(
         role: CacheRole, tag: String?
     ) async throws {
         for (place, range) in [("0-9/10", "bytes=0-"), ("4-9/10", "bytes=4-")] {
@@ -133,7 +133,8 @@ struct CombinedPartTests {
     }
 
     /// Section 3.4: the stored fields are updated as section 3.2 has it.
-    @Test(arguments: Roles.all, [true, false]) func `a combined part has the fields of both, the newer ones first`(
+    @Test(arguments: Roles.all, [true, false])
+    func `a combined part has the fields of both messages, the newer taking precedence`(
         role: CacheRole, isInOrder: Bool
     ) async throws {
         let bench = Bench(role)
@@ -153,7 +154,7 @@ struct CombinedPartTests {
         #expect(response.fields["Content-Length"] == "10" && response.fields["Age"] == "59")
     }
 
-    @Test(arguments: Roles.all) func `what the stored part forbids stays forbidden in the combined part`(
+    @Test(arguments: Roles.all) func `directives of the stored part also restrict the combined part`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -166,7 +167,7 @@ struct CombinedPartTests {
         #expect(response.source == .revalidated && response.body == "0123456789")
     }
 
-    @Test(arguments: Roles.all) func `parts are not combined beyond the limit of a body`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `parts are not combined beyond the body limit`(role: CacheRole) async throws {
         for (limit, isWhole) in [(9, false), (10, true)] {
             let bench = Bench(role, limit: limit)
             try await load(0...3, in: bench)
@@ -178,7 +179,7 @@ struct CombinedPartTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `parts for different requests are not combined`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `parts of different requests are not combined`(role: CacheRole) async throws {
         let bench = Bench(role)
         let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Vary": "Accept"]
         try await load(0...3, fields, for: ["Accept": "a"], in: bench)

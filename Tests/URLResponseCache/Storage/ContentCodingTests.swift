@@ -40,7 +40,7 @@ struct ContentCodingTests {
     }
 
     @Test(arguments: Roles.all, [false, true])
-    func `each caller gets the body in the form it expects, new, fresh and confirmed`(
+    func `each caller receives the body in its expected coding, whether new, fresh or validated`(
         role: CacheRole, isReversed: Bool
     ) async throws {
         let origin = try origin()
@@ -67,7 +67,7 @@ struct ContentCodingTests {
         }
     }
 
-    @Test func `a coded response to a range, which is not decoded, is not stored for requests without one`()
+    @Test func `an encoded range response is not stored for requests without a range`()
         async throws
     {
         let origin = try origin(confirms: false)
@@ -83,7 +83,7 @@ struct ContentCodingTests {
         #expect(try await body(origin, ["Accept-Encoding": "gzip"], through: cache).source == .fresh)
     }
 
-    @Test func `a coded whole in the place of the rest of a beginning is asked for again`() async throws {
+    @Test func `an encoded whole response in place of the rest is requested again`() async throws {
         let origin = try LoopbackOrigin { request in
             if request.number == 1 {
                 let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
@@ -103,14 +103,14 @@ struct ContentCodingTests {
     }
 
     /// RFC 9111 section 4.1: without a coding and without a Vary it is one for all.
-    @Test(arguments: Roles.all) func `a body without a coding is for all requests`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a body without a coding serves all requests`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60"])
 
         for kind in Self.kinds { #expect(try await bench.send(kind.fields).isHit) }
     }
 
-    @Test(arguments: Roles.all) func `the server may say that a coded variant is the one for other codings`(
+    @Test(arguments: Roles.all) func `the server may mark an encoded variant as valid for other codings`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)

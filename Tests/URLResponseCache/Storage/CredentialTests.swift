@@ -17,7 +17,7 @@ struct CredentialTests {
     @Test(
         arguments: Roles.all,
         ["max-age=60", "private, max-age=60", "max-age=60, stale-while-revalidate=900", "max-age=60, immutable"])
-    func `no user ever gets what another's credentials brought`(role: CacheRole, control: String) async throws {
+    func `no user receives a response to another user's credentials`(role: CacheRole, control: String) async throws {
         let bench = Bench(role)
         for _ in 0..<Self.users.count * 6 {
             bench.server.respond { request in
@@ -41,7 +41,7 @@ struct CredentialTests {
         }
     }
 
-    @Test func `an answer for everyone that is confirmed for one user stays no longer than it is for everyone`()
+    @Test func `a shared response validated for one user keeps its shared lifetime`()
         async throws
     {
         let bench = Bench(.shared())
@@ -58,7 +58,7 @@ struct CredentialTests {
     }
 
     @Test(arguments: ["Authorization", "Cookie"])
-    func `a look-up and a policy that reads any age reach no other's answer`(
+    func `lookups and policies that accept any age return no other user's response`(
         name: String
     ) async throws {
         for role in Roles.all {
@@ -71,7 +71,7 @@ struct CredentialTests {
         }
     }
 
-    @Test func `what a private cache stored is not for a shared one on the same store, nor the other way round`()
+    @Test func `private and shared caches on one store do not use each other's private responses`()
         async throws
     {
         for (first, second) in [(CacheRole.private, CacheRole.shared()), (.shared(), .private)] {
@@ -84,7 +84,7 @@ struct CredentialTests {
 
     /// RFC 9110 section 4.2.4: a URL with a password is no place to keep it.
     @Test(arguments: ["max-age=60", "max-age=60, public"])
-    func `credentials in a URL are like those of a field, and are not stored`(control: String) async throws {
+    func `credentials in a URL act like a field and are not stored`(control: String) async throws {
         let data = DataMemoryCache(sizeLimit: 1 << 20)
         let bench = Bench(store: DataResponseStore(data as any MeasurableDataCache))
         func url(_ credentials: String) -> URL { Bench.url("http://\(credentials)example.test/a.png") }
@@ -110,7 +110,7 @@ struct CredentialTests {
         }
     }
 
-    @Test func `a change without credentials is one for those who have some`() async throws {
+    @Test func `a change without credentials invalidates responses to requests with credentials`() async throws {
         let bench = Bench()
         let url = Bench.url("http://me:secret@example.test/a.png")
         try await bench.load(["Cache-Control": "max-age=60"], body: "old", url: url)

@@ -104,7 +104,9 @@ struct StorageTests {
             Row("max-age=60, public", for: ["Cookie": "x"], .both),
             Row("s-maxage=60", for: ["cookie": "x"], .both),
         ])
-    func `what may be stored is, and what may not be kept is told`(role: CacheRole, row: Row) async throws {
+    func `storable responses are stored, and the reason for not storing is reported`(role: CacheRole, row: Row)
+        async throws
+    {
         let bench = Bench(role)
 
         let response = try await bench.load(row.fields, status: row.status, for: row.request)
@@ -118,7 +120,7 @@ struct StorageTests {
         #expect(isThere == row.stored.contains(role))
     }
 
-    @Test(arguments: Roles.all) func `credentials in the URL count as such`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `credentials in the URL count as credentials`(role: CacheRole) async throws {
         let bench = Bench(role)
         let url = Bench.url("http://user:word@example.test/a.png")
 
@@ -127,7 +129,7 @@ struct StorageTests {
     }
 
     @Test(arguments: Roles.all, ["HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "get", "QUERY"])
-    func `answers to other methods are not stored`(role: CacheRole, method: String) async throws {
+    func `responses to other methods are not stored`(role: CacheRole, method: String) async throws {
         let bench = Bench(role)
         bench.server.respond(200, ["Cache-Control": "max-age=60", "Content-Location": "/a.png"])
 
@@ -148,7 +150,7 @@ struct StorageTests {
             (["Cache-Control": "max-age=60", "Content-Location": "/a.png"], 404, false),
             (["Cache-Control": "max-age=60", "Content-Location": "/a.png"], 201, false),
         ] as [(HTTPFields, Int, Bool)])
-    func `an answer to POST may answer a later GET`(
+    func `a response to POST may serve a later GET`(
         role: CacheRole, row: (fields: HTTPFields, status: Int, isStored: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -161,7 +163,9 @@ struct StorageTests {
         #expect(bench.server.requests.count == (row.isStored ? 1 : 2))
     }
 
-    @Test(arguments: Roles.all) func `a request that only a server can judge goes to it`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a request that only the server can evaluate is sent to it`(role: CacheRole)
+        async throws
+    {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
         for fields in [["If-Match": "\"v\""], ["If-Unmodified-Since": date(0)], ["Range": "lines=1-2"]] as [HTTPFields]

@@ -59,7 +59,7 @@ struct TargetedTests {
             Row(["CDN-Cache-Control": "max-age=6.5", "Cache-Control": "max-age=60"], after: 0, false),
             Row(["CDN-Cache-Control": "max-age", "Cache-Control": "max-age=60"], after: 0, false),
         ])
-    func `a targeted field takes the place of Cache-Control and Expires`(row: Row) async throws {
+    func `a targeted field replaces Cache-Control and Expires`(row: Row) async throws {
         let bench = Bench(Self.role)
         try await bench.load(row.fields, body: "first")
         bench.advance(row.after)
@@ -67,14 +67,14 @@ struct TargetedTests {
         #expect(try await bench.load([:], body: "second").body == (row.isServed ? "first" : "second"))
     }
 
-    @Test func `Expires is no reason to store beside a targeted field`() async throws {
+    @Test func `Expires does not permit storing beside a targeted field`() async throws {
         let bench = Bench(Self.role)
 
         #expect(try await !bench.load(["CDN-Cache-Control": "x", "Expires": date(60)], status: 302).isStored)
         #expect(try await bench.load(["CDN-Cache-Control": "&", "Expires": date(60)], status: 302).isStored)
     }
 
-    @Test func `credentials are for everyone when the targeted field says so`() async throws {
+    @Test func `a targeted field can make responses to credentials shared`() async throws {
         let bench = Bench(Self.role)
         let request: HTTPFields = ["Authorization": "x"]
 
@@ -83,7 +83,7 @@ struct TargetedTests {
         #expect(try await bench.load(["CDN-Cache-Control": "max-age=60, public"], for: request).isStored)
     }
 
-    @Test(arguments: Roles.all) func `caches without targets do not read them`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `caches without targets ignore targeted fields`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["CDN-Cache-Control": "no-store", "Cache-Control": "max-age=60"])
 

@@ -30,7 +30,7 @@ struct VaryTests {
             (["Accept-Language": "de;q=x"], ["Accept-Language": "de"], false),
             (["Accept-Encoding": "gzip, br"], ["Accept-Encoding": "BR, gzip"], true),
         ] as [(HTTPFields, HTTPFields, Bool)])
-    func `an answer is for requests with the same named fields`(
+    func `a response serves requests with the same values of the named fields`(
         role: CacheRole, row: (first: HTTPFields, second: HTTPFields, isServed: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -49,8 +49,7 @@ struct VaryTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `variants stand beside each other, a hundred of them`(role: CacheRole) async throws
-    {
+    @Test(arguments: Roles.all) func `a hundred variants are stored side by side`(role: CacheRole) async throws {
         let bench = Bench(role)
         for index in 0..<100 {
             try await bench.load(
@@ -61,7 +60,7 @@ struct VaryTests {
         #expect(bench.server.requests.count == 100)
     }
 
-    @Test(arguments: Roles.all) func `of several that fit the newest is served`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `the newest of several matching variants is served`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(
             ["Cache-Control": "max-age=600", "Vary": "Accept"], body: "old", for: ["Accept": "a", "Foo": "1"])
@@ -80,7 +79,7 @@ struct VaryTests {
     }
 
     /// The histories found it: a server that changes by what it varies leaves copies of one content.
-    @Test(arguments: Roles.all) func `what the server forbids to keep leaves no copy behind`(role: CacheRole)
+    @Test(arguments: Roles.all) func `a response that must not be stored leaves no copy behind`(role: CacheRole)
         async throws
     {
         let bench = Bench(role)
@@ -99,7 +98,7 @@ struct VaryTests {
         #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "new")
     }
 
-    @Test(arguments: Roles.all) func `newest is what the server's date says, not the order of arrival`(
+    @Test(arguments: Roles.all) func `the newest variant is the one with the latest Date, not the last received`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -114,7 +113,9 @@ struct VaryTests {
     }
 
     /// Five different fields: the oldest is forgotten, and never a wrong answer is given.
-    @Test(arguments: Roles.all) func `a server that varies by ever other fields`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `responses that vary by different fields each time are served correctly`(
+        role: CacheRole
+    ) async throws {
         let bench = Bench(role)
         for index in 0..<5 {
             try await bench.load(
@@ -135,7 +136,8 @@ struct VaryTests {
         for index in 1..<5 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
     }
 
-    @Test(arguments: Roles.all) func `an answer with other names does not hide the others`(role: CacheRole) async throws
+    @Test(arguments: Roles.all) func `a response with other field names does not hide the others`(role: CacheRole)
+        async throws
     {
         let bench = Bench(role)
         let life = "max-age=600"
@@ -151,7 +153,7 @@ struct VaryTests {
         #expect(try await bench.load([:], body: "new", for: ["A": "3", "B": "2"]).body == "new")
     }
 
-    @Test(arguments: Roles.all) func `an answer that varies by everything is used by nobody`(
+    @Test(arguments: Roles.all) func `a response that varies by everything is never reused`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -162,14 +164,14 @@ struct VaryTests {
         #expect(try await bench.load([:], body: "asked").body == "asked")
     }
 
-    @Test func `a list of more names than any server has is used by nobody`() async throws {
+    @Test func `a response with an excessive list of names is never reused`() async throws {
         let bench = Bench()
         let names = (0..<33).map { "F\($0)" }.joined(separator: ", ")
 
         #expect(try await !bench.load(["Cache-Control": "max-age=60", "Vary": names]).isStored)
     }
 
-    @Test func `accounts of one user are kept apart in a private cache`() async throws {
+    @Test func `a private cache separates the accounts of one user`() async throws {
         let bench = Bench()
         for name in ["one", "two"] {
             try await bench.load(["Cache-Control": "max-age=60"], body: name, for: ["Authorization": name])
@@ -180,7 +182,7 @@ struct VaryTests {
         #expect(try await bench.load([:], body: "nobody").body == "nobody")
     }
 
-    @Test func `what is for everyone is, whoever asked first`() async throws {
+    @Test func `a response for everyone is shared, whichever user requested it first`() async throws {
         for role in Roles.all {
             let bench = Bench(role)
             try await bench.load(["Cache-Control": "max-age=60, public"], body: "all", for: ["Authorization": "one"])
@@ -190,7 +192,7 @@ struct VaryTests {
         }
     }
 
-    @Test func `secrets that answers vary by are stored as digests`() async throws {
+    @Test func `secret values of varying fields are stored as digests`() async throws {
         let bench = Bench()
         try await bench.load(
             ["Cache-Control": "max-age=60", "Vary": "Cookie, Accept"], for: ["Cookie": "secret", "Accept": "a"])

@@ -30,7 +30,7 @@ struct DataResponseStoreTests {
             storagePolicy: policy, userInfo: ["k": "v", "": ""])
     }
 
-    @Test func `everything about an entry comes back`() async {
+    @Test func `an entry is read with all its values`() async {
         let store = DataResponseStore(data as any MeasurableDataCache)
         let variants = ResponseVariants(
             nameLists: [["a", "b"], []], tagged: [ResponseVariants.Tagged(variant: "v", entityTag: "\"t\"")])
@@ -43,14 +43,14 @@ struct DataResponseStoreTests {
         }
     }
 
-    @Test func `a time to live below zero does not come back as no limit`() async {
+    @Test func `a negative time to live is not read as unlimited`() async {
         let store = DataResponseStore(data as any MeasurableDataCache)
         await store.store(.response(response(timeToLive: -3)), for: key("a"))
 
         #expect(await store.entry(for: key("a")) == .response(response(timeToLive: 0)))
     }
 
-    @Test func `what is not for disk takes away what was there`() async {
+    @Test func `an entry that is not for disk removes the stored one`() async {
         let store = DataResponseStore(data as any MeasurableDataCache)
         for policy in [ResponseStoragePolicy.allowedInMemoryOnly, .notAllowed] {
             await store.store(.response(response()), for: key("a"))
@@ -59,7 +59,7 @@ struct DataResponseStoreTests {
         }
     }
 
-    @Test func `foreign bytes are a miss, and go`() async throws {
+    @Test func `foreign bytes are a miss and are removed`() async throws {
         let store = DataResponseStore(data as any MeasurableDataCache)
         try data.store(CachedData("x".data, metadata: "y".data), for: key("a"))
 
@@ -67,7 +67,7 @@ struct DataResponseStoreTests {
         #expect(data.entry(for: key("a")) == nil)
     }
 
-    @Test func `a cache that lists its entries forgets only those since a date, another all`() async throws {
+    @Test func `a cache that lists entries removes those since a date, and another removes all`() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
         let files = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
@@ -89,7 +89,7 @@ struct DataResponseStoreTests {
         }
     }
 
-    @Test func `variants older than a date are still found when newer ones are forgotten`() async throws {
+    @Test func `variants older than a date are still found when newer ones are removed`() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
         let store = DataResponseStore(
@@ -108,7 +108,7 @@ struct DataResponseStoreTests {
         #expect(await store.entry(for: key("a", "new")) == nil)
     }
 
-    @Test func `what is found below is kept above from then on, and goes in both`() async {
+    @Test func `an entry found in the lower tier is promoted, and removal affects both`() async {
         let memory = MemoryResponseStore()
         let below = DataResponseStore(data as any MeasurableDataCache)
         let store = TieredResponseStore(memory, over: below)
@@ -128,7 +128,7 @@ struct DataResponseStoreTests {
     }
 
     /// RFC 9111 section 4.4: what a change made useless is not used, whatever becomes of its file.
-    @Test func `what the cache below does not remove is not found any more`() async {
+    @Test func `an entry that the lower tier fails to remove is no longer found`() async {
         let files = ReadOnlyCache(data)
         let store = DataResponseStore(files as any MeasurableDataCache)
         let keys = [key("a"), key("a", "v"), key("b"), key("c")]
@@ -153,7 +153,7 @@ struct DataResponseStoreTests {
         #expect(await store.entry(for: key("b")) != nil)
     }
 
-    @Test func `more than can be noted, or all, is nothing at all`() async {
+    @Test func `records in excess of the limit remove everything`() async {
         for removesAll in [true, false] {
             let files = ReadOnlyCache(DataMemoryCache(sizeLimit: 16 << 20))
             let store = DataResponseStore(files as any MeasurableDataCache)

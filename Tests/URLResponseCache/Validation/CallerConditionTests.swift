@@ -35,7 +35,7 @@ struct CallerConditionTests {
                 ["If-None-Match": "\"v\"", "If-Modified-Since": date(-5_000)], 304
             ),
         ] as [(HTTPFields, HTTPFields, Int)])
-    func `a fresh answer judges the caller's condition`(
+    func `a fresh response evaluates the caller's condition`(
         role: CacheRole, row: (stored: HTTPFields, request: HTTPFields, status: Int)
     ) async throws {
         let bench = Bench(role)
@@ -57,7 +57,7 @@ struct CallerConditionTests {
         for name in ["Cache-Control", "Vary", "Date", "Content-Location"] { #expect(response.fields[name] != nil) }
     }
 
-    @Test(arguments: Roles.all) func `a HEAD is judged the same`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a HEAD condition is evaluated the same way`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "4"])
 
@@ -66,7 +66,7 @@ struct CallerConditionTests {
         #expect(whole.status == 200 && whole.body.isEmpty && whole.fields["Content-Length"] == "4")
     }
 
-    @Test(arguments: Roles.all) func `only a 200 is what the caller has a copy of`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `only a 200 is compared with the caller's copy`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""], status: 404)
 
@@ -95,7 +95,7 @@ struct CallerConditionTests {
             Row(name: "caller's", own: "\"w\"", status: 304, tag: "\"w\"", response: (304, ""), later: nil),
             Row(name: "new", own: "\"w\"", status: 200, tag: "\"x\"", response: (200, "second"), later: "second"),
         ])
-    func `a stale answer is asked about beside the caller's`(role: CacheRole, row: Row) async throws {
+    func `a stale response is validated together with the caller's condition`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=10", "ETag": "\"v\""], body: "first")
         bench.advance(11)
@@ -111,7 +111,7 @@ struct CallerConditionTests {
         #expect(bench.server.requests.count == 2)
     }
 
-    @Test(arguments: Roles.all) func `a condition of the caller goes to the server when nothing is stored`(
+    @Test(arguments: Roles.all) func `the caller's condition is sent to the server when nothing is stored`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -138,7 +138,7 @@ struct CallerConditionTests {
             // What has no validator is meant when none is named (section 4.3.4).
             ([:], ["If-Modified-Since": date(-5)], [:], true),
         ] as [(HTTPFields, HTTPFields, HTTPFields, Bool)])
-    func `a 304 to the caller's own condition says nothing of another content that is stored`(
+    func `a 304 to the caller's condition does not validate different stored content`(
         role: CacheRole, row: (stored: HTTPFields, request: HTTPFields, response: HTTPFields, isConfirmed: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -159,7 +159,9 @@ struct CallerConditionTests {
             ["If-None-Match": "\"old\""], ["If-None-Match": "W/\"old\", \"older\""],
             ["If-None-Match": "\"old\"", "If-Modified-Since": date(-5)],
         ] as [HTTPFields])
-    func `a 304 that names neither copy is no answer to the caller`(role: CacheRole, request: HTTPFields) async throws {
+    func `a 304 that matches neither copy is not returned to the caller`(role: CacheRole, request: HTTPFields)
+        async throws
+    {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=0", "ETag": "\"current\""], body: "current")
         bench.server.respond(304, ["Cache-Control": "max-age=60"], body: "")
@@ -173,7 +175,7 @@ struct CallerConditionTests {
         #expect(try await bench.send().isHit)
     }
 
-    @Test(arguments: Roles.all) func `a 304 that names the caller's copy is for the caller`(role: CacheRole)
+    @Test(arguments: Roles.all) func `a 304 that matches the caller's copy is returned to the caller`(role: CacheRole)
         async throws
     {
         let bench = Bench(role)

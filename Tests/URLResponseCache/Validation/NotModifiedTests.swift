@@ -8,7 +8,7 @@ import Testing
 struct NotModifiedTests {
     private static let then = date(-1_000)
 
-    @Test(arguments: Roles.all) func `a 304 brings new fields and a new life`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a 304 updates fields and freshness`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load([
             "Cache-Control": "max-age=10", "ETag": "\"v\"", "Age": "5", "Date": date(0), "Content-Length": "4",
@@ -40,7 +40,7 @@ struct NotModifiedTests {
     }
 
     /// Section 5.1: a field that says how old it is would say that the server has not confirmed it.
-    @Test(arguments: Roles.all) func `what the server has just confirmed has no age`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a response that was just validated has no age`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\"", "Age": "5"])
         bench.advance(100)
@@ -51,7 +51,7 @@ struct NotModifiedTests {
         #expect(try await bench.send().fields["Age"] == "0")
     }
 
-    @Test(arguments: Roles.all) func `the age and date of a 304 count from then on`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `the age and date of a 304 apply from then on`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
         bench.advance(100)
@@ -78,7 +78,7 @@ struct NotModifiedTests {
             (["Last-Modified": then], ["Last-Modified": date(-5)], false),
             (["Last-Modified": then], ["ETag": "\"v\""], false), (["Last-Modified": then], [:], true),
         ] as [(HTTPFields, HTTPFields, Bool)])
-    func `a 304 about something else is not believed`(
+    func `a 304 about different content is ignored`(
         role: CacheRole, row: (stored: HTTPFields, fields: HTTPFields, isBelieved: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -100,7 +100,7 @@ struct NotModifiedTests {
             (.both, ["Cache-Control": "no-store"]), (.both, ["Vary": "*"]),
             (.sharedOnly, ["Cache-Control": "private"]), (.neither, ["Cache-Control": "max-age=60"]),
         ] as [(Roles, HTTPFields)])
-    func `a 304 that forbids storing is served and ends the storing`(
+    func `a 304 that forbids storing is served and removes the stored response`(
         role: CacheRole, row: (ends: Roles, fields: HTTPFields)
     ) async throws {
         let bench = Bench(role)
@@ -113,7 +113,7 @@ struct NotModifiedTests {
         #expect(await (bench.stored() == nil) == row.ends.contains(role))
     }
 
-    @Test func `a 304 changes by what the answer varies`() async throws {
+    @Test func `a 304 can change the fields that a response varies by`() async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=1", "ETag": "\"v\""], for: ["Accept": "a"])
         bench.advance(2)
@@ -145,7 +145,8 @@ struct NotModifiedTests {
     }
 
     /// Section 5.2.2.4: `no-cache="Set-Cookie"` keeps the field from responses that the server has not confirmed.
-    @Test func `cookies that may not be reused reach only the caller whom the server answered`() async throws {
+    @Test func `cookies that must not be reused reach only the caller whose request the server received`() async throws
+    {
         let bench = Bench()
         let control = "max-age=60, no-cache=\"Set-Cookie\""
         try await bench.load(["Cache-Control": control, "ETag": "\"v\"", "Set-Cookie": "a=1"])
@@ -159,7 +160,7 @@ struct NotModifiedTests {
         #expect(found.isHit && found.fields["Set-Cookie"] == nil)
     }
 
-    @Test func `a 304 with nothing stored is passed on`() async throws {
+    @Test func `a 304 without a stored response is passed on`() async throws {
         let bench = Bench()
 
         let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
@@ -168,7 +169,7 @@ struct NotModifiedTests {
         #expect(await bench.stored() == nil)
     }
 
-    @Test(arguments: Roles.all) func `a request that stores nothing leaves what is stored as it is`(
+    @Test(arguments: Roles.all) func `a request that must not be stored keeps the stored response`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)

@@ -34,7 +34,7 @@ struct BackgroundLimitTests {
         try await cache.send(HTTPRequest(url: .page(page))).text()
     }
 
-    @Test func `bodies that drip end at the time limit, and the next revalidation follows`() async throws {
+    @Test func `slow bodies end at the time limit, and the next revalidation follows`() async throws {
         let (cache, server) = cache { [clock] request in
             let isSlow = request.url != .page("fast")
             return HTTPResponse(
@@ -56,7 +56,7 @@ struct BackgroundLimitTests {
         #expect(try await text(cache, "0") == "old")
     }
 
-    @Test func `a server that does not answer is left at the time limit`() async throws {
+    @Test func `a server that does not respond is abandoned at the time limit`() async throws {
         let known = Guarded(false)
         let server = FakeTransport { [clock] request in
             let isKnown = known.change { known in
@@ -79,7 +79,7 @@ struct BackgroundLimitTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a body without an end is cancelled at the byte limit`() async throws {
+    @Test func `an endless body is cancelled at the byte limit`() async throws {
         let body = EndlessBody()
         let (cache, _) = cache(byteLimit: 2_500) { HTTPResponse($0, Self.terms, HTTPBody(body)) }
         _ = try await text(cache)
@@ -105,7 +105,7 @@ struct BackgroundLimitTests {
         #expect(body.isCancelled && body.pieceCount == 0)
     }
 
-    @Test func `without a byte limit of its own it is that of bodies in the store`() async throws {
+    @Test func `the default byte limit is that of stored bodies`() async throws {
         let body = EndlessBody()
         let bodies = Guarded([HTTPBody(Data("old".utf8)), HTTPBody(body)])
         let server = FakeTransport { request in

@@ -42,7 +42,7 @@ struct BackgroundTests {
         try await cache.send(HTTPRequest(url: .page(page))).text()
     }
 
-    @Test func `many uses of a stale answer are one question, and nobody waits for it`() async throws {
+    @Test func `many uses of a stale response cause one revalidation, and no caller waits for it`() async throws {
         let (cache, server) = cache()
         _ = try await text(cache)
         clock.advance(by: .seconds(20))
@@ -57,7 +57,7 @@ struct BackgroundTests {
     }
 
     @Test(arguments: [Second.fails, .isInTrouble, .breaksOff])
-    func `a question that fails harms nothing and is asked again`(second: Second) async throws {
+    func `a failed revalidation does no harm and is repeated`(second: Second) async throws {
         let (cache, server) = cache(second)
         gate.open()
         _ = try await text(cache)
@@ -69,7 +69,7 @@ struct BackgroundTests {
         }
     }
 
-    @Test func `finish returns when the answer behind is stored, and not before`() async throws {
+    @Test func `finish returns once the background response is stored, and not before`() async throws {
         let (cache, server) = cache(on: executor)
         _ = try await text(cache)
         clock.advance(by: .seconds(20))
@@ -89,7 +89,7 @@ struct BackgroundTests {
     }
 
     /// RFC 5861 section 3: each stale answer that is used should be made new.
-    @Test func `no more questions go on behind than the limit, and the others wait their turn`() async throws {
+    @Test func `the number of background revalidations is limited, and the others wait`() async throws {
         let (cache, server) = cache(limit: 2, on: executor)
         for page in 0..<20 { _ = try await text(cache, "\(page)") }
         clock.advance(by: .seconds(20))
@@ -103,7 +103,7 @@ struct BackgroundTests {
         for page in 0..<20 { #expect(try await text(cache, "\(page)") == "new") }
     }
 
-    @Test func `what finds a full queue is not done, nor anything with a limit of 0`() async {
+    @Test func `revalidations over the queue limit are dropped, and all with a limit of 0`() async {
         let done = Guarded<[String]>([])
         for (limit, maximumQueueCount, expected) in [(1, 2, ["0", "1", "2"]), (0, 2, [])] {
             let work = BackgroundRevalidations(
@@ -122,7 +122,7 @@ struct BackgroundTests {
         }
     }
 
-    @Test func `a caller who leaves does not end what goes on behind`() async throws {
+    @Test func `a caller that leaves does not cancel a background revalidation`() async throws {
         let (cache, _) = cache()
         _ = try await text(cache)
         clock.advance(by: .seconds(20))
@@ -136,7 +136,7 @@ struct BackgroundTests {
         #expect(try await text(cache) == "new")
     }
 
-    @Test func `finish with nothing under way waits for no time, for as many as want it`() async throws {
+    @Test func `finish without work returns at once to any number of callers`() async throws {
         let (cache, server) = cache()
         _ = try await text(cache)
         let returned = Guarded(0)

@@ -48,7 +48,7 @@ struct BodyTests {
         }
     }
 
-    @Test func `a body that is let go half way is not stored, and its transfer ends`() async throws {
+    @Test func `a body released halfway is not stored, and its transfer ends`() async throws {
         let (cache, _) = cache()
         do { _ = try await begin(cache, "broken") }
 
@@ -56,7 +56,7 @@ struct BodyTests {
         #expect(try await !isStored(cache, "broken"))
     }
 
-    @Test func `a body that nobody reads is not stored, and its transfer ends`() async throws {
+    @Test func `an unread body is not stored, and its transfer ends`() async throws {
         let (cache, _) = cache()
         _ = try await cache.send(HTTPRequest(url: .page("broken")))
 
@@ -64,7 +64,7 @@ struct BodyTests {
         #expect(try await !isStored(cache, "broken"))
     }
 
-    @Test func `a body that breaks off is not stored, and its reader learns of it`() async throws {
+    @Test func `a truncated body is not stored, and its reader receives the error`() async throws {
         let (cache, _) = cache()
         let response = try await cache.send(HTTPRequest(url: .page("broken")))
         await #expect(throws: HTTPTransportError.self) { try await response.text() }
@@ -72,7 +72,7 @@ struct BodyTests {
         #expect(try await !isStored(cache, "broken"))
     }
 
-    @Test func `bodies together take no more memory for the store than the limit`() async throws {
+    @Test func `the memory of all bodies being stored is limited`() async throws {
         let (cache, _) = cache(collected: 100)
         var first = try await begin(cache, "80")
         // There is no room for these; they are passed on as they are.
@@ -85,7 +85,7 @@ struct BodyTests {
         #expect(try await isStored(cache, "20"))
     }
 
-    @Test func `room is given back by every end that a body can have`() async throws {
+    @Test func `every kind of end releases the memory budget of a body`() async throws {
         let (cache, _) = cache(maximum: 90, collected: 100)
         for _ in 0..<50 {
             do { _ = try await begin(cache, "80") }
@@ -103,7 +103,7 @@ struct BodyTests {
         #expect(cache.parts.budget.reserve(100))
     }
 
-    @Test func `a hundred bodies at once stay within the limit, and arrive whole`() async throws {
+    @Test func `a hundred concurrent bodies stay within the limit and arrive complete`() async throws {
         let (cache, _) = cache(collected: 500)
         try await withThrowingTaskGroup { group in
             for index in 0..<100 {
@@ -118,7 +118,7 @@ struct BodyTests {
         #expect(!cache.parts.budget.reserve(1))
     }
 
-    @Test func `a cancelled reader gets its error, and what it read is not stored`() async throws {
+    @Test func `a cancelled reader receives its error, and the read bytes are not stored`() async throws {
         let (cache, _) = cache()
         let request = Task {
             let response = try await cache.send(HTTPRequest(url: .page("50")))

@@ -102,7 +102,7 @@ struct RestartTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Disk.allCases)
-        func `two processes on one directory never give each other what is not whole or not asked for`(disk: Disk)
+        func `two processes on one directory never serve each other incomplete or wrong responses`(disk: Disk)
             async throws
         {
             let directory = try TemporaryDirectory()
@@ -123,7 +123,7 @@ struct RestartTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Disk.allCases)
-        func `what one process has stored, the next one uses, with its age`(disk: Disk) async throws {
+        func `a response stored by one process is used by the next with its age`(disk: Disk) async throws {
             let directory = try TemporaryDirectory()
             let (path, name) = (directory.path, disk.rawValue)
             await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
@@ -157,7 +157,7 @@ struct RestartTests {
     #endif
 
     @Test(arguments: Disk.allCases)
-    func `every request in a cache of its own is answered as by one cache`(disk: Disk) async throws {
+    func `requests through caches of their own are served like by one cache`(disk: Disk) async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock(now: Self.start)
         let server = Self.server(firstVersion: 0)
@@ -179,7 +179,7 @@ struct RestartTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Disk.allCases)
-        func `a process that is killed while it stores leaves nothing that is not whole`(disk: Disk) async throws {
+        func `a process killed while it stores leaves only complete responses`(disk: Disk) async throws {
             let directory = try TemporaryDirectory()
             let (path, name) = (directory.path, disk.rawValue)
             for round in 0..<2 {

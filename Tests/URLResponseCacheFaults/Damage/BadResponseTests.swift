@@ -44,7 +44,7 @@ struct BadResponseTests {
             ["Cache-Control": "max-age=60", "X": "\u{0}\u{1}\r"], ["Cache-Control": "max-age=60, \u{0}"],
             ["Cache-Control": "max-age=60", "Vary": ",, ,"], ["Cache-Control": "max-age=60", "ETag": "\"unfinished"],
         ] as [HTTPFields])
-    func `an answer whose lifetime is plain is used whatever else it says`(fields: HTTPFields) async throws {
+    func `a response with a clear lifetime is used whatever else it contains`(fields: HTTPFields) async throws {
         let (cache, server) = cache { HTTPResponse($0, fields, "body") }
         for _ in 0..<2 { #expect(try await get(cache).text() == "body") }
 
@@ -61,14 +61,14 @@ struct BadResponseTests {
             ["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/4"],
             ["Cache-Control": "max-age=60", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
         ] as [HTTPFields])
-    func `an answer whose lifetime is not plain is not used without asking`(fields: HTTPFields) async throws {
+    func `a response without a clear lifetime is validated before use`(fields: HTTPFields) async throws {
         let (cache, server) = cache { HTTPResponse($0, fields, "body") }
         for _ in 0..<2 { #expect(try await get(cache).text() == "body") }
 
         #expect(server.requests.count == 2)
     }
 
-    @Test func `a flood of fields and a field of ten megabytes harm nothing`() async throws {
+    @Test func `many fields and a field of ten megabytes do no harm`() async throws {
         var fields = (0..<4_000).map { HTTPFields.Field("X-\($0 % 7)", "a, b") }
         fields += (0..<2_000).map { _ in .init("Cache-Control", "max-age=60, x") }
         fields.append(.init("X-Long", String(repeating: "x", count: 10 << 20)))
@@ -81,7 +81,7 @@ struct BadResponseTests {
     }
 
     @Test(arguments: ["Cache-Control", "Vary", "Connection", "ETag", "Expires", "Age", "Content-Range", "Pragma"])
-    func `a field that is read, of a hundred kilobytes, harms nothing`(name: String) async throws {
+    func `a parsed field of a hundred kilobytes does no harm`(name: String) async throws {
         for text in ["a,", "\"", "9"] {
             let value = String(repeating: text, count: (1 << 17) / text.utf8.count)
             let (cache, _) = cache {
@@ -92,7 +92,7 @@ struct BadResponseTests {
     }
 
     @Test(arguments: ["Cache-Control", "Range", "If-None-Match", "If-Modified-Since", "If-Range", "Accept-Language"])
-    func `a request with a field of a hundred kilobytes is answered`(name: String) async throws {
+    func `a request with a field of a hundred kilobytes is served`(name: String) async throws {
         let (cache, _) = cache { HTTPResponse($0, ["Cache-Control": "max-age=60", "Vary": name], "body") }
         let value = String(repeating: "a,\"", count: 1 << 15)
         for _ in 0..<2 { #expect(try await get(cache, HTTPFields([.init(name, value)])).text() == "body") }
@@ -101,7 +101,7 @@ struct BadResponseTests {
     // MARK: Lengths that are not true
 
     @Test(arguments: ["3", "5", "99999999999999999999", "-4", "four", "4, 5", "4.0", ""])
-    func `a body of another length than was declared is not stored as whole`(length: String) async throws {
+    func `a body of a length other than declared is not stored as whole`(length: String) async throws {
         let (cache, server) = cache {
             HTTPResponse($0, ["Cache-Control": "max-age=60", "Content-Length": length, "ETag": "\"a\""], "four")
         }
@@ -110,7 +110,7 @@ struct BadResponseTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test func `a length that is said twice is the same length`() async throws {
+    @Test func `a repeated equal length counts once`() async throws {
         let (cache, server) = cache {
             HTTPResponse(
                 $0,
@@ -126,7 +126,7 @@ struct BadResponseTests {
 
     // MARK: 304
 
-    @Test func `a 304 that nobody asked for is passed on, and nothing is stored`() async throws {
+    @Test func `an unrequested 304 is passed on and nothing is stored`() async throws {
         let (cache, server) = cache { HTTPResponse($0, status: 304, ["Cache-Control": "max-age=60", "ETag": "\"a\""]) }
         for _ in 0..<2 { #expect(try await get(cache).head.status == 304) }
 
@@ -135,7 +135,7 @@ struct BadResponseTests {
     }
 
     @Test(arguments: [["ETag": "\"other\""], ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"]] as [HTTPFields])
-    func `a 304 about something else has the content fetched`(fields: HTTPFields) async throws {
+    func `a 304 about different content causes a full request`(fields: HTTPFields) async throws {
         let (cache, server) = cache(
             { HTTPResponse($0, ["ETag": "\"a\""], "old") }, { HTTPResponse($0, status: 304, fields) },
             { HTTPResponse($0, ["Cache-Control": "max-age=60"], "new") })
@@ -166,7 +166,7 @@ struct BadResponseTests {
         }
     }
 
-    @Test func `who makes no condition never gets a 304 because somebody else did`() async throws {
+    @Test func `a caller without a condition never receives another caller's 304`() async throws {
         let (gate, executor) = (Gate(), ManualExecutor())
         let (cache, server) = cache(
             { HTTPResponse($0, ["ETag": "\"a\""], "old") },
@@ -203,7 +203,7 @@ struct BadResponseTests {
         "bytes 0-2/10", "bytes 4-1/10", "bytes 0-3/3", "bytes */10", "nonsense", "", "bytes 0-3",
         "bytes 0-9223372036854775807/*", "bytes 0-99999999999999999999/*", "items 0-3/10",
     ])
-    func `a part that is not what it says is passed on and not stored`(range: String) async throws {
+    func `a part with an inconsistent Content-Range is passed on and not stored`(range: String) async throws {
         let (cache, server) = cache(Self.part(range, "four"))
         for _ in 0..<2 {
             let response = try await get(cache, ["Range": "bytes=0-3"])
@@ -214,7 +214,7 @@ struct BadResponseTests {
         #expect(store.totalSize == 0)
     }
 
-    @Test func `parts that overlap are one where they agree to be of one content`() async throws {
+    @Test func `overlapping parts of the same content are combined`() async throws {
         let (cache, server) = cache(
             Self.part("bytes 0-5/10", "012345"), Self.part("bytes 4-9/10", "456789"), Self.part("bytes 2-3/10", "23"))
         _ = try await get(cache, ["Range": "bytes=0-5"]).text()
@@ -234,7 +234,7 @@ struct BadResponseTests {
     ]
 
     @Test(arguments: strangers.indices)
-    func `parts that do not fit are never put together`(index: Int) async throws {
+    func `parts that do not fit are never combined`(index: Int) async throws {
         let stranger = Self.strangers[index]
         let second = Self.part(stranger.range, stranger.body, stranger.tag)
         let (cache, server) = cache(
@@ -255,7 +255,7 @@ struct BadResponseTests {
     ]
 
     @Test(arguments: lies.indices)
-    func `what was begun is never completed with a lie`(index: Int) async throws {
+    func `an incomplete response is never completed with a wrong rest`(index: Int) async throws {
         let (cache, _) = cache(
             {
                 HTTPResponse(
@@ -270,7 +270,7 @@ struct BadResponseTests {
         for _ in 0..<2 { #expect(try await get(cache).text() == "0123456789") }
     }
 
-    @Test func `what was begun is completed with the rest`() async throws {
+    @Test func `an incomplete response is completed with its rest`() async throws {
         let (cache, server) = cache(
             {
                 HTTPResponse(
@@ -287,7 +287,7 @@ struct BadResponseTests {
         #expect(server.requests.map { $0.fields["Range"] } == [nil, "bytes=6-"])
     }
 
-    @Test func `a range beyond the end, and one that is wrong, do not change what is stored`() async throws {
+    @Test func `an unsatisfiable or invalid range does not change the stored response`() async throws {
         let (cache, server) = cache { HTTPResponse($0, Self.tag, "0123456789") }
         _ = try await get(cache).text()
 

@@ -15,7 +15,7 @@ struct RandomHistoryTests {
     static let roles: [CacheRole] = [.private, .shared(), .shared(targets: ["Test-Cache-Control"])]
 
     @Test(arguments: Storage.allCases, roles)
-    func `what is given unasked is allowed, and what is fresh is given`(
+    func `in random histories every reuse is permitted, and fresh responses are reused`(
         storage: Storage, role: CacheRole
     ) async throws {
         let isOnDisk = storage == .files || storage == .database

@@ -33,12 +33,12 @@ struct LongInputTests {
     ]
 
     @Test(arguments: values.indices)
-    func `a long field is read in linear time`(index: Int) {
+    func `a long field is parsed in linear time`(index: Int) {
         Self.expectLinear(Self.values[index], Self.read)
     }
 
     @Test(arguments: ["a", "9", "\"", "a, "])
-    func `a field of megabytes is read in linear time`(text: String) {
+    func `a field of megabytes is parsed in linear time`(text: String) {
         Self.expectLinear("max-age=" + Self.repeating(text, toCount: 2 << 20), Self.read)
     }
 
@@ -61,7 +61,7 @@ struct LongInputTests {
     }
 
     @Test(arguments: ["Accept-Language", "X", "Cookie"])
-    func `a long field that an answer varies by is read in linear time`(name: String) {
+    func `a long field that a response varies by is parsed in linear time`(name: String) {
         for value in [Self.values[6], Self.values[15], Self.values[3], Self.values[16]] {
             Self.expectLinear(value) { value in
                 _ = Vary.variant(

@@ -8,7 +8,7 @@ import Testing
 /// is room for.
 @Suite(.timeLimit(.minutes(10))) struct FrameBufferRandomTests {
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func `every viewer gets its frame, within the room`(seed: UInt64) throws {
+    func `every viewer receives its frame within the memory limit`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let count = Int.random(in: 2...12, using: &random)
         var state = FrameBufferState(frameCount: count, first: DecodedImage.gray(0).pixels)

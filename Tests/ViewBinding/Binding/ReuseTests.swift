@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `a reused view never shows another request's image`(seed: UInt64) async {
+    func `a reused view never displays another request's image`(seed: UInt64) async {
         let cell = Cell(seed: seed)
         for serial in 1...4_000 {
             await cell.step(serial)
