@@ -11,7 +11,7 @@ import Testing
 struct CoalescingTests {
     private let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 >> 3) })
 
-    /// Waiters that each note their progress. An immediate task has joined when it returns here.
+    /// Waiters that record their progress. An immediate task has joined when it returns here.
     private func waiters(
         _ count: Int, on downloader: Downloader, for source: ImageSource
     ) -> (tasks: [Task<Data, any Error>], progress: Guarded<[Int: [DownloadProgress]]>) {
@@ -27,7 +27,7 @@ struct CoalescingTests {
     }
 
     @Test func `many waiters share one request, and each receives progress`() async throws {
-        // The last waiters join while the answer is held up in its middle; progress goes on after it.
+        // The last waiters join while the response stalls in its middle, and progress continues after it.
         let origin = try LoopbackOrigin { [body] _ in .ok(body).stalling(at: .afterBody(100_000)) }
         defer { origin.stop() }
         let downloader = Downloader(transport: CURLTransport())
@@ -130,7 +130,7 @@ struct CoalescingTests {
         configuration.modifyRequest = { request in
             defer { modified.change { $0 += 1 } }
             var request = request
-            // A signature that does not matter goes, and what does not differ begins to.
+            // A signature that does not matter is removed, and a difference is added.
             let isSigned = request.url.query() != nil
             if isSigned { request.url = try #require(URL(string: "http://h/a")) }
             if request.url.path == "/b" { request.fields["X-Number"] = UUID().uuidString }

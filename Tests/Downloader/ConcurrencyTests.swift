@@ -17,14 +17,14 @@ struct ConcurrencyTests {
     @Test func `the number of concurrent transfers is limited`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, width: 3)
-        // An immediate task waits for a transfer, or has begun one, when it returns here.
+        // An immediate task waits for a transfer or has begun one when it returns here.
         let tasks = (0..<10).map { number in
             Task.immediate { try await downloader.download(web("http://h/\(number)")) }
         }
 
         for done in [0, 3, 6] {
             try await clock.waitForSleepers(count: 3)
-            // One that begins is counted before its request is sent.
+            // A transfer that starts is counted before its request is sent.
             #expect(downloader.transferCounts == (3, 7 - done))
             #expect(transport.requests.count == done + 3)
             clock.advance(by: .seconds(1))
@@ -97,7 +97,7 @@ struct ConcurrencyTests {
             if number % 7 == 0 { task.cancel() }
             _ = await task.result
         }
-        // All places are free again: two more run to their end.
+        // All slots are free again, so two more complete.
         async let one = downloader.download(web("http://h/one"))
         async let two = downloader.download(web("http://h/two"))
         _ = try await (one, two)

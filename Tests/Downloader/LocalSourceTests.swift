@@ -129,7 +129,7 @@ struct LocalSourceTests {
     }
 
     @Test func `a file of unknown length is read up to the limit`() async throws {
-        // Files of the kernel claim nought bytes and give thousands.
+        // Kernel files report zero bytes and contain thousands.
         #expect(try await code(.file("/proc/self/smaps")) == .tooLarge)
         #expect(try await downloader.download(.file("/proc/self/comm")).data.isEmpty == false)
     }
@@ -170,7 +170,7 @@ struct LocalSourceTests {
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
         #expect(calls.value == 1)
-        // The provider's own sleep ends by the cancellation.
+        // The cancellation ends the provider's own sleep.
         try await eventually { clock.sleeperCount == 0 }
 
         let again = Task { try await downloader.download(source).data }

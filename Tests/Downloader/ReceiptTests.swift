@@ -8,7 +8,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Downloads for callers that are not tasks, and what holds for all downloads at once.
+/// Downloads with completions, and methods that affect all downloads.
 @Suite(.timeLimit(.minutes(10)))
 struct ReceiptTests {
     private let clock = ManualClock()
@@ -49,7 +49,7 @@ struct ReceiptTests {
         downloader.cancel(second)
 
         #expect(outcomes.texts == ["first": ["cancelled"], "second": ["cancelled"]])
-        // Its slot is free when its work has ended.
+        // Its slot is free once its work has ended.
         try await eventually { downloader.transferCounts.running == 0 }
         #expect(clock.sleeperCount == 0)
         #expect(transport.requests.count == 1)
@@ -264,8 +264,8 @@ struct ReceiptTests {
             return request
         }
         let downloader = downloader(.waiting(on: clock), configuration)
-        // Where exactly the cancellation falls is chance, so there are many. A thread of its own sees the modification
-        // sooner than a task that is resumed.
+        // The instant of the cancellation is random, so there are many. A separate thread detects the modification
+        // sooner than a resumed task.
         let thread = BlockingExecutor(name: "canceller", width: 1)
         for number in 0..<2_000 {
             let receipt = try start("\(number)", on: downloader)

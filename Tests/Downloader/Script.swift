@@ -7,11 +7,11 @@ import Testing
 
 @testable import AlcedoDownloader
 
-/// A transport that gives one answer after the other, and remembers what it was asked. After the last it fails with
+/// A transport that returns one response after another and records its requests. After the last it fails with
 /// `shutDown`.
 struct Script: HTTPTransport {
     enum Response: Sendable {
-        /// A head and a body, which may break off with an error after its bytes.
+        /// A head and a body, which may be truncated with an error.
         case head(Int, HTTPFields, Data = Data(), failing: HTTPTransportError.Code? = nil)
         case failure(HTTPTransportError.Code)
         case cancellation
@@ -39,7 +39,7 @@ struct Script: HTTPTransport {
     var ranges: [String?] { requests.value.map { $0.fields["Range"] } }
 }
 
-/// Gives pieces, then ends or fails.
+/// Sends pieces, then ends or fails.
 final class ScriptedBody: HTTPBodySource {
     private let pieces: Guarded<ArraySlice<Data>>
     private let end: (any Error)?
@@ -59,14 +59,14 @@ final class ScriptedBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// Bytes that are not like those at other places.
+/// Returns bytes that differ between positions.
 func sample(_ count: Int, seed: UInt64 = 1) -> Data {
     var generator = SeededGenerator(seed: seed)
     return Data((0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) })
 }
 
 extension HTTPFetcher {
-    /// With random numbers that are all one half, and pauses that take no time but are noted.
+    /// With random numbers that are all one half, and delays that take no time and are recorded.
     static func make(
         _ transport: any HTTPTransport, clock: any TimeSource = ManualClock(),
         _ change: (inout DownloaderConfiguration) -> Void = { _ in }

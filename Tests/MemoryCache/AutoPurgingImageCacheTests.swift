@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The contract of AFNetworking's `AFAutoPurgingImageCache`, by the cases of its own tests and AlamofireImage's.
+/// The contract of AFNetworking's `AFAutoPurgingImageCache`, tested with the cases of AFNetworking and AlamofireImage.
 @Suite(.timeLimit(.minutes(10)))
 struct AutoPurgingImageCacheTests {
     @Test(arguments: MemoryCacheConformance.checks)
@@ -16,7 +16,7 @@ struct AutoPurgingImageCacheTests {
         }
     }
 
-    /// Four bytes.
+    /// An image of four bytes.
     private let pixel = DecodedImage.gray(side: 1)
 
     private func cache(_ capacity: Int, _ preferred: Int) -> AutoPurgingImageCache {
@@ -103,7 +103,7 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.image(for: request) == nil)
         #expect(cache.image(for: request, withAdditionalIdentifier: "other") == nil)
         #expect(cache.image(for: request, withAdditionalIdentifier: "filter") != nil)
-        // The URL, and the identifier right behind it.
+        // The URL followed by the identifier.
         #expect(cache.image(withIdentifier: "https://example.org/a.pngfilter") != nil)
         #expect(!cache.removeImage(for: request))
         #expect(cache.removeImage(for: request, withAdditionalIdentifier: "filter"))
@@ -194,7 +194,7 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.totalCost == 0)
     }
 
-    /// AFNetworking's own way leaves the image before it.
+    /// AFNetworking keeps the previous image.
     @Test func `adding an image that should not be cached changes nothing`() throws {
         let cache = AutoPurgingImageCache(pressureSource: nil) { image, _, _ in image.size.width < 3 }
         let request = try request("https://example.org/a.png")

@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// Refuses whatever does not fit.
+/// Refuses entries that do not fit.
 private struct NewestGoes: EvictionPolicy {
     private var slots: [Int] = []
 
@@ -19,7 +19,7 @@ private struct NewestGoes: EvictionPolicy {
     mutating func removeAll() { slots = [] }
 }
 
-/// The memory cache as a data cache.
+/// The memory cache used as a data cache.
 @Suite(.timeLimit(.minutes(10)))
 struct DataMemoryCacheTests {
     private let clock = ManualClock()

@@ -33,7 +33,7 @@ struct MemoryCacheTests {
         #expect(kept() == [false, false, false])
     }
 
-    /// Which of the keys 0 to 9 are there. Counts as a use of each, in this order.
+    /// Returns the stored keys from 0 to 9. Counts as a use of each, in this order.
     private func keys(in cache: MemoryCache<Int, String>) -> [Int] { (0..<10).filter { cache.value(for: $0) != nil } }
 
     private func filled(costLimit: Int, countLimit: Int = .max, _ keys: [Int]) -> MemoryCache<Int, String> {
@@ -49,7 +49,7 @@ struct MemoryCacheTests {
         cache.store("3", for: 3, cost: 1)
         #expect(keys(in: cache) == [0, 2, 3])
 
-        // Looking has used them in this order: 0 is the oldest now.
+        // The lookups above used the keys in this order, so 0 is the oldest.
         cache.store("4", for: 4, cost: 2)
         #expect(keys(in: cache) == [3, 4])
     }

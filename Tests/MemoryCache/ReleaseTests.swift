@@ -8,7 +8,7 @@ import Testing
 struct ReleaseTests {
     private typealias Cache = MemoryCache<Int, Caller>
 
-    /// A value that calls its cache when it goes: a deadlock if the cache lets it go under its lock.
+    /// A value that calls its cache when it is released. Deadlocks if the cache releases it under its lock.
     private final class Caller: Sendable {
         private let goes: @Sendable () -> Void
 
@@ -52,7 +52,7 @@ struct ReleaseTests {
         #expect(count.value.load(ordering: .relaxed) == expected)
     }
 
-    /// A value that its holder lets go at the very instant at which the weak level looks at it.
+    /// A value whose owner releases it at the instant at which the weak references read it.
     private final class FleetingCaller: WeaklyReferenceable {
         let holder = Holder()
         private let goes: @Sendable () -> Void

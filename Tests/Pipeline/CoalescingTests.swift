@@ -11,7 +11,7 @@ struct CoalescingTests {
     private let clock = ManualClock()
     private let executor = ManualExecutor()
 
-    /// A downloader that gives a level once the clock has gone on.
+    /// A downloader that returns a level after the clock has advanced.
     private var waiting: FakeDownloader {
         FakeDownloader { [clock] _, _ in
             try await clock.sleep(for: .seconds(1))

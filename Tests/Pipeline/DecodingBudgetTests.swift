@@ -6,8 +6,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Takes as many bytes as its data says. A decode of at least 50 bytes takes as long as it takes until nothing else can
-/// happen: it drains the executor of its pipeline. A file that begins with "?" cannot be inspected.
+/// Uses as many bytes as its data states. A decode of at least 50 bytes lasts until no other work is possible, because
+/// it drains the executor of its pipeline. A file that begins with "?" cannot be inspected.
 private struct HeavyCodec: ImageDecoding {
     struct Use: Sendable {
         var running = 0
@@ -78,7 +78,7 @@ struct DecodingBudgetTests {
     private func request(
         _ name: String, id: String, _ priority: LoadPriority = .normal, limit: Int = 1000, allowsPartial: Bool = false
     ) throws -> ImageRequest {
-        // Of one resource there would be one decode.
+        // One resource would cause one decode.
         try web("\(id)/\(name)") {
             $0.priority = priority
             $0.decoding.limits.maximumByteCount = limit
@@ -90,8 +90,8 @@ struct DecodingBudgetTests {
         Task(executorPreference: executor) { _ = try await pipeline.load(request) }
     }
 
-    /// Loads an image of 60 bytes, and others while it is decoded; each gets as far as it can before the next begins.
-    /// Returns the numbers of bytes that were decoded before the first decode ended.
+    /// Loads an image of 60 bytes, and others while it is decoded. Each proceeds as far as possible before the next
+    /// begins. Returns the numbers of bytes decoded before the first decode ended.
     private func decodes(
         by pipeline: ImagePipeline, during first: String = "60", of others: [ImageRequest]
     ) async throws -> [Int] {
@@ -135,7 +135,7 @@ struct DecodingBudgetTests {
         let waiting = try (0..<4).map { try request("60", id: "b\($0)") }
         let small = try request("20", id: "c", .veryHigh)
 
-        // One of two threads is busy; if those who wait had the other, the last would not be decoded.
+        // One of two threads is busy. If the waiters blocked the other, the last image would not be decoded.
         #expect(try await decodes(by: pipeline(width: 2), of: waiting + [small]) == [60, 20])
         #expect(codec.use.value.most == 2)
         #expect(codec.use.value.decoded == [60, 20, 60, 60, 60, 60])
@@ -172,7 +172,7 @@ struct DecodingBudgetTests {
     }
 
     @Test func `bytes that cannot be inspected do not wait when no partial image is allowed`() async throws {
-        // With the largest image's bytes it would wait until the first has ended.
+        // With the bytes of the largest image it would wait for the end of the first.
         let damaged = try request("%3F3", id: "b")
         #expect(try await decodes(by: pipeline(width: 2), of: [damaged]) == [60, 3])
     }

@@ -33,7 +33,7 @@ struct DiskDamageTests {
         #expect(stack.downloader.count == 0)
     }
 
-    // The bytes may be a fine image: fetching them again would change nothing but the bill.
+    // The bytes may be a valid image, and downloading them again would change nothing.
     @Test(arguments: [
         ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .outOfMemory,
     ])

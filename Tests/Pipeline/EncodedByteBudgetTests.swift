@@ -7,10 +7,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Takes as long to decode as it takes until nothing else can happen: each decode drains the executor of its pipeline.
+/// A decode lasts until no other work is possible, because each decode drains the executor of its pipeline.
 private struct SlowCodec: ImageDecoding {
     let executor: ManualExecutor
-    /// What began, as the first byte of the data says.
+    /// The loads that began, by the first byte of their data.
     let begun = Guarded([UInt8]())
     /// Called in the first decodes, one in each.
     let meanwhile = Guarded<[@Sendable () -> Void]>([])
@@ -34,7 +34,7 @@ private struct SlowCodec: ImageDecoding {
     }
 }
 
-/// Encoded bytes that wait for a decoder are bounded, wherever they come from.
+/// The encoded bytes that wait for a decoder are bounded, whatever their source.
 @Suite(.timeLimit(.minutes(10)))
 struct EncodedByteBudgetTests {
     private let executor = ManualExecutor()
@@ -62,7 +62,7 @@ struct EncodedByteBudgetTests {
         requests.map { request in Task(executorPreference: executor) { _ = try await pipeline.load(request) } }
     }
 
-    /// Runs everything to its end, `bodies` in the first decodes.
+    /// Runs all loads to their end, and `bodies` within the first decodes.
     private func end(_ loads: [Task<Void, any Error>], _ bodies: [@Sendable () -> Void]) async throws {
         codec.meanwhile.change { $0 = bodies }
         executor.drain()
@@ -70,7 +70,7 @@ struct EncodedByteBudgetTests {
         for load in loads { try await load.value }
     }
 
-    /// 100 bytes each, counted when they are asked for.
+    /// A source of 100 bytes that counts its reads.
     private func source(_ number: Int) -> ImageSource {
         .provider(identity: "\(number)") { [fetched] in
             fetched.change { $0 += 1 }
@@ -87,7 +87,7 @@ struct EncodedByteBudgetTests {
             first,
             [
                 {
-                    // One by one, so that what has begun when the limit is reached is one.
+                    // One by one, so that exactly one has begun when the limit is reached.
                     for number in 1..<10 {
                         let load = start(pipeline, [ImageRequest(source: source(number))])
                         others.change { $0 += load }
@@ -111,7 +111,7 @@ struct EncodedByteBudgetTests {
             fetched.change { $0 += 1 }
             return Download(data: Data(repeating: 1, count: 100))
         }
-        // Before any has come each counts as a 256th of all.
+        // Before any has arrived, each counts as 1/256 of the limit.
         let pipeline = pipeline(downloader, limit: 25_600)
         let loads = start(pipeline, try (0..<600).map { try web("\($0)") })
 
@@ -119,7 +119,7 @@ struct EncodedByteBudgetTests {
             loads,
             [
                 { #expect(fetched.value == 256) },
-                // The place of one is not for everybody.
+                // One slot does not admit all waiters.
                 { #expect(fetched.value <= 257) },
             ])
 
@@ -142,7 +142,7 @@ struct EncodedByteBudgetTests {
         let loads = start(
             pipeline, (0..<40).map { ImageRequest(source: .file(directory.url.appending(path: "\($0)").path)) })
 
-        // Four are read at once, and each of those may have begun before the limit was reached.
+        // Four are read concurrently, and each of those may have begun before the limit was reached.
         try await end(loads, [{ #expect(read.value >= 2000 && read.value < 2000 + 4 * 1000) }])
 
         #expect(read.value == 40_000)

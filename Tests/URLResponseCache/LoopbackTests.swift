@@ -6,7 +6,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// The same over a real socket: what a server sees of a cache.
+/// The cache over a real socket, seen from the server.
 @Suite(.timeLimit(.minutes(10)))
 struct LoopbackTests {
     private static let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
@@ -98,7 +98,8 @@ struct LoopbackTests {
         #expect(received.source == .stale && received.body == Self.content)
     }
 
-    /// RFC 9110 section 14.4: the field has no meaning beside 200. The rows: its value, and whether the body is stored.
+    /// RFC 9110 section 14.4: the field has no meaning with status 200. Each row: its value, and whether the body is
+    /// stored.
     @Test(arguments: Roles.all, [("bytes 0-4/10", false), ("bytes 0-4/5", false), ("rows 0-4/5", true), ("x", true)])
     func `a Content-Range on a 200 is ignored, and a part is never stored as the whole`(
         role: CacheRole, row: (value: String, isStored: Bool)
@@ -151,7 +152,7 @@ struct LoopbackTests {
         _ = try await load(request("/plain", ["Accept-Language": "de, en;q=0.5"]), through: transport)
         #expect(
             try await load(request("/plain", ["Accept-Language": "en; q=0.5,DE"]), through: transport).source == .fresh)
-        // The server says that the variant for German is the one for French, too.
+        // The server confirms the German variant for French as well.
         #expect(try await load(request("/plain", ["Accept-Language": "fr"]), through: transport).source == .revalidated)
         #expect(origin.requests.last?.fields["If-None-Match"] == "\"v\"")
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// The calls for threads that may block.
+/// The blocking methods.
 @Suite(.timeLimit(.minutes(10)))
 struct BlockingTests {
     private let directory: TemporaryDirectory
@@ -16,7 +16,7 @@ struct BlockingTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Runs where a thread may block.
+    /// Runs the work on a thread that may block.
     private func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await BlockingExecutor(name: "test", width: 1).run(work)
     }
@@ -36,7 +36,7 @@ struct BlockingTests {
         #expect(cache.statistics.hits == 2 && cache.statistics.misses == 2)
     }
 
-    /// A clock that holds the first thread that asks it for the date until it is told to go on.
+    /// A clock that blocks the first thread that reads the date until it is released.
     private final class HoldingClock: TimeSource {
         private let isFirst = Guarded(true)
         private let held = DispatchSemaphore(value: 0)
@@ -71,7 +71,7 @@ struct BlockingTests {
         let clock = HoldingClock()
         let cache = FileDiskCache(directory: directory.url, sweepInterval: .zero, clock: clock)
         let entry = CachedData(bytes(20))
-        // Begun, and not on the disk yet.
+        // Begun, and not on disk yet.
         async let earlier: Void = blocking { try cache.storeBlocking(CachedData(bytes(10)), for: key("a")) }
         try await blocking { clock.waitForHeld() }
 

@@ -27,7 +27,7 @@ struct ChunksTests {
         #expect(chunks.metadata == bytes(11))
         #expect(chunks.expiry == nil)
 
-        // Twice: they can be gone through again.
+        // Twice, because the chunks can be iterated again.
         for _ in 0..<2 {
             var all: [Data] = []
             for try await chunk in chunks { all.append(chunk) }
@@ -51,7 +51,7 @@ struct ChunksTests {
         let whole = try #require(FileManager.default.contents(atPath: directory.file("a")))
         for offset in Array(stride(from: 0, to: whole.count, by: 977)) + Array(whole.count - 62..<whole.count) {
             try await cache.store(entry, for: key("a"))
-            // As it is now: its times are others each time.
+            // In its current state, because its dates differ each time.
             let now = try #require(FileManager.default.contents(atPath: directory.file("a")))
             let file = open(directory.file("a"), O_WRONLY)
             #expect(pwrite(file, [now[offset] ^ 0x20], 1, off_t(offset)) == 1)

@@ -63,7 +63,7 @@ struct FileDiskCacheTests {
 
         try await store("e", in: cache)
 
-        // Down to nine tenths of nearly five blocks: four entries.
+        // Nine tenths of nearly five blocks are four entries.
         #expect(await keys(in: cache) == ["a", "c", "d", "e"])
     }
 
@@ -153,7 +153,7 @@ struct FileDiskCacheTests {
         await cache.flush()
     }
 
-    /// Which of the entries are there. Uses none of them.
+    /// Returns the keys of the stored entries. Does not count as a use.
     private func keys(in cache: FileDiskCache) async -> [String] {
         ["a", "b", "c", "d", "e", "f"].filter { FileManager.default.fileExists(atPath: directory.file($0)) }
     }

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a cache tells of itself.
+/// Properties, listings and statistics of a cache.
 @Suite(.timeLimit(.minutes(10)))
 struct ListingTests {
     private let directory: TemporaryDirectory
@@ -81,7 +81,7 @@ struct ListingTests {
         #expect(url.path == directory.file("a") + ".png")
         #expect(!FileManager.default.fileExists(atPath: url.path))
         try await cache.store(bytes(10), for: key("a"))
-        // The data comes first.
+        // The file begins with the data.
         #expect(FileManager.default.contents(atPath: url.path)?.prefix(10) == bytes(10))
         #expect(FileDiskCache(directory: try #require(URL(string: "https://a.b/c"))).path(for: key("a")) == nil)
     }

@@ -43,7 +43,7 @@ struct MaintenanceTests {
 
         let result = await cache.verify()
 
-        // The one that is not there at all is not checked.
+        // A missing file is not verified.
         #expect(result.checkedCount == 49)
         #expect(Set(result.damagedNames) == Set([3, 17, 49].map { key("\($0)").fileName }))
         #expect(result.byteCount == directory.fileSizes)
@@ -62,7 +62,7 @@ struct MaintenanceTests {
         let another = FileDiskCache(directory: other.url, clock: clock)
         clock.advance(by: .seconds(1))
         try await another.store(CachedData(bytes(300), expiry: clock.now + 60), for: key("a"))
-        // A file that came by another way than through the index.
+        // A file that was not added through the index.
         try #require(FileManager.default.contents(atPath: other.file("a"))).write(
             to: URL(filePath: directory.file("a")))
 
@@ -223,7 +223,7 @@ struct MaintenanceTests {
         let source = FileDiskCache(directory: other.url, clock: clock)
         try await source.store(bytes(10), for: key("a"))
         await source.flush()
-        // A file in the place of the entry's folder.
+        // A file in the place of the entry's directory.
         try Data().write(to: directory.url.appending(path: "\(key("a").fileName.prefix(2))"))
 
         #expect(await cache.adoptEntries(of: other.url) == 0)

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Stores that have begun and cannot end, since somebody else keeps the index.
+/// Stores that have begun and cannot end, because another process holds the index.
 @Suite(.timeLimit(.minutes(10)))
 struct ReadYourWriteTests {
     private let directory: TemporaryDirectory
@@ -16,13 +16,13 @@ struct ReadYourWriteTests {
 
     init() async throws {
         directory = try TemporaryDirectory()
-        // The tests let go of the lock when they have seen what they came for, however long that takes.
+        // The tests release the lock after their last check, however long that takes.
         cache = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
         try await cache.store(bytes(10), for: key("old"))
         lock = try IndexLock(directory.path)
     }
 
-    /// Begins a store, and returns when it can be seen.
+    /// Begins a store and returns once it is visible.
     private func begin(_ entry: CachedData, for key: ImageKey) async throws -> Task<Void, any Error> {
         let task = Task { [cache] in try await cache.store(entry, for: key) }
         try await eventually { await cache.entry(for: key) == entry }
@@ -124,7 +124,7 @@ struct ReadYourWriteTests {
         let first = try await begin(CachedData(bytes(1)), for: key("a"))
         let removal = Task { await cache.remove(key("a")) }
         try await eventually { await cache.entry(for: key("a")) == nil }
-        // The removal has been asked for as soon as it hides the entry, but is in the queue a little later.
+        // The removal hides the entry as soon as it is requested, and enters the queue a little later.
         let marker = try await begin(CachedData(bytes(3)), for: key("marker"))
         lock.release()
         #expect(await removal.value)
@@ -135,14 +135,14 @@ struct ReadYourWriteTests {
 
     @Test func `a store cancelled in the queue is no longer found`() async throws {
         let first = try await begin(CachedData(bytes(1)), for: key("a"))
-        // It can be seen before it runs.
+        // It is visible before it runs.
         try await eventually { !directory.unfinished.isEmpty }
         let second = try await begin(CachedData(bytes(2)), for: key("b"))
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
         #expect(await cache.entry(for: key("b")) == nil)
 
-        // It runs already, and goes on.
+        // It is already running and continues.
         first.cancel()
         lock.release()
         await cache.flush()
@@ -182,7 +182,7 @@ struct ReadYourWriteTests {
         } else {
             store = try await begin(CachedData(bytes(1)), for: key("a"))
         }
-        // An immediate task has begun to wait when it returns here; the lock keeps the file away until then.
+        // An immediate task is waiting when it returns here. The lock keeps the file from being written until then.
         let flush = Task.immediate { [cache, directory] in
             await cache.flush()
             return FileManager.default.fileExists(atPath: directory.file("a"))

@@ -28,7 +28,7 @@ struct StagedEntriesTests {
         #expect(!wasThere && staged.mayWrite(1, for: key("a")))
     }
 
-    /// It may come to the disk after the removal, and after what was stored later and has ended.
+    /// Its write may end after the removal and after later stores.
     @Test(arguments: [false, true])
     mutating func `a staged entry that is removed is not written`(isStoredAnew: Bool) {
         let small = ImageKey(ResourceKey("b"), variant: "small")

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Damage is a miss that removes the file, and the next store works.
+/// A damaged entry is a miss and is removed, and the next store works.
 @Suite(.timeLimit(.minutes(10)))
 struct DamageTests {
     private let directory: TemporaryDirectory
@@ -23,7 +23,7 @@ struct DamageTests {
         whole = try #require(FileManager.default.contents(atPath: path))
     }
 
-    /// Damages a whole entry, which the cache knows of.
+    /// Damages a complete entry that the cache knows.
     private func replace(by content: Data) async throws {
         if !exists { try await cache.store(entry, for: key("a")) }
         try content.write(to: URL(filePath: path))
@@ -162,7 +162,7 @@ struct DamageTests {
     }
 
     @Test func `removing a damaged entry keeps a new entry`() async throws {
-        // Readers that found damage and writers that replace it, at the same time.
+        // Readers that find damage and writers that replace it, concurrently.
         for round in 0..<100 {
             try await replace(by: Data(count: 50))
             async let miss = cache.entry(for: key("a"))
@@ -186,7 +186,7 @@ struct DamageTests {
 
                     guard await other.entry(for: key("a")) == nil, await other.verify().byteCount == 0 else { exit(3) }
                     guard access(directory.file("a"), F_OK) != 0 else { exit(4) }
-                    // Not `getrusage`: what the parent had resident counts there.
+                    // Not `getrusage`, which includes the parent's resident memory.
                     guard ResidentMemory.peakByteCount < 512 << 20 else { exit(5) }
                 }
             }

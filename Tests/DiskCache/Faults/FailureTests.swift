@@ -121,7 +121,7 @@ struct FailureTests {
     @Test func `files that a dead writer left are removed, those of a living one are kept`() async throws {
         try FileManager.default.createDirectory(
             at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
-        // Whatever the number in front means today, nobody has these open.
+        // Whatever process has this ID now, it does not have these files open.
         for name in ["entry-1-1", "entry-999999999-4", "entry-\(getpid())-1", "entry-x"] {
             try bytes(100).write(to: URL(filePath: directory.path + "/unfinished/\(name)"))
         }
@@ -137,7 +137,7 @@ struct FailureTests {
     @Test func `files of a dead process with the same ID do not block a store`() async throws {
         try FileManager.default.createDirectory(
             at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
-        // In a container every process may have the same number. Serial numbers begin anew with each.
+        // In containers every process may have the same ID, and serial numbers restart with each.
         var held: [Int32] = []
         defer { for file in held { close(file) } }
         for serial in 1...5000 {

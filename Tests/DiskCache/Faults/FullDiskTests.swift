@@ -56,7 +56,7 @@ struct FullDiskTests {
     func `an index without space on the disk evicts entries`() async throws {
         let disk = try #require(try SmallDisk())
         let cache = FileDiskCache(directory: disk.url)
-        // Each takes a page, and the index one more now and then.
+        // Each takes a page, and the index one more from time to time.
         for number in 0..<300 {
             try await cache.store(bytes(number % 50), for: key("\(number)"))
             #expect(await cache.data(for: key("\(number)")) == bytes(number % 50), "\(number)")
@@ -85,7 +85,7 @@ struct FullDiskTests {
         disk.fill()
         let cache = FileDiskCache(directory: disk.url)
 
-        // Without an index the files tell.
+        // Without an index the entries are read from the files.
         #expect(await cache.data(for: key("29")) == bytes(100))
         let count = await cache.count
         #expect(count > 0 && count <= names.count)

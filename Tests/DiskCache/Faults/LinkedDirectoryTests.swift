@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// A link out of the cache, where a folder of entries should be, is damage: it goes, and what it leads to stays as it is.
+/// A link in the place of a shard directory is damage. The link is removed, and its target stays unchanged.
 @Suite(.timeLimit(.minutes(10)))
 struct LinkedDirectoryTests {
     private let directory: TemporaryDirectory
@@ -15,7 +15,7 @@ struct LinkedDirectoryTests {
     private let cache: FileDiskCache
     private let entry = CachedData(bytes(400), metadata: Data("notes".utf8))
     private let shard: String
-    /// What is outside, by its name.
+    /// The contents of the files outside, by name.
     private let precious: [String: Data]
 
     init() async throws {
@@ -27,7 +27,7 @@ struct LinkedDirectoryTests {
         let file = directory.file("a")
         let url = URL(filePath: file)
         shard = url.deletingLastPathComponent().path
-        // A whole entry of the right name: only the link tells that it is not ours.
+        // A complete entry with the right name. Only the link shows that it does not belong to the cache.
         let whole = try #require(FileManager.default.contents(atPath: file))
         precious = [url.lastPathComponent: whole, "letter": Data("precious".utf8)]
         for (name, content) in precious { try content.write(to: outside.url.appending(path: name)) }
@@ -146,7 +146,7 @@ struct LinkedDirectoryTests {
         #expect(await linked.verify().damagedNames.isEmpty)
     }
 
-    // What is refused, or opened: by one call, and by one a folder, which older kernels need.
+    // The paths that are refused and opened, with one system call and directory by directory, as older kernels need.
     @Test(arguments: [
         ("folder/file", O_RDONLY, 0), ("file", O_RDONLY, 0), ("folder", 0o10_000_000 | O_DIRECTORY, 0),
         ("folder/link", O_RDONLY, ELOOP), ("link/file", O_RDONLY, ELOOP), ("link", 0o10_000_000 | O_DIRECTORY, ELOOP),

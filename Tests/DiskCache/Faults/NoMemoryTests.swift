@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What cannot be read now is not damaged.
+/// An entry that cannot be read for lack of memory is not damaged.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct NoMemoryTests {
     enum Work: String, CaseIterable { case reading, mapping, verifying, naming }
@@ -25,7 +25,7 @@ struct NoMemoryTests {
         let large = Data(repeating: 7, count: 200 << 20)
         try await cache.store(large, for: key("large"))
         try await cache.store(bytes(10), for: key("small"))
-        // The threads that the work needs are there.
+        // The threads that the work needs have been started.
         for _ in 0..<4 { _ = await cache.entry(for: key("small")) }
         await cache.verify()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// What the system does not let a cache do to some of its files.
+/// System errors for some of the cache's files.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct SystemErrorTests {
     @Test func `an entry that cannot be removed stays and is counted`() async throws {
@@ -87,7 +87,7 @@ struct SystemErrorTests {
             guard let image = EntryFile.encode(entry, key: key("a"), storedAt: Timestamp(Date())) else { exit(4) }
             for durability in [Durability.none, .entry] {
                 let file = try files.write(image, durability: durability).file
-                // Who may not open the directory cannot wait for it.
+                // A process that may not open the directory cannot wait for it.
                 chmod(directory.path, 0o300)
                 _ = try files.publish(file, as: EntryName(key("a")), in: top, durability: durability)
                 chmod(directory.path, 0o700)

@@ -6,10 +6,10 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// What the directory holds and the index does not tell of, and the other way round.
+/// Files that the index does not list, and listed files that do not exist.
 @Suite(.timeLimit(.minutes(10)))
 struct AdoptedFilesTests {
-    /// What makes a cache look at the directory's names.
+    /// The reasons for which a cache lists its directory.
     private enum Doubt: CaseIterable {
         case missingIndex, otherBoot, otherExtension
     }

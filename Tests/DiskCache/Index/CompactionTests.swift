@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// An index file that has grown long for what it tells is written anew.
+/// An index file with many superseded records is compacted.
 @Suite(.timeLimit(.minutes(10)))
 struct CompactionTests {
     private let directory: TemporaryDirectory
@@ -26,7 +26,7 @@ struct CompactionTests {
         }
     }
 
-    /// Writes so many records that one more makes the index worth writing anew. They tell nothing new.
+    /// Writes enough superseding records that one more makes compaction worthwhile.
     private func fill(_ cache: FileDiskCache) async throws {
         await cache.flush()
         let store = try #require(cache.engine).store
@@ -70,7 +70,7 @@ struct CompactionTests {
     @Test func `an open cache that was up to date follows a compaction`() async throws {
         let other = FileDiskCache(directory: directory.url, clock: clock)
         try await fill(cache)
-        // It knows the last record, and has used something since.
+        // It has read the last record and recorded a use since.
         #expect(await other.count == entryCount)
         _ = await other.entry(for: key("3"))
         try await cache.store(bytes(0), for: key("0"))

@@ -8,13 +8,13 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// Whatever becomes of the index, the entries' files tell what there is.
+/// Whatever happens to the index, the entries' files are authoritative.
 @Suite(.timeLimit(.minutes(10)))
 struct IndexDamageTests {
     private let directory: TemporaryDirectory
     private let index: IndexBytes
     private let whole: Data
-    /// What the cache holds.
+    /// The entries of the cache.
     private var stored: [String: CachedData] = [:]
 
     init() async throws {
@@ -25,7 +25,7 @@ struct IndexDamageTests {
             stored["\(number)"] = CachedData(bytes(100 * number), metadata: bytes(number))
             try await cache.store(try #require(stored["\(number)"]), for: key("\(number)"))
         }
-        // Records that tell of a removal, a use, and an entry that is another size now.
+        // Records of a removal, a use, and an entry whose size has changed.
         await cache.remove(key("3"))
         stored["3"] = nil
         _ = await cache.entry(for: key("0"))
@@ -35,12 +35,13 @@ struct IndexDamageTests {
         whole = try index.content
     }
 
-    /// Bytes of the header and some records.
+    /// Returns the size of the header and some records.
     private func end(of count: Int) -> Int { IndexHeader.size + count * IndexRecord.size }
 
     private var recordCount: Int { (whole.count - IndexHeader.size) / IndexRecord.size }
 
-    /// A cache that opens what is there loses nothing, knows it after its first change, and tells others.
+    /// Expects that a cache opened on the damaged index loses nothing, is up to date after its first change, and
+    /// informs others.
     private func expectRecovery(_ what: String, by cache: FileDiskCache? = nil) async throws {
         let cache = cache ?? FileDiskCache(directory: directory.url)
         for number in 0..<7 {
@@ -118,10 +119,10 @@ struct IndexDamageTests {
     @Test func `a damaged record affects no other record and no other entry's file`() async throws {
         let before = await FileDiskCache(directory: directory.url).items()
         var bytes = whole
-        // That of the first entry, which another record tells of.
+        // The record of the first entry, which a later record supersedes.
         bytes[end(of: 0) + 40] ^= 1
         try index.replace(by: bytes)
-        // Whoever looks into this file takes it for none.
+        // A reader of this file rejects it.
         let path = directory.file("5")
         var status = stat()
         try #require(stat(path, &status) == 0)
@@ -176,7 +177,7 @@ struct IndexDamageTests {
             try await cache.store(bytes(50), for: key("new"))
             await cache.remove(key("new"))
             #expect(await cache.totalSize == directory.fileSizes, "byte \(offset)")
-            // Who opens it now sees the damage.
+            // A cache that opens it now finds the damage.
             try await expectRecovery("byte \(offset)")
         }
     }
@@ -192,7 +193,8 @@ struct IndexDamageTests {
         #expect(try index.content.prefix(8) == whole.prefix(8))
     }
 
-    /// As the layout was that told no blocks: a header of 88 bytes, and records with the length of a file only.
+    /// The layout of the first version, without blocks: a header of 88 bytes, and records with the length of a file
+    /// only.
     @Test func `an index of the first version is rebuilt with block sizes`() async throws {
         var old: [UInt8] = []
         let noBytes: [UInt8] = []
@@ -256,7 +258,7 @@ struct IndexDamageTests {
         #expect(await FileDiskCache(directory: directory.url).count == stored.count)
         var status = stat()
         #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
-        // Nothing was written through the link, and nothing made where it led.
+        // Nothing was written through the link or created at its target.
         #expect(FileManager.default.contents(atPath: elsewhere) == whole)
         #expect(!FileManager.default.fileExists(atPath: directory.path + "/nothing"))
     }

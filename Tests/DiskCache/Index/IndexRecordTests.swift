@@ -104,7 +104,7 @@ struct IndexRecordTests {
         #expect(read.bootHashes == (1...36).map { $0 })
         #expect(read.suffixHash == header.suffixHash)
         #expect(read.writtenCount == 12)
-        // The number of written records is written again and again, in one piece, and may be any.
+        // The number of written records is rewritten repeatedly in one piece and may have any value.
         for index in bytes.indices where !(0..<8 ~= index - IndexHeader.writtenCountOffset) {
             for mask in [0x01, 0x80, 0xFF] as [UInt8] {
                 var damaged = bytes

@@ -6,14 +6,14 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct IndexTableTests {
-    /// Names that differ everywhere, names that begin at few slots, and names that all begin at the same one.
+    /// Names that differ everywhere, names that hash to few slots, and names that hash to one slot.
     enum Names: CaseIterable {
         case spread, crowded, colliding
 
         func name(_ number: UInt64) -> EntryName {
             switch self {
             case .spread: EntryName(words: SIMD4(number &* 0x9E37_79B9_7F4A_7C15, number, 0, 0))
-            // The last slots of a small table, so that runs go round its end.
+            // The last slots of a small table, so that runs wrap around its end.
             case .crowded: EntryName(words: SIMD4(.max - number % 5, 0, 0, number))
             case .colliding: EntryName(words: SIMD4(15, 0, number, 0))
             }
@@ -43,7 +43,7 @@ struct IndexTableTests {
 
         for step in 0..<6000 {
             let name = names.name(.random(in: 0..<200, using: &random))
-            // Grows and shrinks by turns.
+            // Grows and shrinks alternately.
             let isGrowing = step / 500 % 2 == 0
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<(isGrowing ? 6 : 2):

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// An index is made anew while others look for entries.
+/// Rebuilding an index while other tasks look for entries.
 @Suite(.timeLimit(.minutes(10)))
 struct ReadingWhileWritingTests {
     private let directory: TemporaryDirectory
@@ -48,7 +48,7 @@ struct ReadingWhileWritingTests {
     @Test func `a store succeeds while another task lists the entries`() async throws {
         let store = try #require(FileDiskCache(directory: directory.url).engine).store
         let (looks, isOver) = (Guarded(0), Guarded(false))
-        // One that blocks, on a thread of its own.
+        // A blocking call on its own thread.
         async let looking: Void = BlockingExecutor(name: "looking", width: 1).run {
             while !isOver.value {
                 if !store.contains(key("nothing")) { looks.change { $0 += 1 } }

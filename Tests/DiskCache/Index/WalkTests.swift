@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// Looks at all entries that keep no reader waiting.
+/// Iterations over all entries that do not delay readers.
 @Suite(.timeLimit(.minutes(10)))
 struct WalkTests {
     private let directory: TemporaryDirectory
@@ -29,7 +29,7 @@ struct WalkTests {
             lastUse: now, expiry: nil, useNumber: use)
     }
 
-    /// Entries without files.
+    /// Adds entries without files.
     private func fill(_ numbers: Range<Int>) throws {
         try store.index.change { change throws(DataCacheError) in
             try change.append(numbers.map { .entry(entry($0, use: Int64($0 * 7919 % 100_003))) })
@@ -54,7 +54,7 @@ struct WalkTests {
             sliceCount += 1
             #expect(slice.count <= DiskIndex.sliceCount)
             met.formUnion(slice.map(\.name))
-            // The lock is free: else this would never return.
+            // The lock is free. Otherwise this would not return.
             _ = store.index.use(name(7), at: store.now, limits: limits)
             let gone = (0..<300).compactMap { _ in left.randomElement(using: &random) }
             left.subtract(gone)
@@ -112,7 +112,7 @@ struct WalkTests {
         var steps = 1
         while !store.advance(&trim) { steps += 1 }
         #expect(trim.report.removals.map(\.name) == sorted.prefix(100).map { $0 })
-        // Two to look, four to remove, one to see that it is done.
+        // Two to read, four to remove, one to find the end.
         #expect(steps == 7)
     }
 }

@@ -34,7 +34,7 @@ struct AgeTests {
 
         clock.advance(by: day * 7 - .milliseconds(2))
         #expect(await isFound("a", in: cache))
-        // Looking is no use.
+        // A lookup does not count as a use.
         clock.advance(by: day * 7 - .milliseconds(1))
         #expect(await cache.contains(key("a")))
         clock.advance(by: .milliseconds(1))
@@ -84,7 +84,7 @@ struct AgeTests {
         #expect(await cache.entry(for: key("a"))?.expiry == start + 169)
         await cache.flush()
 
-        // Another cache knows of it, and goes on from there.
+        // Another cache learns of it and continues from there.
         let reopened = self.cache(DataCacheLimits(extendsExpiryOnUse: false))
         clock.advance(by: .milliseconds(59_999))
         #expect(await reopened.entry(for: key("a"))?.expiry == start + 169)
@@ -138,7 +138,7 @@ struct AgeTests {
         try await cache.store(bytes(10), for: key("old"))
         try await cache.store(CachedData(bytes(10), expiry: clock.now + 60), for: key("expired"))
         try await cache.store(bytes(10), for: key("new"))
-        // The look at the limits that follows a first store.
+        // The check of the limits that follows a first store.
         await cache.flush()
         clock.advance(by: .seconds(60))
 
@@ -175,7 +175,7 @@ struct AgeTests {
         #expect(await isFound("a", in: cache))
         clock.setDate(start)
 
-        // A use brings its date back.
+        // A use restores its date.
         #expect(await isFound("a", in: cache))
         clock.advance(by: .milliseconds(999_999))
         #expect(await cache.contains(key("a")))

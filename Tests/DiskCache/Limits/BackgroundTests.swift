@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// What a cache does by itself.
+/// Work in the background.
 @Suite(.timeLimit(.minutes(10)))
 struct BackgroundTests {
     private let directory: TemporaryDirectory
@@ -71,7 +71,7 @@ struct BackgroundTests {
         withExtendedLifetime((writer, reader)) {}
     }
 
-    /// A way to find the entry `b`.
+    /// A method that looks for the entry `b`.
     struct Read: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let read: @Sendable (FileDiskCache) async -> Bool
@@ -94,7 +94,7 @@ struct BackgroundTests {
         await cache.flush()
         clock.advance(by: .seconds(60))
         #expect(await cache.entry(for: key("b")) != nil)
-        // Stores and reads are what makes it begin.
+        // Stores and reads start the background work.
         #expect(try #require(cache.engine).isSweeping == false)
 
         #expect(await cache.count == 2)
@@ -134,7 +134,7 @@ struct BackgroundTests {
 
         cache = nil
         try await eventually { clock.sleeperCount == 0 }
-        // What it does last it does without being asked.
+        // The last step needs no request.
         try await eventually { engine == nil }
     }
 
@@ -158,7 +158,7 @@ struct BackgroundTests {
         let waiting = Task { try await cache.store(bytes(7), for: key("between")) }
         try await eventually { await cache.contains(key("between")) }
 
-        // Neither has come further than to the lock.
+        // Both are still waiting for the lock.
         for number in 0..<500 { #expect(await cache.data(for: key("\(number)")) == bytes(number)) }
         #expect(await cache.chunks(for: key("3"))?.count == 3)
         #expect(await cache.mappedEntry(for: key("4"))?.data == bytes(4))
@@ -168,7 +168,7 @@ struct BackgroundTests {
         try await waiting.value
         let report = await trim.value
 
-        // It was stored before the trim was done: else it would still be there.
+        // It was stored before the trim ended. Otherwise it would still be present.
         #expect(report.removals.map(\.name).contains(key("between").fileName))
         #expect(report.removals.count == 501)
         #expect(await cache.count == 0)

@@ -34,7 +34,7 @@ struct SizeAndCountTests {
         await cache.flush()
 
         #expect(await names(in: cache) == [7, 8, 9, 0, 10].map(name))
-        // What a sixth entry would occupy is more than half of the limit.
+        // A sixth entry would occupy more than half of the limit.
         #expect(await cache.totalSize == 5 * block)
     }
 
@@ -83,9 +83,9 @@ struct SizeAndCountTests {
     }
 
     private static let usages: [(length: Int, blocks: Int, blockSize: Int, expected: Int)] = [
-        // What the file system tells, if it is enough; blocks that it has allocated in advance, too.
+        // The file system's count if it is large enough, including preallocated blocks.
         (1, 8, 4096, 4096), (8192, 16, 4096, 8192), (5000, 128, 4096, 65_536), (0, 0, 4096, 0),
-        // What it has not allocated yet, compresses, or keeps with the metadata.
+        // Data that the file system has not allocated yet, compresses, or stores with the metadata.
         (5000, 0, 4096, 8192), (8192, 8, 4096, 8192), (8193, 1, 4096, 12_288), (600, 1, 512, 1024), (10, 0, 0, 512),
         // A transfer size, and numbers that no file has.
         (10, 0, 1 << 20, 65_536), (.max, 0, 4096, .max), (10, .max, 4096, .max),
@@ -148,7 +148,7 @@ struct SizeAndCountTests {
 
     @Test func `an entry of exactly the limit is stored, and one of a byte more is not`() async throws {
         let cache = cache(DataCacheLimits(maximumSize: 2 * block))
-        // With its trailer and key.
+        // Including its trailer and key.
         let whole = bytes(2 * block - 57)
         try await cache.store(whole, for: key("1"))
         await cache.flush()
@@ -239,7 +239,7 @@ struct SizeAndCountTests {
         let cache = cache(DataCacheLimits(maximumCount: 50))
         let index = try #require(cache.engine).store.index
         let most = Guarded(0)
-        // The background's work waits behind all of these.
+        // The background work waits behind all of these.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<400 {
                 group.addTask {
@@ -250,7 +250,7 @@ struct SizeAndCountTests {
             }
             try await group.waitForAll()
         }
-        // A tenth over, and the one that is a tenth over.
+        // An excess of a tenth, plus the entry that exceeds the limit.
         #expect(most.value <= 56)
         await cache.flush()
         #expect(await cache.count <= 50)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// Containers and machines that share a directory and tell different boots.
+/// Containers and machines with different boot IDs that share a directory.
 @Suite(.timeLimit(.minutes(10)))
 struct ManyBootsTests {
     private let directory: TemporaryDirectory
@@ -25,7 +25,7 @@ struct ManyBootsTests {
             bootHash: boot)
     }
 
-    /// Each listing of the directory writes the index again.
+    /// Each listing of the directory rewrites the index.
     private var generation: UInt64 { get throws { try index.header.generation } }
 
     @Test(arguments: [2, 5, IndexHeader.maximumBootCount])
@@ -48,7 +48,7 @@ struct ManyBootsTests {
     @Test func `a cache of a later boot lists the directory, and the others continue without listing`() throws {
         let stores = try [1, 2].map { try store(boot: $0) }
         for (number, store) in stores.enumerated() { try store.store(CachedData(bytes(9)), for: key("\(number)")) }
-        // What a power cut leaves: a file without a record, and a record without a file.
+        // The state after a power failure: a file without a record, and a record without a file.
         let other = try TemporaryDirectory()
         let paths = try #require(EntryPaths(other.url, pathExtension: nil))
         let source = EntryStore(

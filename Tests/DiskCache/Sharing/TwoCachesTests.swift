@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Two caches in one process share a directory as two processes do: by the files alone.
+/// Two caches in one process share a directory only through its files, like two processes.
 @Suite(.timeLimit(.minutes(10)))
 struct TwoCachesTests {
     private let directory: TemporaryDirectory
@@ -19,7 +19,7 @@ struct TwoCachesTests {
         two = FileDiskCache(directory: directory.url, clock: clock)
     }
 
-    /// Reads it in all ways.
+    /// Reads the entry with every method.
     private func expect(_ entry: CachedData?, in cache: FileDiskCache) async throws {
         let pieces = await cache.chunks(for: key("a"))
         #expect(pieces?.expiry == entry?.expiry && (pieces == nil) == (entry == nil))
@@ -47,7 +47,7 @@ struct TwoCachesTests {
     func `an entry stored by the other cache has its expiry`(count: Int) async throws {
         try await one.store(CachedData(bytes(10)), for: key("a"))
         clock.advance(by: .seconds(1))
-        // Of the same size, too.
+        // Of equal size, too.
         let brief = CachedData(bytes(count, seed: 1), expiry: clock.now + 60)
         try await two.store(brief, for: key("a"))
 
@@ -65,7 +65,7 @@ struct TwoCachesTests {
         clock.advance(by: .seconds(60))
 
         #expect(await one.entry(for: key("a")) == nil)
-        // It goes behind the read.
+        // It is removed after the read, in the background.
         await one.flush()
 
         #expect(await one.count == 0)

@@ -17,7 +17,7 @@ struct TwoProcessTests {
         case damaged(String)
     }
 
-    /// Stores, reads, removes and trims, and looks at all that it finds.
+    /// Stores, reads, removes and trims, and checks every entry that it finds.
     private static func work(in path: String, seed: UInt64, steps: Int) async throws {
         var random = SeededGenerator(seed: seed)
         var cache = FileDiskCache(directory: URL(filePath: path), limits: limits, lockTimeout: .seconds(120))
@@ -42,7 +42,7 @@ struct TwoProcessTests {
         guard cache.statistics.damagedEntries == 0 else { throw Trouble.damaged("counted") }
     }
 
-    /// After one flush.
+    /// Checks the limits after one flush.
     private func expectOrder() async throws {
         let cache = FileDiskCache(directory: directory.url, limits: Self.limits)
         try await cache.store(ProvenValue(name: "0", version: 1).entry, for: key("0"))
@@ -106,7 +106,7 @@ struct TwoProcessTests {
         @Test func `a stopped process with the index lock lets others read, and lets them store once it is gone`()
             async throws
         {
-            // Where its patience is not looked at, a slow machine must not use it up.
+            // The lock timeout must not elapse on a slow machine, except where it is tested.
             let cache = FileDiskCache(directory: directory.url, lockTimeout: .seconds(TestLength.isFull ? 10 : 300))
             for number in 0..<10 { try await cache.store(bytes(number), for: key("\(number)")) }
             let path = directory.path

@@ -2,12 +2,11 @@ import AlcedoLibc
 import FoundationEssentials
 import TestSupport
 
-/// A small file system in memory. It is in no folder: only an open descriptor holds it, so that it ends with
-/// the process, however that ends.
+/// A small file system in memory. It has no path: only an open descriptor holds it, so that it ends with the process.
 final class SmallDisk: Sendable {
     private let folder: HeldDirectory
 
-    /// Whether this process may make one.
+    /// Whether this process may make a file system.
     static let isPermitted: Bool = (try? SmallDisk()) != nil
 
     init?(kibibytes: Int = 256) throws {
@@ -22,7 +21,7 @@ final class SmallDisk: Sendable {
     var path: String { folder.path }
     var url: URL { URL(filePath: path) }
 
-    /// Paths of the finished and unfinished files, from here.
+    /// Relative paths of the finished and unfinished files.
     var files: [String] {
         let folders = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return folders.flatMap { folder in
@@ -31,7 +30,7 @@ final class SmallDisk: Sendable {
         }
     }
 
-    /// Leaves no room, by a file named `ballast`.
+    /// Fills the remaining space with a file named `ballast`.
     func fill() {
         let file = open(path + "/ballast", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         let page = [UInt8](repeating: 1, count: 4096)

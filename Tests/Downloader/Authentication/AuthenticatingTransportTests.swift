@@ -14,7 +14,7 @@ struct AuthenticatingTransportTests {
     private static let wrong = HTTPCredential.password(user: "alcedo", password: "crab")
     private static let basic = "Basic YWxjZWRvOmZpc2g="
 
-    /// An origin that accepts this in `Authorization`, and else sends this challenge.
+    /// An origin that accepts this `Authorization` and otherwise sends this challenge.
     private func origin(accepting credential: String, challenge: String) throws -> LoopbackOrigin {
         let rejection = OriginReply(
             status: 401, fields: ["WWW-Authenticate": challenge], body: Data("who?".utf8))

@@ -7,7 +7,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Downloads to files by the downloader's own doors.
+/// Downloads to files through the downloader's own methods.
 @Suite(.timeLimit(.minutes(10)))
 struct FileWaiterTests {
     private let directory: TemporaryDirectory

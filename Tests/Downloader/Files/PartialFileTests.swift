@@ -43,7 +43,7 @@ struct PartialFileTests {
                         body: HTTPBody(DeadlyBody(Array(repeating: Data("never".utf8), count: 100))))
                 }
                 let first = Downloader(transport: transport)
-                // A second one to the same target, so that there is a second leftover.
+                // A second download to the same target, so that there is a second partial file.
                 let other = try PartialFile(for: path)
                 try other.append(Data("other".utf8))
                 _ = try await first.download(DownloadRequest(try web("http://h/a")), to: path)
@@ -67,7 +67,7 @@ struct PartialFileTests {
         #expect(try names == [".picture.alcedo-part", ".picture.alcedo-part1"])
         try first.moveIntoPlace()
         #expect(try content() == "first")
-        // Its name is free, and the one that has it now is not the first's.
+        // Its name is free, and the file that has it now belongs to another download.
         let third = try PartialFile(for: target)
         try third.append(Data("third".utf8))
         first.discard()

@@ -112,7 +112,7 @@ struct ConfigurationTests {
         #expect(try await failure { try await growing.fetch("http://h/a") }.code == .tooLarge)
     }
 
-    // MARK: Requests and answers
+    // MARK: Requests and responses
 
     @Test func `a modifier changes a request before it is sent`() async throws {
         let fetcher = HTTPFetcher.make(Script([])) { configuration in
@@ -193,7 +193,7 @@ struct ConfigurationTests {
         #expect(script.requests.value.count == 4)
     }
 
-    // MARK: Other places
+    // MARK: Alternative URLs
 
     private func alternatives(_ script: Script, _ failed: FailureCache? = nil) -> HTTPFetcher {
         HTTPFetcher.make(script) {

@@ -7,13 +7,13 @@ import Testing
 
 @testable import AlcedoDownloader
 
-/// What requests carry without being told to.
+/// The default fields of requests.
 @Suite(.timeLimit(.minutes(10)))
 struct DefaultFieldsTests {
     private static let agent = "Alcedo/\(AlcedoVersion.text)"
     private static let accept = "image/*;q=0.8,*/*;q=0.5"
 
-    /// Downloads from a transport that gives one byte. Returns the request as the transport received it.
+    /// Downloads from a transport that sends one byte. Returns the request as the transport received it.
     private func sent(
         _ fields: HTTPFields = HTTPFields(), idleTimeout: Duration = .zero,
         _ change: (inout DownloaderConfiguration) -> Void = { _ in }

@@ -62,7 +62,7 @@ struct TimeTests {
         try await origin.waitForStalls()
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(5))
-        // The pause of the retry.
+        // The delay of the retry.
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .milliseconds(250))
         #expect(try await task.value == Data("end".utf8))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import AlcedoDownloader
 
-/// Transfers that go on behind redirects, with signed addresses, and behind a response cache.
+/// Transfers that resume behind redirects, with signed URLs, and behind a response cache.
 @Suite(.timeLimit(.minutes(10)))
 struct ElsewhereTests {
     private static let body = sample(10_000)
@@ -26,8 +26,8 @@ struct ElsewhereTests {
             body: HTTPBody(ScriptedBody(body.isEmpty ? [] : [Data(body)], end: end)))
     }
 
-    /// A store of contents, all with the tag "a" and of one length, that redirects `/a` to where `target` says and sends
-    /// only 4,000 bytes at first. Whatever a range's condition is, it holds.
+    /// A server of contents with the tag "a" and one length that redirects `/a` to `target` and sends only 4,000 bytes
+    /// at first. Every If-Range condition holds.
     private func server(
         _ contents: [String: Data], target: @escaping @Sendable (_ time: Int) -> String = { _ in "" }
     ) -> FakeTransport {
@@ -143,7 +143,7 @@ struct ElsewhereTests {
                 return response(
                     request, 200, ["ETag": "\"a\"", "Content-Length": "10000"], Self.body.prefix(4_000), isBroken: true)
             }
-            // The condition does not hold: the whole comes.
+            // The condition does not hold, so the whole is sent.
             #expect(request.fields["If-Range"] == "\"a\"")
             return response(request, 200, ["ETag": "\"b\"", "Content-Length": "10000"], Self.other)
         }
@@ -182,7 +182,7 @@ struct ElsewhereTests {
         }
         let cache = cached(transport)
         #expect(try await fetch(cache, "http://h/a") == Self.body)
-        // A part of the same content that was kept before goes on in the cache.
+        // A part of the same content that was kept before continues in the cache.
         let storage = DataMemoryCache(sizeLimit: 1 << 20)
         let broken = Script([
             .head(200, ["ETag": "\"a\"", "Content-Length": "10000"], Self.body.prefix(4_000), failing: .connectionLost)

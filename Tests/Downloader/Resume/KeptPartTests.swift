@@ -10,13 +10,13 @@ import Testing
 
 @testable import AlcedoDownloader
 
-/// What a download has left is there for the next one, of another process too.
+/// Bytes kept by a download are available to the next one, also in another process.
 @Suite(.timeLimit(.minutes(10)))
 struct KeptPartTests {
     private static let body = sample(10_000)
     private static let whole: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000", "Set-Cookie": "secret=1"]
 
-    /// What is stored expires by the caches' own clocks.
+    /// Stored entries expire by the caches' own clocks.
     private static var today: ManualClock { ManualClock(now: Date()) }
 
     private let storage = DataMemoryCache(sizeLimit: 1 << 20)
@@ -35,7 +35,7 @@ struct KeptPartTests {
         .head(206, ["ETag": "\"a\"", "Content-Range": "bytes \(offset)-9999/10000"], body.dropFirst(offset))
     }
 
-    /// One process: its downloader, and one download.
+    /// One process: its downloader and one download.
     private func download(
         _ script: Script, _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) async throws -> Download {
@@ -71,7 +71,7 @@ struct KeptPartTests {
     }
 
     @Test func `a small lost part is downloaded again`() async throws {
-        // Pieces are of 2,000 bytes here, since that is how the bytes come; the last thousand are one that is kept.
+        // Pieces have 2,000 bytes, as they arrive. The last thousand are one kept piece.
         try await breakOff(Self.broken(4_400))
         let next = Script([Self.rest(4_000)])
         #expect(try await download(next).data == Self.body)
@@ -247,7 +247,7 @@ struct KeptPartTests {
     }
 }
 
-/// Gives pieces, then sleeps.
+/// Sends pieces, then sleeps.
 private final class StalledBody: HTTPBodySource {
     private let pieces: ScriptedBody
     private let clock: ManualClock

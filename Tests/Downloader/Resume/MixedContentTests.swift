@@ -11,8 +11,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct MixedContentTests {
-    /// A server whose content changes, whose connections break, and which answers ranges in every way there is. What it
-    /// says of its bytes is true.
+    /// A server with changing content and breaking connections that responds to ranges in every way. Its declared
+    /// lengths and ranges are true.
     private struct Moody: HTTPTransport {
         let contents: [Data]
         let generator: Guarded<SeededGenerator>
@@ -31,7 +31,7 @@ struct MixedContentTests {
             case 0: return response(request, 416, ["Content-Range": "bytes */\(body.count)"], Data())
             case 1: return response(request, 200, whole(tag, body), body)
             case 2:
-                // Any range but the one that was asked for, and whatever the condition says.
+                // A range other than the requested one, whatever the condition.
                 let start = roll(body.count)
                 return response(request, 206, part(tag, start, body.count), body.dropFirst(start))
             default:
@@ -69,10 +69,10 @@ struct MixedContentTests {
         }
     }
 
-    /// - Parameter isCached: Whether a response cache is on the way, which keeps parts and asks for the rest itself.
+    /// - Parameter isCached: Whether there is a response cache, which keeps parts and requests the rest itself.
     @Test(arguments: [false, true])
     func `whatever the server does, the download is one of its contents`(isCached: Bool) async throws {
-        // Of one length too, so that the length does not tell them apart.
+        // Of equal length, so that the length does not distinguish them.
         let contents = [sample(3_000, seed: 1), sample(3_000, seed: 2), sample(2_000, seed: 3)]
         var (rangeCount, doneCount) = (0, 0)
         for seed in 0..<300 as Range<UInt64> {
@@ -81,7 +81,7 @@ struct MixedContentTests {
             let clock = ManualClock(now: Date())
             let transport: any HTTPTransport =
                 isCached ? CachingTransport(wrapping: server, store: MemoryResponseStore(), clock: clock) : server
-            // Each round is a process of its own.
+            // Each round is a separate process.
             for _ in 0..<4 {
                 let fetcher = HTTPFetcher.make(transport, clock: clock) { configuration in
                     configuration.retries(4)

@@ -13,7 +13,7 @@ struct ResumeTests {
     private let body = sample(10_000)
     private let whole: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000"]
 
-    /// The answer that breaks off after so many bytes.
+    /// A response that is truncated after this many bytes.
     private func broken(_ count: Int, _ fields: HTTPFields? = nil) -> Script.Response {
         .head(200, fields ?? whole, body.prefix(count), failing: .connectionLost)
     }
@@ -77,7 +77,7 @@ struct ResumeTests {
         ])
         #expect(try await fetch(script).data == body)
         #expect(script.ranges == [nil, "bytes=4000-", nil])
-        // Nor from a cache, which might ask for a part once more.
+        // Not from a cache either, which might request a part once more.
         #expect(
             script.requests.value.map(\.cachePolicy)
                 == [.useProtocolCachePolicy, .useProtocolCachePolicy, .reloadIgnoringLocalCacheData])
@@ -190,7 +190,7 @@ struct ResumeTests {
     }
 }
 
-/// A server that knows ranges.
+/// A server that supports ranges.
 enum RangeServer {
     static func reply(_ body: Data, tag: String, to request: OriginRequest) -> OriginReply {
         let whole = OriginReply.ok(body).setting("ETag", tag)

@@ -28,7 +28,7 @@ import Testing
     @Test(
         arguments: [
             [:], ["ETag": "W/\"a\""], ["ETag": "a"], ["ETag": "*"], ["ETag": ""], ["ETag": "\"a\", \"b\""],
-            // A date must not stand in for a tag that is no good.
+            // A date must not replace an invalid tag.
             ["ETag": "W/\"a\"", "Last-Modified": minuteBefore, "Date": date],
             ["ETag": "a", "Last-Modified": minuteBefore, "Date": date],
             ["Last-Modified": minuteBefore], ["Date": date],

@@ -6,10 +6,11 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Retries as a request asks for them, in place of the downloader's policy.
+/// Retries by a request's own policy instead of the downloader's.
 @Suite(.timeLimit(.minutes(10)))
 struct RequestRetryTests {
-    /// A downloader with a policy, whose server is never ready, and the number of requests that the server got.
+    /// Returns a downloader with a policy, whose server always fails, and the number of requests that the server
+    /// received.
     private func downloader(_ policy: RetryPolicy) -> (downloader: Downloader, transport: FakeTransport) {
         let transport = FakeTransport { request in
             HTTPResponse(head: HTTPResponseHead(url: request.url, status: 503), body: HTTPBody(Data()))

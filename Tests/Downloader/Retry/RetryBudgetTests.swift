@@ -3,7 +3,7 @@ import Testing
 @testable import AlcedoDownloader
 
 @Suite struct RetryBudgetTests {
-    /// How many retries there are now.
+    /// Returns the number of retries that are available now.
     private func drain(_ budget: RetryBudget, at now: Duration) -> Int {
         var count = 0
         while count < 1_000, budget.withdraw(at: now) { count += 1 }

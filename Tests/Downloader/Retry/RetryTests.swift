@@ -95,7 +95,7 @@ struct RetryTests {
             $0.retryBudget = RetryBudget(share: 0.1, perSecond: 0, burst: 20)
         }
         for _ in 0..<500 { _ = try await failure { try await fetcher.fetch("http://h/a", pauses: pauses) } }
-        // 20 saved, and a tenth of all but the first attempts that found the bucket full.
+        // 20 saved, and a tenth of all except the first attempts, which found the budget full.
         #expect((500 + 60...500 + 70).contains(transport.requests.count))
     }
 

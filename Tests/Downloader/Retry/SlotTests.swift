@@ -6,15 +6,15 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A download that waits before a further attempt.
+/// A download that waits before another attempt.
 @Suite(.timeLimit(.minutes(10)))
 struct SlotTests {
     private let clock = ManualClock()
     private let outcomes = Outcomes()
     private let counts = Guarded<[String: Int]>([:])
 
-    /// The first answer to `/flaky…` is 503 and asks for ten seconds; all others come when the clock has gone on one
-    /// second.
+    /// The first response to `/flaky…` is a 503 with a delay of ten seconds. All others arrive after the clock has
+    /// advanced one second.
     private func downloader(
         limit: Int = 1, rate: DownloadRate? = nil, _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) -> (Downloader, FakeTransport) {
@@ -49,10 +49,10 @@ struct SlotTests {
 
     private func paths(_ transport: FakeTransport) -> [String] { transport.requests.map(\.url.path) }
 
-    /// Returns once the transfer whose pause is over waits for a slot, or has one if one is free.
+    /// Returns once the transfer whose delay has ended waits for a slot, or has one if one is free.
     private func waitForReturn(_ downloader: Downloader) async throws {
         try await eventually { downloader.backingOffCount == 0 }
-        // To set it is to look for transfers that may begin: afterwards none is about to.
+        // Setting it starts the transfers that can start, so none is about to start afterwards.
         downloader.isPaused = downloader.isPaused
     }
 
@@ -60,7 +60,7 @@ struct SlotTests {
         let (downloader, transport) = downloader()
         try start("flaky", on: downloader)
         try start("a", on: downloader)
-        // The pause and the request of the other.
+        // The delay and the request of the other.
         try await clock.waitForSleepers(count: 2)
         #expect(paths(transport) == ["/flaky", "/a"])
         #expect(downloader.transferCounts == (1, 1))
@@ -69,7 +69,7 @@ struct SlotTests {
 
         clock.advance(by: .seconds(1))
         try await clock.waitForSleepers(count: 2)
-        // The pause is over while another runs: it comes after that, before the less urgent.
+        // The delay has ended while another runs. It starts after that, before the lower priority.
         clock.advance(by: .seconds(1))
         try await clock.waitForSleepers(count: 2)
         #expect(paths(transport) == ["/flaky", "/a", "/high", "/low"])
@@ -136,7 +136,7 @@ struct SlotTests {
         try start("a", on: downloader)
         try await clock.waitForSleepers(count: 2)
         if moment == "in the line" {
-            // Another takes the slot before the pause is over.
+            // Another takes the slot before the delay ends.
             downloader.isPaused = true
             clock.advance(by: .seconds(10))
             try await outcomes.waitFor(1)
@@ -190,7 +190,7 @@ struct SlotTests {
         #expect(downloader.transferCounts == (0, 0))
         downloader.isPaused = false
         try start("a", on: downloader)
-        // The time that it may take in all, and its request.
+        // The total time limit and its request.
         try await clock.waitForSleepers(count: 2)
         clock.advance(by: .seconds(1))
         try await outcomes.waitFor(2)

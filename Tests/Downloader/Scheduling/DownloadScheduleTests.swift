@@ -71,7 +71,7 @@ struct DownloadScheduleTests {
         for id in 1...3 { schedule.add(id, host: "a", priority: .high) }
         schedule.add(4, host: "b", priority: .low)
         #expect(begun(&schedule) == [1, 4])
-        // The next in line of the host leaves; the one behind has its turn all the same.
+        // The next of the host is removed, and the one behind starts nevertheless.
         schedule.end(1)
         schedule.end(2)
         #expect(begun(&schedule) == [3])
@@ -104,7 +104,7 @@ struct DownloadScheduleTests {
             return
         }
         #expect(delay >= .milliseconds(100) && delay < .milliseconds(102))
-        // Who leaves costs no token.
+        // A cancelled transfer uses no token.
         schedule.end(4)
         #expect(begun(&schedule, at: delay) == [5])
         #expect(begun(&schedule, at: delay + .milliseconds(50)).isEmpty)
@@ -154,7 +154,7 @@ struct DownloadScheduleTests {
             }
             let counts = Dictionary(grouping: running) { hosts[$0] ?? "" }.mapValues(\.count)
             #expect(running.count <= 4 && counts.values.allSatisfy { $0 <= 2 })
-            // Nobody waits who could run.
+            // No transfer waits that could start.
             let waiting = hosts.keys.filter { !running.contains($0) }
             let couldRun = running.count < 4 && waiting.contains { counts[hosts[$0] ?? ""] ?? 0 < 2 }
             #expect(!couldRun)

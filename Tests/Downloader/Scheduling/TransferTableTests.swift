@@ -28,7 +28,7 @@ struct TransferTableTests {
         table.join(key, priority, host: host)
     }
 
-    /// What begins, as the first of its waiters asked for it.
+    /// Returns the work that starts, as its first waiter requested it.
     private func begun(_ table: Desk, at now: Duration = .zero) -> [String] {
         table.begin(at: now).beginnings.map(\.request)
     }
@@ -59,7 +59,7 @@ struct TransferTableTests {
         let ended = table.finish(transfer.id)
         #expect(ended.count == 4 && ended.first == "waiter 1 of a" && ended.last == "waiter \(late) of a")
         #expect(table.isEmpty && table.runningCount == 0)
-        // The next is another.
+        // The next one is different.
         join(table, "a")
         #expect(begun(table) == ["get a"])
     }
@@ -88,7 +88,7 @@ struct TransferTableTests {
         #expect(first.count == 4)
         _ = table.leave(ids[4])
         _ = table.leave(ids[0])
-        // Its work has its place until it has ended.
+        // Its work keeps its slot until it has ended.
         #expect(begun(table).isEmpty)
         _ = table.finish(first[0].id)
         #expect(begun(table) == ["6"])
@@ -131,7 +131,7 @@ struct TransferTableTests {
         #expect(table.setPriority(.low, of: a))
         #expect(!table.setPriority(.high, of: 99))
         _ = table.finish(plug.id)
-        // All are low: in the order they came.
+        // All are low, so in order of arrival.
         var order: [String] = []
         while let next = table.begin(at: .zero).beginnings.first {
             order.append(next.request)
@@ -154,7 +154,7 @@ struct TransferTableTests {
         #expect(last.abandonedTask == task)
         last.abandonedTask?.cancel()
         await task.value
-        // It is work that goes on, and has its slot, until it says that it has ended.
+        // It continues and keeps its slot until it reports its end.
         #expect(table.isEmpty && table.runningCount == 1)
         #expect(table.removeAll().tasks == [task])
         join(table, "b")
@@ -295,7 +295,7 @@ struct TransferTableTests {
         #expect(table.setTimer())
         #expect(!table.setTimer())
         table.clearTimer()
-        // Its work came after its end: nobody waits for that.
+        // Its work ended later and has no waiter.
         table.attachTimer(work())
         #expect(table.removeAll().tasks.isEmpty)
         #expect(table.setTimer())
@@ -348,7 +348,7 @@ struct TransferTableTests {
             case 7:
                 guard let id = backingOff.randomElement(using: &generator) else { continue }
                 table.requeue(id)
-                // What was abandoned meanwhile stays away, and ends.
+                // Work that was abandoned meanwhile does not return, and ends.
                 if !table.waiters(of: id).isEmpty { backingOff.removeAll { $0 == id } }
             case 8:
                 guard let id = waiting.sorted().randomElement(using: &generator) else { continue }

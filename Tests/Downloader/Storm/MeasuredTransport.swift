@@ -3,7 +3,7 @@ import AlcedoHTTP
 import FoundationEssentials
 import TestSupport
 
-/// Counts the exchanges that another transport has under way, in total and for each host.
+/// Counts the exchanges of another transport that are in progress, in total and per host.
 struct MeasuredTransport: HTTPTransport {
     struct Counts: Sendable {
         var running: [String: Int] = [:]
@@ -26,7 +26,7 @@ struct MeasuredTransport: HTTPTransport {
         return response
     }
 
-    /// Counts as long as it lives, and no longer than until it is told to leave.
+    /// Counts from its creation until `leave()` or its release.
     private final class Presence: Sendable {
         private let host: String
         private let counts: Guarded<Counts>

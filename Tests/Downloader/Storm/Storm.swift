@@ -5,15 +5,15 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Starts, joins, raises and cancels downloads at random, from several tasks, and notes how each waiter ends.
+/// Starts, joins, raises and cancels downloads at random from several tasks, and records how each waiter ends.
 struct Storm: Sendable {
     struct Ends: Sendable {
-        /// How often each waiter was told an outcome.
+        /// How often each waiter received an outcome.
         var counts: [Int]
         var successes = 0
         var cancellations = 0
         var failures: [String: Int] = [:]
-        /// Those that were told to go away. Nobody else may end so.
+        /// The cancelled waiters. No other may end so.
         var isCancelled: Set<Int> = []
         var problems: [String] = []
     }
@@ -21,9 +21,9 @@ struct Storm: Sendable {
     let downloader: Downloader
     let seed: UInt64
     let count: Int
-    /// Where those that go to files go.
+    /// The directory of downloads to files.
     let directory: String
-    /// The servers, without a slash at the end.
+    /// The servers, without a trailing slash.
     let origins: [String]
     let ends: Guarded<Ends>
     private let bell = AsyncStream<Void>.makeStream()
@@ -52,14 +52,14 @@ struct Storm: Sendable {
         }
     }
 
-    /// What is wrong with the ends: nothing, as it should be.
+    /// Expects that the ends are right.
     func check() throws {
         let ends = ends.value
         #expect(ends.counts.allSatisfy { $0 == 1 }, "\(ends.counts.count { $0 != 1 }) have none or several")
         #expect(ends.problems.isEmpty, "\(ends.problems.prefix(5))")
         let story = "\(ends.successes) successes, \(ends.cancellations) cancellations, \(ends.failures)"
         #expect(ends.successes + ends.cancellations + ends.failures.values.reduce(0, +) == count, "\(story)")
-        // It was a storm, and it was about something.
+        // The storm contained every kind of event.
         #expect(
             ends.successes > count / 10 && ends.cancellations > count / 20 && ends.failures.count > 2, "\(story)")
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
@@ -113,7 +113,7 @@ struct Storm: Sendable {
                 await Interleaving.giveWay(times: 10)
                 downloader.isPaused = false
             }
-            // Some wait in the line, most do not.
+            // Some wait in the queue, most do not.
             try await eventually { downloader.transferCounts.waiting <= 60 }
             // Yields, so that the four workers alternate in varying order. Any order must pass.
             if waiter % 3 == 0 { await Interleaving.giveWay() }

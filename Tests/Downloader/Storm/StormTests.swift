@@ -58,14 +58,14 @@ struct StormTests {
         #expect(ends.failures["shutDown"] ?? 0 > 1_000)
     }
 
-    /// In a process of its own, whose descriptors and memory are nobody else's.
+    /// In its own process with its own descriptors and memory.
     @Test(.spawnsProcesses)
     func `ten thousand random downloads over libcurl from a faulty server leave no resources behind`()
         async throws
     {
         await #expect(processExitsWith: .success) {
             var options = OriginOptions()
-            // What it remembers of requests would look like what they leave behind.
+            // The origin's log would look like a leak.
             options.logLimit = 400
             let origin = try LoopbackOrigin(options: options) { Self.reply(to: $0) }
             let directory = try TemporaryDirectory()
@@ -76,7 +76,7 @@ struct StormTests {
                     origin.release()
                 }
             }
-            /// A storm with all that it needs, gone when this returns.
+            /// Runs a storm with its own objects, which are released when this returns.
             func storm(_ seed: UInt64, _ count: Int) async throws {
                 let transport = MeasuredTransport(CURLTransport())
                 let downloader = Downloader(
@@ -103,7 +103,7 @@ struct StormTests {
             try await origin.waitUntil { $0.openConnectionCount == 0 }
             release.cancel()
             #expect(lost.value > 2_000, "\(lost.value)")
-            // The loop that libcurl runs in lets go of its own a moment after the connections.
+            // libcurl's loop releases its descriptors a moment after the connections.
             try await eventually({ try Self.descriptorCount() <= descriptors }, "more than \(descriptors) descriptors")
             if !keepsFreedMemory, !recordsAccesses {
                 let growth = ResidentMemory.byteCount - memory

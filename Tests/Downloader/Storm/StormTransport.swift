@@ -3,7 +3,7 @@ import AlcedoHTTP
 import FoundationEssentials
 import TestSupport
 
-/// Answers without a network, as ``StormContent`` says, and takes its turns at random places.
+/// Responds without a network, as ``StormContent`` determines, and suspends at random points.
 struct StormTransport: HTTPTransport {
     private let attempts = Guarded<[Int: Int]>([:])
 

@@ -4,7 +4,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// Statistics, the listener, groups, memory pressure and what is held elsewhere.
+/// Statistics, the listener, groups, memory pressure and weakly referenced values.
 @Suite struct EventTests {
     private let evicted = Guarded<[String]>([])
 
@@ -64,7 +64,7 @@ import Testing
         let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: 3)) { key, value, reason in
             calls.change { $0 += 1 }
             guard calls.value < 50, let cache = box.value else { return }
-            // Puts what went back in, which makes another go.
+            // Stores the evicted value again, which evicts another.
             cache.store(value, for: key, cost: 1)
             _ = cache.value(for: 0)
             _ = cache.statistics
@@ -193,7 +193,7 @@ import Testing
                 && cache.statistics.evictions == before.evictions)
         #expect(cache.count == 5 && evicted.value.isEmpty)
 
-        // What stood under the key goes all the same.
+        // The previous entry of the key is removed nevertheless.
         #expect(!cache.store(9, for: 4, cost: 10))
         #expect(evicted.value == [4: .replaced])
         #expect(!cache.store(9, for: 3, cost: 11))

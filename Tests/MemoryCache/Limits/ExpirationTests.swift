@@ -4,7 +4,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// How long entries live.
+/// Expiration of entries.
 @Suite struct ExpirationTests {
     private let clock = ManualClock()
     private let evicted = Guarded<[String]>([])

@@ -41,7 +41,7 @@ struct ListenerTests {
         box.change { $0 = cache }
         for key in 0..<3 { cache.store(0, for: key, cost: 1) }
 
-        // 0 and 1 go; each makes room for one that drives out another.
+        // Storing again after 0 and 1 were evicted evicts one more each.
         cache.store(0, for: 3, cost: 2)
 
         #expect(told.value.enumerated().allSatisfy { $1.hasSuffix($0 % 2 == 0 ? "begins" : "ends") })

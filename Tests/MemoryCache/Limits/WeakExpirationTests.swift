@@ -4,7 +4,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// How long values are found that are held elsewhere and have left the cache.
+/// Expiration of values that were evicted and are still referenced.
 @Suite(.timeLimit(.minutes(10)))
 struct WeakExpirationTests {
     private let clock = ManualClock()

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LoopDetectorTests {
     private let count = 64
 
-    /// Whether a loop is recognized after the returns of entries that were last used at `ticks`.
+    /// Returns whether a loop is recognized after entries last used at `ticks` return.
     private func isLoop(_ ticks: some Sequence<Int>) -> Bool { isLoop(amongNew: ticks.map { $0 }) }
 
     /// - Parameter ticks: nil for an entry that is not remembered.

@@ -8,7 +8,7 @@ import Testing
 struct LoopTests {
     private typealias Cache = MemoryCache<Int, Int>
 
-    /// Requests keys, and stores each that is missing. Returns the share of hits.
+    /// Requests keys and stores each that is missing. Returns the hit ratio.
     @discardableResult
     private func request(_ keys: some Sequence<Int>, of cache: Cache, cost: (Int) -> Int = { _ in 1 }) -> Double {
         var (hits, requests) = (0, 0)
@@ -23,7 +23,7 @@ struct LoopTests {
         (0..<turns).lazy.flatMap { _ in keys }
     }
 
-    /// The best possible share is that of the entries that fit.
+    /// The best possible hit ratio is the fraction of the entries that fit.
     @Test(arguments: [(100, 0.07), (200, 0.15), (250, 0.2), (300, 0.25), (333, 0.28), (500, 0.43), (900, 0.83)])
     func `a loop larger than the cache has nearly the hit ratio of a fixed part of it`(
         capacity: Int, leastRatio: Double

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// The parts that policies are made of, against plain lists.
+/// The data structures of the policies, compared with plain lists.
 @Suite struct PolicyStructuresTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `a monotone queue returns the values of a sorted list`(seed: UInt64) {

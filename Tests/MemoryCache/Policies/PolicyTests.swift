@@ -4,7 +4,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// What holds for every policy.
+/// Properties of every policy.
 @Suite(.timeLimit(.minutes(10)))
 struct PolicyTests {
 
@@ -58,7 +58,7 @@ struct PolicyTests {
         }
     }
 
-    /// GDSF alone may refuse what is worth less than all the rest.
+    /// Only GDSF may refuse an entry that has less value than all others.
     @Test(arguments: PolicyChoice.allCases.filter { $0 != .gdsf })
     func `an entry that was just stored is found`(policy: PolicyChoice) {
         let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: 10))

@@ -3,7 +3,7 @@ import AlcedoMemoryCache
 import TestSupport
 import Testing
 
-/// What policies of somebody else's can do wrong, and cannot do to a cache.
+/// Invalid results of a custom policy, and the cache's protection against them.
 @Suite(.timeLimit(.minutes(10)))
 struct WrongPolicyTests {
     enum Fault: CaseIterable, Sendable {
@@ -45,7 +45,7 @@ struct WrongPolicyTests {
         mutating func removeAll() { slots = [] }
     }
 
-    /// Notes the slots it is given.
+    /// Records the slots that it receives.
     private struct Collector: EvictionPolicy {
         let slots: Guarded<[Int]>
 
@@ -58,7 +58,7 @@ struct WrongPolicyTests {
         mutating func removeAll() {}
     }
 
-    /// The slot of an entry of a cache that is far larger.
+    /// Returns the slot of an entry of a much larger cache.
     private func foreignSlot() -> Int? {
         let slots = Guarded<[Int]>([])
         let cache = MemoryCache<Int, Int>(costLimit: .max, policy: .custom(Collector(slots: slots)))

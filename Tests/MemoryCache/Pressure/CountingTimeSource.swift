@@ -2,7 +2,7 @@ import AlcedoCore
 import FoundationEssentials
 import TestSupport
 
-/// The machine's clock, which counts how often it is looked at.
+/// The system clock, with a count of its readings.
 struct CountingTimeSource: TimeSource {
     private let clock = SystemClock()
     private let looks = Guarded(0)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoMemoryCache
 
-/// Triggers as the thread sees them. A socket with urgent data, like a pressure file, is ready with POLLPRI.
+/// Triggers in the observing thread. A socket with urgent data is ready with POLLPRI, like a pressure file.
 @Suite(.timeLimit(.minutes(10)))
 struct MemoryPressureTriggerTests {
     /// Two connected sockets. The source closes the first, the test the second.
@@ -20,7 +20,7 @@ struct MemoryPressureTriggerTests {
             (watched, other) = (ends[0], ends[1])
         }
 
-        /// False where the kernel knows no urgent data on such sockets (before 5.15).
+        /// Returns false if the kernel does not support urgent data on these sockets (before 5.15).
         func fire() -> Bool {
             var byte: UInt8 = 1
             return send(other, &byte, 1, Int32(MSG_OOB)) == 1
@@ -47,7 +47,7 @@ struct MemoryPressureTriggerTests {
         guard pair.fire() else { return }
         try await eventually { system.seen.value == [level] }
 
-        // The other end hears no more of it: the urgent byte is taken.
+        // Clears the event by reading the urgent byte.
         var byte: UInt8 = 0
         #expect(recv(pair.watched, &byte, 1, Int32(MSG_OOB)) == 1)
         try await system.pass(seconds: 15)
@@ -65,7 +65,7 @@ struct MemoryPressureTriggerTests {
         let observation = system.observe()
         try await system.eventuallyReads()
         guard pair.fire() else { return }
-        // The thread sees it in the first second or the second.
+        // The thread reads it within the first second or the second.
         try await system.pass(seconds: 2)
         var byte: UInt8 = 0
         #expect(recv(pair.watched, &byte, 1, Int32(MSG_OOB)) == 1)
@@ -76,7 +76,7 @@ struct MemoryPressureTriggerTests {
         try await system.pass(seconds: 2)
         #expect(recv(pair.watched, &byte, 1, Int32(MSG_OOB)) == 1)
         #expect(system.seen.value.isEmpty)
-        // The count was behind, and no trigger fires again.
+        // The counter was behind, and no trigger fires again.
         count.change { $0 = StallCount(some: 7_100_000, full: 0) }
         try await system.pass(seconds: 3)
         try await eventually { system.seen.value == [.warning] }
@@ -109,7 +109,7 @@ struct MemoryPressureTriggerTests {
         try await system.eventuallyReads()
         #expect(made.value == 1)
 
-        // Both ends shut is POLLHUP.
+        // Shutting down both ends yields POLLHUP.
         close(first.other)
         try await eventually { made.value == 2 }
         #expect(system.figures.value.includesAvailable.allSatisfy { !$0 })
@@ -126,7 +126,7 @@ struct MemoryPressureTriggerTests {
         var (watched, other) = (pair.watched, pair.other)
         switch kind {
         case "error":
-            // The writing end of a pipe that nobody reads any more: POLLERR.
+            // The writing end of a pipe without a reader yields POLLERR.
             var ends: [Int32] = [-1, -1]
             try #require(pipe(&ends) == 0)
             close(ends[0])
@@ -148,7 +148,7 @@ struct MemoryPressureTriggerTests {
 
         try await eventually { system.figures.value.readCount >= 10 }
 
-        // About four looks at the clock a turn, and a turn or two a reading.
+        // About four clock readings per iteration, and an iteration or two per memory reading.
         let (lookCount, readCount) = (looks.count, system.figures.value.readCount)
         #expect(lookCount < 12 * (readCount + 2))
         observation.end()

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Tokens, held until a test says otherwise.
+/// Observation tokens that are held until a test releases them.
 final class Observation: Sendable {
     private let tokens: Guarded<[any Sendable]>
 
@@ -9,7 +9,7 @@ final class Observation: Sendable {
     /// Holds another token too.
     func hold(_ token: any Sendable) { tokens.change { $0.append(token) } }
 
-    /// Lets the tokens go.
+    /// Releases the tokens.
     func end() {
         let old = tokens.change { tokens in
             defer { tokens = [] }

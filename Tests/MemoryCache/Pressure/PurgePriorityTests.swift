@@ -49,7 +49,7 @@ struct PurgePriorityTests {
     @Test func `storing again gives an entry the priority of the last store`() {
         let cache = MemoryCache<Int, Int>(costLimit: 100, policy: .lru)
         for key in 0..<4 { cache.store(key, for: key, cost: 10, priority: key < 2 ? .low : .high) }
-        // At the same cost and at another.
+        // With equal and with different costs.
         cache.store(0, for: 0, cost: 10, priority: .high)
         cache.store(1, for: 1, cost: 9, priority: .high)
         cache.store(2, for: 2, cost: 10)
@@ -76,7 +76,7 @@ struct PurgePriorityTests {
         #expect(!cache.contains(1) && cache.contains(2))
     }
 
-    /// `beginContentAccess()` to `endContentAccess()`.
+    /// Between `beginContentAccess()` and `endContentAccess()`.
     @Test func `a discarded value is found only while it is in use`() {
         let cache = cache(findsReferencedValues: true)
         var held: ReferencedNumber? = ReferencedNumber(7)

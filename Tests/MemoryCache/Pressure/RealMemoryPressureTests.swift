@@ -4,8 +4,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The source on the machine that runs the tests, whatever that offers. Each in a process of its own, because other tests
-/// open files and begin threads too.
+/// The source on the machine that runs the tests. Each test runs in its own process, because other tests open files and
+/// start threads too.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct RealMemoryPressureTests {
     private static func entries(of folder: String) -> [String] {
@@ -50,13 +50,13 @@ struct RealMemoryPressureTests {
             for round in 0..<100 {
                 let source = SystemMemoryPressureSource(configuration: .init(interval: .milliseconds(1)))
                 let observation = Observation(source.observe { _ in }, source.observe { _ in })
-                // Some stop before their thread has begun, some while it works. Yields and a sleep, because a source on the
-                // real system signals neither. Any order must pass.
+                // Some stop before their thread has begun, some while it works. Yields and a sleep are used because a
+                // source on the real system signals neither. Any order must pass.
                 if round % 3 == 0 { await letOthersRun() }
                 if round % 10 == 0 { try await Task.sleep(for: .milliseconds(2)) }
                 observation.end()
             }
-            // One more of each is what another part of the runtime may take meanwhile.
+            // Other parts of the runtime may use one more of each meanwhile.
             try await eventually { Self.descriptorCount <= descriptors + 1 && Self.threadCount <= threads + 1 }
             #expect(Self.triggerCount == 0)
         }

@@ -6,7 +6,7 @@ import Testing
     private var history = StallHistory()
     private let start = StallCount(some: 7_000_000, full: 5_000_000)
 
-    /// So many milliseconds after the start.
+    /// Counts of stalls the given number of milliseconds after the start.
     private func later(_ some: Int, _ full: Int) -> StallCount {
         StallCount(some: start.some + some * 1000, full: start.full + full * 1000)
     }
@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: [MemoryPressure.warning, .critical])
     mutating func `a stall that the counter never shows is rejected`(level: MemoryPressure) {
         history.record(start, at: .zero)
-        // Much of the other kind is nothing to this one.
+        // Large counts of the other kind do not matter.
         let little = level == .warning ? later(99, 900) : later(900, 149)
 
         let isConfirmed = history.confirms(level, little, at: .seconds(1))
@@ -40,7 +40,7 @@ import Testing
         history.record(start, at: .zero)
         let isWarning = history.confirms(.warning, start, at: .seconds(1))
         let isCritical = history.confirms(.critical, start, at: .seconds(2))
-        // It fires on; its first doubt stands.
+        // The trigger continues to fire, and the first rejection stays.
         let isStillWarning = history.confirms(.warning, start, at: .seconds(3))
         #expect(!isWarning && !isCritical && !isStillWarning)
 

@@ -29,7 +29,7 @@ struct StallTriggersTests {
             let isArmed = triggers.isArmed
             #expect(!isArmed)
         }
-        // Opens, and refuses every write for want of room.
+        // Can be opened, and refuses every write with a lack of space.
         let isArmed = StallTriggers(arming: "/dev/full").isArmed
         #expect(!isArmed)
     }
@@ -45,7 +45,7 @@ struct StallTriggersTests {
             #expect(isArmed)
         }
 
-        // The end of the file: nobody is left to write. With a writer it would be an error.
+        // The end of the file, because there is no writer. With a writer it would be an error.
         var byte: UInt8 = 0
         #expect(read(ends[0], &byte, 1) == 0)
     }

@@ -62,7 +62,7 @@ struct SystemMemoryPressureSourceTests {
             let (first, second) = (system.observe(), system.observe())
             system.setUse(.critical)
             try await system.pass(seconds: 2)
-            // Each of the two hears it.
+            // Both observers are called.
             try await eventually { system.seen.value.count == round * 2 }
             #expect(system.figures.value.threadCount == 1)
             first.end()
@@ -138,7 +138,7 @@ struct SystemMemoryPressureSourceTests {
         let system = WatchedSystem()
         let outer = Observation()
         do {
-            // The only one who holds the second observation is the handler of the first.
+            // Only the handler of the first observation holds the second.
             let inner = system.observe()
             outer.hold(system.observe { _ in withExtendedLifetime(inner) {} })
         }
@@ -203,6 +203,6 @@ struct SystemMemoryPressureSourceTests {
 }
 
 extension WatchedSystem {
-    /// Returns once the thread has begun to look.
+    /// Returns once the thread has taken a reading.
     func eventuallyReads() async throws { try await eventually { figures.value.readCount > 0 } }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoMemoryCache
 
-/// What a hit leaves for the policy.
+/// The accesses that hits record for the policy.
 @Suite(.timeLimit(.minutes(10)))
 struct AccessMarksTests {
     @Test func `uses are counted up to fifteen, and the last use never decreases`() {
@@ -22,7 +22,7 @@ struct AccessMarksTests {
 
     @Test(.spawnsProcesses) func `a use that changes nothing writes nothing`() async {
         await #expect(processExitsWith: .success) {
-            // A page that may not be written any more when the last uses are noted.
+            // A read-only page, after the last uses are recorded.
             let page = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
             let mark = try #require(page).assumingMemoryBound(to: Atomic<UInt64>.self)
             mark.initialize(to: Atomic(0))

@@ -6,14 +6,14 @@ import Testing
 
 @testable import AlcedoMemoryCache
 
-/// Which look-ups let other threads read at the same time.
+/// Lookups that other threads can run concurrently.
 @Suite(.timeLimit(.minutes(10)))
 struct SharedReadTests {
     private typealias Cache = MemoryCache<Int, Int>
 
     private let clock = ManualClock()
 
-    /// Runs `body` on a thread whose lane is not the first, in which a lone reader would count.
+    /// Runs `body` on a thread whose lane is not the first, which a single reader would use.
     private func onAnotherLane(of cache: Cache, _ body: @escaping @Sendable () -> Void) async {
         while true {
             let isDone = await withCheckedContinuation { continuation in

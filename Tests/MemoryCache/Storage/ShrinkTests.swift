@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoMemoryCache
 
-/// What a cache costs that was large once.
+/// Memory and time of a cache after it shrinks.
 @Suite(.timeLimit(.minutes(10)))
 struct ShrinkTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
@@ -29,7 +29,7 @@ struct ShrinkTests {
         #expect((0..<slots.capacity).allSatisfy { slots.contains($0) == used.contains($0) })
     }
 
-    /// Times the least of several runs, so that a machine that is busy does not matter.
+    /// Returns the minimum duration of several runs, so that a busy machine does not matter.
     private func least(_ body: () -> Void) -> Duration {
         (0..<20).map { _ in ContinuousClock().measure(body) }.min() ?? .zero
     }
@@ -45,7 +45,7 @@ struct ShrinkTests {
         for key in 0..<10 { small.store(key, for: key, cost: 1) }
         for cache in [small, large] { cache.store(1, for: -1, cost: 1, timeToLive: .seconds(1)) }
 
-        // Sixty thousand places would take a thousand times as long as ten.
+        // Visiting sixty thousand slots would take a thousand times as long as ten.
         let bound = least { _ = small.entries } * 40 + .microseconds(50)
         let (looking, sweeping) = (least { _ = large.entries }, least { large.removeExpired() })
         #expect(looking < bound)

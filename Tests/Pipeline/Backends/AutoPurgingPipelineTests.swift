@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// AFNetworking's image cache as the memory cache of a pipeline, as AFNetworking's and AlamofireImage's downloaders
+/// AFNetworking's image cache as the memory cache of a pipeline, as the downloaders of AFNetworking and AlamofireImage
 /// use it.
 @Suite(.timeLimit(.minutes(10)))
 struct AutoPurgingPipelineTests {
@@ -17,8 +17,8 @@ struct AutoPurgingPipelineTests {
             ImagePipeline.Configuration(downloader: downloader, codecs: FakeCodec().registry, memoryCache: cache))
     }
 
-    /// Requests of every kind: the additional identifier that the cache knows each by, nil where only the request
-    /// finds it.
+    /// Returns requests of every kind with the additional identifier of the cache, or nil where only the request finds
+    /// the image.
     private func requests() throws -> [(request: ImageRequest, identifier: String?)] {
         [
             (try web("a"), ""),

@@ -17,7 +17,7 @@ struct BackendTests {
 
     init() throws { resources = try BackendResources() }
 
-    /// A pipeline that remembers nothing but what the data cache does.
+    /// Returns a pipeline whose only cache is the data cache.
     private func pipeline(_ cache: any DataCaching) -> ImagePipeline {
         ImagePipeline(
             ImagePipeline.Configuration(

@@ -19,7 +19,7 @@ struct CacheSerializerTests {
         bytes.flatMap { codecs.entry(for: $0.data)?.format }
     }
 
-    /// With transparent places.
+    /// An image with transparent pixels.
     private var holed: DecodedImage {
         var image = image
         image.pixels = image.pixels.reinterpreted(as: .straight)

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What happens at the same time.
+/// Concurrent calls.
 @Suite(.timeLimit(.minutes(10)))
 struct ImageCacheOrderTests {
     private let clock = ManualClock()
@@ -14,7 +14,7 @@ struct ImageCacheOrderTests {
 
     private func image(_ level: UInt8) -> DecodedImage { .gray(side: 1, level: level) }
 
-    /// A cache over a disk that holds level 1 and whose reads wait for the clock.
+    /// Returns a cache over a disk with level 1 whose reads wait for the clock.
     private func slowReads(on executor: ManualExecutor? = nil) -> (ImageCacheParts, ImageCache) {
         let disk = FakeDataCache(afterRead: { [clock] _ in try? await clock.sleep(for: .seconds(1)) })
         disk.entries.change { $0[key] = CachedData(level(1)) }
@@ -22,7 +22,7 @@ struct ImageCacheOrderTests {
         return (parts, parts.cache { $0.taskExecutor = executor })
     }
 
-    /// A cache over a disk whose first store waits for the clock.
+    /// Returns a cache over a disk whose first store waits for the clock.
     private func slowStores(on executor: ManualExecutor? = nil) -> (ImageCacheParts, ImageCache) {
         let disk = FakeDataCache(beforeStore: { [clock] number in
             if number == 1 { try await clock.sleep(for: .seconds(1)) }

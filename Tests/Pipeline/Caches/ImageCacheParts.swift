@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// What image caches under test are made of.
+/// The parts of image caches under test.
 struct ImageCacheParts: Sendable {
     let memory = DictionaryMemoryCache()
     let disk: FakeDataCache
@@ -22,6 +22,6 @@ struct ImageCacheParts: Sendable {
         return ImageCache(configuration)
     }
 
-    /// The bytes of an original on disk.
+    /// Returns the bytes of an original on disk.
     func stored(_ key: String) -> Data? { disk.entries.value[ImageCache.imageKey(key)]?.data }
 }

@@ -30,7 +30,7 @@ struct ImageCacheTests {
         let path = try #require(files.path(for: key))
         let name = key.fileName
         #expect(name == ImageKey(ResourceKey("a"), variant: "p").fileName)
-        // Of folders a part of the name may be made.
+        // A part of the name may become a directory.
         #expect(name.hasSuffix(path.deletingPathExtension().lastPathComponent) && path.pathExtension == "img")
 
         try await cache.store(image(7), forKey: "a", processorIdentifier: "p")
@@ -93,7 +93,7 @@ struct ImageCacheTests {
 
         await #expect(throws: DataCacheError(.noSpace, "full")) { try await cache.store(image(2), forKey: "a") }
         #expect(failures.value.isEmpty)
-        // What is no longer right is not found again.
+        // An entry that is no longer valid is not found again.
         #expect(parts.stored("a") == nil)
         #expect(cache.imageInMemory(forKey: "a")?.level == 2)
 
@@ -162,7 +162,7 @@ struct ImageCacheTests {
     @Test func `memory or disk cache may be absent`() async throws {
         let onDisk = parts.cache { $0.memoryCache = nil }
         onDisk.startStoring(image(7), forKey: "a")
-        // Not flushed: a read sees what was asked for before it.
+        // Not flushed, because a read sees earlier requests.
         #expect(try await onDisk.image(forKey: "a")?.cacheType == .disk)
         #expect(await onDisk.cachedType(forKey: "a") == .disk)
 

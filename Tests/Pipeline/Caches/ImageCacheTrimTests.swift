@@ -7,7 +7,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// An image cache tells what its disk cache removes by itself.
+/// An image cache reports what its disk cache removes in the background.
 @Suite(.timeLimit(.minutes(2)))
 struct ImageCacheTrimTests {
     /// A disk cache on a directory.
@@ -69,7 +69,7 @@ struct ImageCacheTrimTests {
     func `a requested clean is reported once`(storage: Storage) async throws {
         let cache = cache(on: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
         try await store(0..<2, in: cache)
-        // The look that follows the first store must not find them expired.
+        // The check after the first store must not find them expired.
         await cache.flush()
         parts.clock.advance(by: .seconds(100))
 

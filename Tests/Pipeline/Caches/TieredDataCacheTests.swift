@@ -16,7 +16,7 @@ struct TieredDataCacheTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Memory over files, with a quarter and three quarters of the room.
+    /// Memory over files, with a quarter and three quarters of the size.
     @Test(arguments: DataCacheConformance.checks)
     func conforms(to check: DataCacheConformance.Check) async throws {
         try await check { [directory] options in
@@ -40,7 +40,7 @@ struct TieredDataCacheTests {
         TieredDataCache([DataCacheTier(self.upper, writes: upper), DataCacheTier(self.lower, writes: lower)])
     }
 
-    /// Tiers of which the lower reads slowly: until the clock has gone on. `during` happens in between.
+    /// Tiers whose lower one reads only after the clock has advanced. `during` runs in between.
     private func promotion(
         of entry: CachedData, _ during: (TieredDataCache) async throws -> Void
     ) async throws -> CachedData? {
@@ -115,7 +115,7 @@ struct TieredDataCacheTests {
     }
 
     @Test func `an unchanged entry is promoted`() async throws {
-        // Else the tests above would prove nothing.
+        // Without this the tests above would prove nothing.
         _ = try await promotion(of: entry("old")) { _ in }
         #expect(upper.entries.value[key] == entry("old"))
     }
@@ -247,7 +247,7 @@ struct TieredDataCacheTests {
         #expect(await tiers().count == 2)
     }
 
-    /// How a store fails.
+    /// Returns the error code of a store.
     private func code(of cache: TieredDataCache) async throws -> DataCacheError.Code? {
         do {
             try await cache.store(entry("much newer"), for: key)

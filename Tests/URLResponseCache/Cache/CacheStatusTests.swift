@@ -64,7 +64,7 @@ struct CacheStatusTests {
             #expect(try await !bench.load(unreadable, body: "012").isStored)
         }
         #expect(try await bench.load(Self.life, body: "0123456789").isStored)
-        // Nobody knows what a hook will say.
+        // The result of a hook is unknown before it is called.
         #expect(try await !Bench(willStore: { stored, _ in stored }).load(Self.life).isStored)
     }
 }

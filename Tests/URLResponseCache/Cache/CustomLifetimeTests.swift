@@ -8,7 +8,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// A time to live of the app's own: after it a response is gone, whatever its headers say.
+/// The app's time to live. After it a response is removed, whatever its headers contain.
 @Suite(.timeLimit(.minutes(10)))
 struct CustomLifetimeTests {
     private static let long: HTTPFields = [
@@ -50,7 +50,7 @@ struct CustomLifetimeTests {
         #expect(await cache.response(for: plain) == nil)
         #expect(await !cache.hasResponse(for: plain))
         #expect(cache.memoryUsage == 0)
-        // The server cannot be reached: nothing stands in.
+        // The server is unreachable, and no stale response is used.
         for fields in [[:], ["Cache-Control": "max-stale"], ["Cache-Control": "stale-if-error=100000"]] as [HTTPFields]
         {
             await #expect(throws: HTTPTransportError.self) {
@@ -86,7 +86,7 @@ struct CustomLifetimeTests {
     ) async throws {
         let bench = bench(role)
         try await bench.load(Self.brief, body: "first")
-        // The response is there when the request begins, and gone when the server fails.
+        // The response is present when the request begins, and has expired when the server fails.
         bench.advance(599)
         bench.server.respond { [clock = bench.clock] request in
             clock.advance(by: .seconds(1))
@@ -96,7 +96,7 @@ struct CustomLifetimeTests {
         #expect(try await bench.send(["Cache-Control": "max-age=1, stale-if-error=100000"]).body == "trouble")
     }
 
-    /// The rows: what the response says, whether the rule extends it, and how long it is fresh.
+    /// Each row: the response's fields, whether the rule extends freshness, and the freshness lifetime.
     @Test(
         arguments: Roles.all,
         [
@@ -191,10 +191,10 @@ struct CustomLifetimeTests {
         try await bench.load(part, status: 206, body: "0123", for: ["Range": "bytes=0-3"], url: other)
         bench.advance(600)
 
-        // The server confirms the tag of a variant that is gone; it is then asked for all of it.
+        // The server confirms the tag of a variant that has been removed, and then receives a full request.
         bench.server.respond(304, ["ETag": "\"v\""], body: "")
         #expect(try await bench.load(varying, body: "second", for: ["Accept": "b"]).body == "second")
-        // The later part does not grow by the bytes of the earlier.
+        // The later part is not extended by the bytes of the earlier one.
         let rest = HTTPFields(Self.long.fields + [.init("Content-Range", "bytes 4-7/8")])
         try await bench.load(rest, status: 206, body: "4567", for: ["Range": "bytes=4-7"], url: other)
         bench.server.respond(200, Self.long, body: "whole")

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// What the policies tell other caches, and what they leave in the store.
+/// The directives that the policies send to other caches, and their effect on the store.
 @Suite(.timeLimit(.minutes(10)))
 struct PolicyTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
@@ -54,7 +54,7 @@ struct PolicyTests {
             bench.server.requests.last?.fields == ["If-None-Match": "\"v\"", "Cache-Control": "max-age=0"])
     }
 
-    /// RFC 8246. The rows: the response's terms, those of the request, and whether the server is asked.
+    /// RFC 8246. Each row: the directives of the response and of the request, and whether a request is sent.
     @Test(
         arguments: Roles.all,
         [
@@ -62,7 +62,7 @@ struct PolicyTests {
             // Stale, or never fresh.
             ("max-age=5, immutable", [:], true), ("immutable", [:], true),
             ("max-age=60, immutable, no-cache", [:], true),
-            // A forced reload, and other demands.
+            // A forced reload and other requirements.
             ("max-age=60, immutable", ["Cache-Control": "no-cache"], true),
             ("max-age=60, immutable", ["Pragma": "no-cache"], true),
             ("max-age=60, immutable", ["Cache-Control": "max-age=0"], true),
@@ -189,7 +189,7 @@ struct PolicyTests {
 
         #expect(own.status == 304 && bench.server.requests.last?.fields == ["If-None-Match": "\"v\""])
         #expect(try await bench.send().isHit)
-        // Another content has taken the place of what is stored.
+        // Different content has replaced the stored response.
         bench.server.respond(304, ["ETag": "\"w\""], body: "")
         try await bench.send(["If-None-Match": "\"w\""], policy: .reloadIgnoringLocalCacheData)
         #expect(try await bench.find()?.body == nil)
@@ -204,7 +204,7 @@ struct PolicyTests {
         #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
     }
 
-    /// The rows: policy, and what comes of a stale answer in the store for a request that may not store.
+    /// Each row: the policy, and the outcome for a request with no-store when a stale response is stored.
     @Test(
         arguments: Roles.all,
         [

@@ -4,7 +4,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// What an answer says of itself in `caching`: its source, and whether others may keep it.
+/// The `caching` property of a response: its source, and whether others may store it.
 @Suite(.timeLimit(.minutes(10)))
 struct StorageDecisionTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
@@ -62,7 +62,7 @@ struct StorageDecisionTests {
     ) async throws {
         let expected = row.forbidden.contains(role) ? ResponseStoragePolicy.notAllowed : .allowed
         #expect(try await Bench(role).load(row.received, for: row.request).policy == expected)
-        // And so it is for what the cache has no part in.
+        // The same applies to responses that the cache does not handle.
         var request = row.request
         request["Range"] = "lines=1-2"
         #expect(try await Bench(role).load(row.received, for: request).policy == expected)

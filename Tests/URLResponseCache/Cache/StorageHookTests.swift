@@ -5,12 +5,12 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// The hook that sees an answer before it is stored.
+/// The hook that receives a response before it is stored.
 @Suite(.timeLimit(.minutes(10)))
 struct StorageHookTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
 
-    /// A cache whose hook changes what is stored.
+    /// Returns a cache whose hook changes the stored response.
     private func bench(
         _ role: CacheRole = .private, _ change: @escaping @Sendable (inout StoredResponse) -> Void
     ) -> Bench {
@@ -40,7 +40,7 @@ struct StorageHookTests {
         #expect(second.isHit && second.body == "changed" && second.fields["X"] == "1")
         #expect(second.fields["Content-Length"] == "7")
         #expect(await bench.stored()?.userInfo == ["when": "now"])
-        // Notes outlive a confirmation.
+        // Metadata survives validation.
         bench.advance(61)
         try await bench.load(Self.life, status: 304, body: "")
         #expect(await bench.stored()?.userInfo == ["when": "now"])
@@ -70,7 +70,7 @@ struct StorageHookTests {
         try await bench.load(Self.life, body: "first", for: ["X": "1"])
         bench.advance(61)
         try await bench.load(Self.life, body: "second", for: ["X": "2"])
-        // Not for what is not stored anyway.
+        // Responses that are not stored do not call the hook.
         try await bench.load(["Cache-Control": "no-store"], for: ["Cache-Control": "no-cache"])
 
         #expect(seen.withLock { $0 } == ["1 first", "2 second"])
@@ -121,7 +121,7 @@ struct StorageHookTests {
         #expect(try await !bench.load([:], for: ["Accept": "b"]).isHit)
     }
 
-    /// Bytes of a part have their place in the whole, so they are kept as they are or not at all.
+    /// Bytes of a part have fixed positions in the whole, so a part is stored unchanged or not at all.
     @Test(arguments: [true, false]) func `a partial response can be refused and is not changed`(refuses: Bool)
         async throws
     {
@@ -135,7 +135,7 @@ struct StorageHookTests {
             body: "0123", for: ["Range": "bytes=0-3"])
         #expect(await bench.stored() == nil)
 
-        // A beginning is a part.
+        // An incomplete response is a part.
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "9"], body: "0123")
         #expect(await bench.stored() == nil)
     }
@@ -150,7 +150,7 @@ struct StorageHookTests {
         #expect(await bench.stored()?.userInfo == ["part": "2"])
     }
 
-    /// RFC 9111 section 4: the older answer is not the most recent any more.
+    /// RFC 9111 section 4: the older response is no longer the most recent.
     @Test func `a newer response that is refused removes the older one`() async throws {
         let bench = Bench(willStore: { stored, _ in stored.body == "old".data ? stored : nil })
         try await bench.load(["Cache-Control": "max-age=60"], body: "old")

@@ -7,7 +7,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The rows of `URLCache`: capacities, look-up, removal.
+/// The behavior of `URLCache`: capacities, lookup, removal.
 @Suite(.timeLimit(.minutes(10)))
 struct URLResponseCacheTests {
     private let server = ScriptedTransport()
@@ -67,7 +67,7 @@ struct URLResponseCacheTests {
 
         #expect(try await CollectedResponse(transport.send(HTTPRequest(url: Bench.url))).source == .fresh)
         #expect(await cache.diskUsage == 0)
-        // It takes the place of what was there for both.
+        // It replaces the entry of both.
         #expect(await store("b", in: cache))
         #expect(
             await cache.store(
@@ -88,7 +88,7 @@ struct URLResponseCacheTests {
         #expect(found.body == "one".data && found.userInfo == ["k": "v"] && found.head.status == 200)
         #expect(found.responseTime == start)
         #expect(await cache.response(for: HTTPRequest(url: url("b"))) == nil)
-        // And a transport serves it.
+        // A transport serves it.
         let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
         let received = try await CollectedResponse(
             transport.send(HTTPRequest(url: url("a"), cachePolicy: .returnCacheDataDontLoad)))
@@ -102,7 +102,7 @@ struct URLResponseCacheTests {
             (["Vary": "*"], [:], .neither), ([:], ["Cache-Control": "no-store"], .neither),
             (["Cache-Control": "max-age=60"], ["Authorization": "x"], .privateOnly),
             (["Content-Length": "4"], [:], .both),
-            // A body that is not the whole of what its head declares.
+            // A body shorter than its head declares.
             (["Content-Length": "5"], [:], .neither), (["Content-Length": "3"], [:], .neither),
         ] as [(HTTPFields, HTTPFields, Roles)])
     func `an app cannot store responses that HTTP forbids to store`(

@@ -8,7 +8,7 @@ import Testing
 /// RFC 9111 section 4, as a pure function: every outcome, without any I/O.
 @Suite struct CacheDecisionTests {
     struct Row: Sendable {
-        /// The `Cache-Control` of the stored answer; nil when none is stored.
+        /// The `Cache-Control` of the stored response, or nil if none is stored.
         var stored: String?
         var extra: HTTPFields = [:]
         var request: HTTPRequest

@@ -11,7 +11,7 @@ import Testing
         var status: Int
         var fields: HTTPFields
         var request: HTTPRequest
-        /// Whether something is stored; it has the tag "v".
+        /// Whether a response with the tag "v" is stored.
         var isStored: Bool
         var expected: String
 
@@ -46,7 +46,7 @@ import Testing
             Row(304, ["Cache-Control": "no-store"], over: true, "freshen, drop"),
             Row(304, [:], for: ["Cache-Control": "no-store"], over: true, "confirm"),
             Row(304, [:], for: ["If-None-Match": "\"v\""], over: true, "freshen"),
-            // Whose of the two tags it is about is not said.
+            // It does not state to which of the two tags it refers.
             Row(304, [:], for: ["If-None-Match": "\"w\""], over: true, "drop"),
             Row(304, ["ETag": "\"v\""], for: ["If-None-Match": "\"w\""], over: true, "freshen"),
             Row(200, [:], method: .head, "keep"), Row(200, [:], method: .head, over: true, "freshen"),

@@ -17,7 +17,7 @@ struct AgeTests {
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "007"], after: 52, .both),
             FreshnessRow(["Expires": date(60), "Date": date(0), "Age": "30"], after: 30, .neither),
             FreshnessRow(["Last-Modified": date(-1_000), "Age": "50"], after: 50, .neither),
-            // The first of several; what cannot be read is no age.
+            // The first of several values. An invalid value is not an age.
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "30, 0"], after: 30, .neither),
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "30", "age": "0"], after: 30, .neither),
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "0, 60"], after: 59, .both),
@@ -26,13 +26,13 @@ struct AgeTests {
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "30.5"], after: 59, .both),
             FreshnessRow(["Cache-Control": "max-age=60", "Age": ""], after: 59, .both),
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "99999999999999999999"], after: 0, .neither),
-            // The age by the server's date, when that is more.
+            // The age by the server's date, if greater.
             FreshnessRow(["Cache-Control": "max-age=90", "Date": date(-30)], after: 59, .both),
             FreshnessRow(["Cache-Control": "max-age=90", "Date": date(-30)], after: 60, .neither),
             FreshnessRow(["Cache-Control": "max-age=90", "Date": date(-30), "Age": "10"], after: 60, .neither),
             FreshnessRow(["Cache-Control": "max-age=90", "Date": date(-30), "Age": "50"], after: 39, .both),
             FreshnessRow(["Cache-Control": "max-age=90", "Date": date(-30), "Age": "50"], after: 40, .neither),
-            // A server whose clock is ahead is not from the future.
+            // A Date in the future counts as the current time.
             FreshnessRow(["Cache-Control": "max-age=60", "Date": date(30)], after: 59, .both),
             FreshnessRow(["Cache-Control": "max-age=60", "Date": date(30)], after: 60, .neither),
             FreshnessRow(["Cache-Control": "max-age=60", "Date": "nonsense"], after: 59, .both),

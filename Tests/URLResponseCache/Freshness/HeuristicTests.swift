@@ -22,7 +22,7 @@ struct HeuristicTests {
             FreshnessRow(["Last-Modified": date(-1_000), "last-modified": date(-1_000)], after: 0, .neither),
             FreshnessRow(["Last-Modified": date(-100_000_000)], after: 7 * 86_400 - 1, .both),
             FreshnessRow(["Last-Modified": date(-100_000_000)], after: 7 * 86_400, .neither),
-            // Whoever names a lifetime leaves nothing to guess.
+            // An explicit lifetime precludes heuristics.
             FreshnessRow(["Last-Modified": date(-1_000), "Cache-Control": "max-age=0"], after: 0, .neither),
             FreshnessRow(["Last-Modified": date(-1_000), "Cache-Control": "max-age=x"], after: 0, .neither),
             FreshnessRow(["Last-Modified": date(-1_000), "Expires": date(10)], after: 11, .neither),

@@ -37,7 +37,7 @@ struct ResponseDirectiveTests {
 
     struct Limit: Sendable {
         var control: String
-        /// The names that later answers have, in a private and in a shared cache.
+        /// The field names of later responses, in a private and in a shared cache.
         var inPrivate: [String]
         var inShared: [String]
     }

@@ -9,7 +9,7 @@ struct StalenessTests {
     struct Row: Sendable {
         var response: String
         var request: HTTPFields = [:]
-        /// The server's status; nil when it cannot be reached.
+        /// The server's status, or nil if it is unreachable.
         var status: Int?
         var after: Int
         var served: Roles
@@ -47,11 +47,11 @@ struct StalenessTests {
             Row("max-age=60, s-maxage=60, stale-if-error=30", status: 503, after: 70, .privateOnly),
             Row("max-age=60, stale-if-error=30", for: "no-cache", status: 503, after: 1, .neither),
             Row("max-age=60, stale-if-error=30", for: "max-age=5", status: 503, after: 70, .neither),
-            // The request's own wish.
+            // The directives of the request.
             Row("max-age=60", for: "stale-if-error=30", status: 503, after: 90, .both),
             Row("max-age=60", for: "stale-if-error=30", status: 503, after: 91, .neither),
             Row("max-age=60, must-revalidate", for: "stale-if-error=30", status: 503, after: 70, .neither),
-            // Without a wish, a server that answers has its say; one that is not reached cannot.
+            // Without a directive the status of a reachable server counts. An unreachable server has none.
             Row("max-age=60", status: 503, after: 61, .neither),
             Row("max-age=60", status: nil, after: 100_000, .both),
             Row("max-age=60, must-revalidate", status: nil, after: 61, .neither),
@@ -133,7 +133,8 @@ struct StalenessTests {
         #expect(try await bench.send(["Cache-Control": "stale-if-error=5"]).source == .stale)
     }
 
-    /// RFC 9111 section 5.2.2.2. The rows: the response's terms, those of the request, the reason to ask.
+    /// RFC 9111 section 5.2.2.2. Each row: the directives of the response and of the request, and the reason for
+    /// validation.
     @Test(
         arguments: Roles.all,
         [
@@ -165,7 +166,7 @@ struct StalenessTests {
 
                 #expect(received.status == 504 && received.body.isEmpty)
                 #expect(received.fields == ["Content-Length": "0", "Cache-Status": "alcedo; fwd=\(row.reason)"])
-                // What is stored stays.
+                // The stored response is kept.
                 #expect(await bench.stored()?.head.fields["X"] == "stored")
             }
         }
@@ -173,13 +174,13 @@ struct StalenessTests {
 
     @Test(arguments: Roles.all) func `rules that require a response change nothing else`(role: CacheRole) async throws {
         let bench = Bench(role) { $0.respondsWhenDisconnected = true }
-        // With nothing stored.
+        // Nothing is stored.
         await #expect(throws: HTTPTransportError.self) { try await bench.send() }
         await #expect(throws: HTTPTransportError.self) { try await bench.send(policy: .returnCacheDataDontLoad) }
         try await bench.load(["Cache-Control": "max-age=1"])
         bench.advance(5)
         #expect(try await bench.send().source == .stale)
-        // No failure of the network, and a request that changes something.
+        // An error other than a network failure, and an unsafe method.
         bench.server.respond { _ in throw HTTPTransportError(.invalidResponse, "as told") }
         await #expect(throws: HTTPTransportError.self) { try await bench.send(["Cache-Control": "no-cache"]) }
         bench.server.respond { _ in throw CancellationError() }
@@ -224,7 +225,7 @@ struct StalenessTests {
         await #expect(throws: CancellationError.self) { try await bench.send() }
     }
 
-    /// RFC 9111 section 4.2.1: what had expired before it was sent has been stale since then.
+    /// RFC 9111 section 4.2.1: a response that had expired before it was sent has been stale since then.
     @Test(
         arguments: [
             ("stale-while-revalidate=30", [:], false), ("stale-while-revalidate=130", [:], true),

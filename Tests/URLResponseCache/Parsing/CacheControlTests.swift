@@ -31,7 +31,7 @@ import Testing
         ("no-store", true), ("NO-Store", true), ("max-age=5,no-store", true), ("no-store=1", true),
         ("no-store=\"x\"", true), ("x=\"a, b\" , no-store", true), ("no-store ;x", false), ("x=\"no-store\"", false),
         ("x=\"a\\\", no-store\"", false), ("no-storee", false), ("no -store", false),
-        // A quotation that does not end may hide anything.
+        // An unterminated quoted string may hide any directive.
         ("max-age=5, x=\"no", true), ("x=\"\\", true), ("x=\"\\\"", true), ("a\"b, no-store, c\"d", true),
     ])
     func `directives that forbid storing are recognized`(line: String, expected: Bool) {
@@ -62,7 +62,7 @@ import Testing
         #expect(control.contains("no-cache") && control.contains("private") && !control.contains("b"))
         #expect(
             CacheControl(["Cache-Control": "max-age=5", "CACHE-CONTROL": "max-age=6"]).seconds("max-age") == .invalid)
-        // A quotation does not go on in the next line.
+        // A quoted string does not continue on the next line.
         #expect(CacheControl(["Cache-Control": "x=\"a", "cache-control": "b\""]).forbidsStoring)
     }
 

@@ -10,7 +10,7 @@ import Testing
         ("\"a\"", true), ("W/\"a\"", true), ("\"\"", true), ("\"a,b\"", true), ("\"a\\\"", true), ("\"é\"", true),
         ("\"", false), ("", false), ("W/", false), ("\"a\"b\"", false), ("\"a\", \"b\"", false), ("\"a b\"", false),
         ("\"a", false), ("a\"", false), ("\"a\u{7F}\"", false), ("w/\"a\"", false),
-        // Not by the grammar, but sent.
+        // Invalid by the grammar, but sent by servers.
         ("a", true), ("W/a", true), ("*", false), ("a,b", false),
     ])
     func `an entity tag is one quoted string as a rule`(text: String, isTag: Bool) {

@@ -33,7 +33,7 @@ import Testing
         #expect(HTTPDate.parse(text, now: Self.example) == nil)
     }
 
-    /// Seen from 1994 and from 2023.
+    /// Relative to 1994 and to 2023.
     @Test(arguments: [
         ("94", 1994, 1994), ("44", 2044, 2044), ("45", 1945, 2045), ("00", 2000, 2000), ("99", 1999, 1999),
         ("73", 1973, 2073), ("74", 1974, 1974), ("23", 2023, 2023),

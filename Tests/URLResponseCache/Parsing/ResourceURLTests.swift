@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// RFC 9110 section 4.2.3, RFC 3986 section 6.2.2, and what a key holds.
+/// RFC 9110 section 4.2.3, RFC 3986 section 6.2.2, and the contents of a key.
 @Suite struct ResourceURLTests {
     @Test(arguments: [
         ("HTTP://Example.TEST/a.png#b", "http://example.test/a.png"), ("http://h:80", "http://h/"),
@@ -22,7 +22,7 @@ import Testing
         ("http://h/a/b/.", "http://h/a/b/"), ("http://h/../a", "http://h/a"), ("http://h/..", "http://h/"),
         ("http://h/a//../b", "http://h/a/b"), ("http://h/a//b", "http://h/a//b"),
         ("http://h/.a/..b/...", "http://h/.a/..b/..."), ("http://h/a?b=/../c/./", "http://h/a?b=/../c/./"),
-        // Escaped dot segments are sent as they are, and dots elsewhere mean the same with and without escapes.
+        // Escaped dot segments are sent unchanged, and dots elsewhere are equivalent with and without escapes.
         ("http://h/a/%2E%2e/b", "http://h/a/%2E%2E/b"), ("http://h/a/.%2e/b", "http://h/a/.%2E/b"),
         ("http://h/a/%2e/b", "http://h/a/%2E/b"), ("http://h/%2e%2e", "http://h/%2E%2E"),
         ("http://h/a/%2e%2e/../b", "http://h/a/b"), ("http://h/a%2epng", "http://h/a.png"),
@@ -54,7 +54,7 @@ import Testing
         #expect(try await bench.send(url: url).body == "two")
     }
 
-    /// RFC 9111 section 4.4: a change is one for every spelling.
+    /// RFC 9111 section 4.4: a change applies to every equivalent URL.
     @Test(arguments: [
         ("/~me/a", "/%7Eme/a"), ("/%7Eme", "/~me"), ("/a%2fb", "/a%2Fb"), ("/y", "/./y"), ("/y", "/z/../y"),
     ])

@@ -4,7 +4,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// RFC 9111 sections 3.3 and 3.4: parts that ended early, and what becomes of several parts.
+/// RFC 9111 sections 3.3 and 3.4: truncated parts, and the combination of several parts.
 @Suite(.timeLimit(.minutes(10)))
 struct CombinedPartTests {
     /// Loads a part of the ten digits.
@@ -62,7 +62,8 @@ struct CombinedPartTests {
         #expect(response.status == 200 && response.body == "0123456789")
     }
 
-    /// The server names six bytes and sends five: the bytes count from the first one, and the last one is missing.
+    /// The server declares six bytes and sends five: the received bytes begin with the first, and the last one is
+    /// missing.
     @Test(
         arguments: Roles.all,
         [("bytes=6-8", "234"), ("bytes=4-4", "0"), ("bytes=-5", nil), ("bytes=-1", nil), ("bytes=6-", nil)]
@@ -70,8 +71,8 @@ struct CombinedPartTests {
     func `a part shorter than its range has only the received bytes`(
         role: CacheRole, row: (range: String, body: String?)
     ) async throws {
-        // Whoever named the last byte did not ask for the end; a body without a length may have been cut.
-        // With a strong validator the end can be added.
+        // A range with a last byte does not request the end, and a body without a length may have been truncated. With
+        // a strong validator the end can be appended.
         for (range, length, place, tag) in [
             ("bytes=4-9", "5", "4-9/10", nil), ("bytes=-5", nil, "4-9/10", nil), ("bytes=-5", "6", "4-9/10", nil),
             ("bytes=-5", "5", "4-9/11", nil), ("bytes=-5", "5", "4-9/*", nil), ("bytes=-5", "5", "4-9/10", "\"v\""),
@@ -90,7 +91,7 @@ struct CombinedPartTests {
         }
     }
 
-    /// The same in response to a request for the end, in a message that is complete: the content ends with it.
+    /// The same in response to a request for the end, in a complete message: the content ends with it.
     @Test(
         arguments: Roles.all,
         [
@@ -132,7 +133,7 @@ struct CombinedPartTests {
         }
     }
 
-    /// Section 3.4: the stored fields are updated as section 3.2 has it.
+    /// Section 3.4: the stored fields are updated according to section 3.2.
     @Test(arguments: Roles.all, [true, false])
     func `a combined part has the fields of both messages, the newer taking precedence`(
         role: CacheRole, isInOrder: Bool
@@ -159,7 +160,7 @@ struct CombinedPartTests {
     ) async throws {
         let bench = Bench(role)
         try await load(0...3, ["Cache-Control": "no-cache", "ETag": "\"v\""], in: bench)
-        // On its own the second part would be fresh by heuristics.
+        // Alone, the second part would be fresh by heuristics.
         try await load(4...9, ["ETag": "\"v\"", "Last-Modified": date(-10_000), "Date": date(0)], in: bench)
 
         let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "")

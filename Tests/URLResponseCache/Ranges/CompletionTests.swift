@@ -4,12 +4,12 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// RFC 9111 section 3.3: the rest of a content whose beginning is stored.
+/// RFC 9111 section 3.3: completing incomplete stored responses.
 @Suite(.timeLimit(.minutes(10)))
 struct CompletionTests {
     private static let head: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "10"]
 
-    /// Loads what ends in the middle.
+    /// Loads a response that is truncated in the middle.
     private func loadCut(_ fields: HTTPFields = head, _ body: String = "0123", in bench: Bench) async throws {
         bench.server.respond {
             HTTPResponse(
@@ -36,7 +36,7 @@ struct CompletionTests {
         #expect(again.isHit && again.body == "0123456789" && again.fields["Content-Length"] == "10")
     }
 
-    /// RFC 9111 section 5.1: the whole is as old as a cache on the way says of its rest.
+    /// RFC 9111 section 5.1: the whole has the age that an intermediate cache reports for the rest.
     @Test(arguments: Roles.all, ["7", nil]) func `the age of the rest becomes the age of the whole`(
         role: CacheRole, age: String?
     ) async throws {
@@ -91,7 +91,7 @@ struct CompletionTests {
             ["Cache-Control": "max-age=60", "Content-Length": "10"],
             ["Cache-Control": "max-age=60", "ETag": "W/\"v\"", "Content-Length": "10"],
             ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "10", "Content-Encoding": "gzip"],
-            // A date that is too young to be strong, and one beside a tag that is not.
+            // A date that is too recent to be strong, and one beside a weak tag.
             ["Cache-Control": "max-age=60", "Last-Modified": date(-59), "Date": date(0), "Content-Length": "10"],
             [
                 "Cache-Control": "max-age=60", "ETag": "W/\"v\"", "Last-Modified": date(-60), "Date": date(0),
@@ -132,7 +132,7 @@ struct CompletionTests {
         arguments: Roles.all,
         [
             ["Last-Modified": date(-59), "Date": date(1)], ["Last-Modified": date(-60)], ["Date": date(0)],
-            // Made within a minute of the change.
+            // Sent within a minute of the modification.
             ["Last-Modified": date(-60), "Date": date(-1)],
             ["Last-Modified": date(-60), "Date": date(0), "ETag": "\"v\""],
         ] as [HTTPFields])
@@ -186,7 +186,7 @@ struct CompletionTests {
 
         #expect(try await bench.find()?.body == nil)
         #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
-        // Nor when the server cannot be reached.
+        // The same when the server is unreachable.
         await #expect(throws: HTTPTransportError.self) { try await bench.send() }
         #expect(try await bench.send(["Range": "bytes=0-3"]).body == "0123")
         await #expect(throws: HTTPTransportError.self) { try await bench.send(["Range": "bytes=0-4"]) }
@@ -222,7 +222,7 @@ struct CompletionTests {
         #expect(response.body == "0123456789")
     }
 
-    /// RFC 9110 section 15.4.5: who made no condition has no copy that a 304 could be about.
+    /// RFC 9110 section 15.4.5: without a condition there is no copy to which a 304 could refer.
     @Test(arguments: Roles.all, [304, 416]) func `an empty rest causes a new request for the whole`(
         role: CacheRole, status: Int
     ) async throws {

@@ -4,7 +4,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// RFC 9111 sections 3.3 and 3.4: answers that are parts.
+/// RFC 9111 sections 3.3 and 3.4: partial responses.
 @Suite(.timeLimit(.minutes(10)))
 struct PartTests {
     private static let whole = "0123456789"
@@ -110,7 +110,7 @@ struct PartTests {
             #expect(response?.status == 200)
             #expect(response?.fields["Content-Length"] == "10" && response?.fields["Content-Range"] == nil)
         }
-        // The newest part is there in any case, at its place.
+        // The newest part is stored at its position in any case.
         let last = try #require(row.parts.last)
         let range = try await bench.send(["Range": "bytes=\(last.lowerBound)-\(last.upperBound)"])
         #expect(range.isHit && range.body == String(Array(Self.whole)[last]))
@@ -128,7 +128,7 @@ struct PartTests {
         try await load(4...9, tag: row.second, in: bench)
 
         #expect(try await bench.find()?.body == nil)
-        // The newer one is what is stored.
+        // The newer one is stored.
         #expect(try await bench.send(["Range": "bytes=4-9"]).isHit)
     }
 

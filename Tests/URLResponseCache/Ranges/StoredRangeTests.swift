@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// RFC 9110 sections 13.1.5, 14.2, 15.3.7 and 15.5.17: ranges of what is stored whole.
+/// RFC 9110 sections 13.1.5, 14.2, 15.3.7 and 15.5.17: ranges of stored whole responses.
 @Suite(.timeLimit(.minutes(10)))
 struct StoredRangeTests {
     struct Row: Sendable {
@@ -54,7 +54,7 @@ struct StoredRangeTests {
             (["ETag": "\"v\""], "\"v\"", 206), (["ETag": "\"v\""], "\"w\"", 200), (["ETag": "\"v\""], "W/\"v\"", 200),
             (["ETag": "W/\"v\""], "W/\"v\"", 200), ([:], "\"v\"", 200),
             (["Last-Modified": date(-60), "Date": date(0)], date(-60), 206),
-            // Too young to be strong (RFC 9110 section 8.8.2.2).
+            // Too recent to be strong (RFC 9110 section 8.8.2.2).
             (["Last-Modified": date(-59), "Date": date(0)], date(-59), 200),
             (["Last-Modified": date(-60), "Date": date(0)], date(-61), 200),
             (["Last-Modified": date(-60), "Date": date(0)], date(-10), 200), (["ETag": "\"v\""], "nonsense here", 200),
@@ -80,7 +80,7 @@ struct StoredRangeTests {
 
         #expect(try await bench.send(["Range": "bytes=10-", "If-Range": "\"w\""]).status == 200)
         #expect(try await bench.send(["Range": "bytes=10-", "If-Range": "\"v\""]).status == 416)
-        // The caller's copy goes before its range (RFC 9110 section 13.2.2).
+        // The caller's condition takes precedence over its range (RFC 9110 section 13.2.2).
         #expect(try await bench.send(["Range": "bytes=0-1", "If-None-Match": "\"v\""]).status == 304)
     }
 

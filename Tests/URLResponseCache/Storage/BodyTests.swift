@@ -4,7 +4,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// RFC 9111 section 3.3: bodies that come whole, and others.
+/// RFC 9111 section 3.3: complete and incomplete bodies.
 @Suite(.timeLimit(.minutes(10)))
 struct BodyTests {
     private static let fresh: HTTPFields = ["Cache-Control": "max-age=60"]
@@ -26,7 +26,7 @@ struct BodyTests {
     @Test(
         arguments: [
             (0, [:]), (0, ["Content-Length": "0"]), (1_000, [:]), (1_000, ["Content-Length": "1000"]),
-            // The length of the coded body, which the transport has decoded.
+            // The length of the encoded body, which the transport has decoded.
             (10, ["Content-Length": "5", "Content-Encoding": "gzip"]),
         ] as [(Int, HTTPFields)])
     func `a body of the declared length is stored, up to the limit`(count: Int, length: HTTPFields) async throws {
@@ -54,7 +54,7 @@ struct BodyTests {
 
         #expect(error?.code == .connectionLost)
         #expect(pieces == ["one".data, "two".data])
-        // Who reads on makes it no better.
+        // Reading on does not change this.
         #expect(try await response.body.collect(limit: 100).isEmpty)
         #expect(await bench.stored() == nil)
     }
@@ -141,7 +141,7 @@ struct BodyTests {
         #expect((last.body == "first") == row.isKept)
     }
 
-    /// RFC 9111 section 4: of what is known of a resource, the most recent counts.
+    /// RFC 9111 section 4: the most recent response to a resource counts.
     @Test(
         arguments: Roles.all,
         [

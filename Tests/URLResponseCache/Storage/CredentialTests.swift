@@ -6,14 +6,14 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// RFC 9111 section 3.5 and the safety of shared caches: what was meant for one user does not reach another.
+/// RFC 9111 section 3.5 and the safety of shared caches: a response for one user does not reach another.
 @Suite(.timeLimit(.minutes(10)))
 struct CredentialTests {
     private static let users: [HTTPFields] = [
         ["Authorization": "one"], ["Authorization": "two"], ["Cookie": "user=one"], ["Cookie": "user=two"], [:],
     ]
 
-    /// Each user has an answer of its own, and asks three times, with a stale answer in between.
+    /// Each user has a different response and sends three requests, with a stale response in between.
     @Test(
         arguments: Roles.all,
         ["max-age=60", "private, max-age=60", "max-age=60, stale-while-revalidate=900", "max-age=60, immutable"])
@@ -31,7 +31,7 @@ struct CredentialTests {
             for (index, user) in Self.users.enumerated() {
                 let response = try await bench.send(user)
                 await bench.cache.finish()
-                // What was asked for without credentials is for everyone.
+                // The response to a request without credentials serves everyone.
                 #expect([["one", "two", "user=one", "user=two", "nobody"][index], "nobody"].contains(response.body))
                 if role != .private, response.body != "nobody" {
                     #expect(response.source == .new && !response.isStored && response.policy == .notAllowed)
@@ -82,7 +82,7 @@ struct CredentialTests {
         }
     }
 
-    /// RFC 9110 section 4.2.4: a URL with a password is no place to keep it.
+    /// RFC 9110 section 4.2.4: a URL with a password is not stored.
     @Test(arguments: ["max-age=60", "max-age=60, public"])
     func `credentials in a URL act like a field and are not stored`(control: String) async throws {
         let data = DataMemoryCache(sizeLimit: 1 << 20)
@@ -95,7 +95,7 @@ struct CredentialTests {
         #expect(!key.description.contains("secret"))
         #expect(key == ImageKey(HTTPRequest(url: url("")).resourceKey))
         #expect(try await bench.send(url: url("me:secret%21@")).isHit)
-        // me:secret!
+        // The credentials me:secret!
         let field = try await bench.send(["Authorization": "Basic bWU6c2VjcmV0IQ=="], url: url(""))
         #expect(field.isHit && field.body == "one")
         for other in ["", "you:secret%21@", "me:other@", "me@", ":secret%21@"] {

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// RFC 9111 sections 5.2.2.4 and 5.2.2.7, RFC 9110 section 7.6.1: fields that are named to be kept out.
+/// RFC 9111 sections 5.2.2.4 and 5.2.2.7, RFC 9110 section 7.6.1: fields that a directive excludes.
 @Suite(.timeLimit(.minutes(10)))
 struct LimitedFieldTests {
     @Test(
@@ -38,7 +38,7 @@ struct LimitedFieldTests {
 
         #expect(try await bench.load([:], body: "new").body == "new")
 
-        // For one user the directive means nothing.
+        // For a single user the directive has no effect.
         try await bench.load(["Cache-Control": "max-age=60, private=\"\(names)\""], for: ["Cache-Control": "no-cache"])
         #expect((await bench.stored() == nil) == role.isForMany)
     }

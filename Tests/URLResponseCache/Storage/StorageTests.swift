@@ -4,7 +4,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// RFC 9111 sections 3, 3.5, 5.2.1.5 and 5.2.2: what is stored, and what nobody may keep.
+/// RFC 9111 sections 3, 3.5, 5.2.1.5 and 5.2.2: which responses are stored and which must not be.
 @Suite(.timeLimit(.minutes(10)))
 struct StorageTests {
     struct Row: Sendable {
@@ -12,7 +12,7 @@ struct StorageTests {
         var status: Int
         var fields: HTTPFields
         var stored: Roles
-        /// For which roles the decision is that others must not keep it either.
+        /// The roles for which the decision is that others must not store the response either.
         var forbidden: Roles
 
         init(
@@ -37,7 +37,7 @@ struct StorageTests {
     @Test(
         arguments: Roles.all,
         [
-            // A reason is there: an explicit lifetime, a code of itself, or a word.
+            // Storable because of an explicit lifetime, a cacheable status, or a directive.
             Row("max-age=60", .both), Row([:], .both), Row("max-age=60", status: 302, .both),
             Row([:], status: 302, .neither), Row([:], status: 500, .neither), Row([:], status: 404, .both),
             Row(["Expires": date(60)], status: 302, .both), Row(["Expires": "0"], status: 302, .both),
@@ -47,7 +47,7 @@ struct StorageTests {
             Row("max-age=60", status: 201, .both), Row("max-age=60", status: 418, .both),
             Row("max-age=60", status: 503, .both), Row("must-revalidate", status: 302, .neither),
             Row("no-cache", .both), Row("max-age=0", .both),
-            // It is forbidden.
+            // Storing is forbidden.
             Row("no-store", .neither, forbidden: .both), Row("no-store, max-age=60", .neither, forbidden: .both),
             Row("No-Store=1", .neither, forbidden: .both), Row("public, no-store", .neither, forbidden: .both),
             Row(["Cache-Control": "max-age=60", "cache-control": "no-store"], .neither, forbidden: .both),
@@ -64,13 +64,13 @@ struct StorageTests {
             Row("must-understand, max-age=60", status: 599, .neither, forbidden: .both),
             Row("must-understand, max-age=60", status: 418, .neither, forbidden: .both),
             Row("must-understand, private, no-store, max-age=60", .privateOnly, forbidden: .sharedOnly),
-            // Nothing to choose it by later.
+            // There is nothing to select it by later.
             Row(["Cache-Control": "max-age=60", "Vary": "*"], .neither),
             Row(["Cache-Control": "max-age=60", "Vary": "Accept, *"], .neither),
             Row(["Cache-Control": "max-age=60", "Vary": "Accept", "vary": "*"], .neither),
             Row(["Cache-Control": "max-age=60", "Vary": "Accept;q=1"], .neither),
             Row(["Cache-Control": "max-age=60", "Vary": ""], .both),
-            // Parts that are none.
+            // Invalid parts.
             Row(["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/9"], .neither),
             Row(["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/4"], .neither),
             Row(["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/9"], status: 404, .neither),
@@ -84,7 +84,7 @@ struct StorageTests {
             Row(["Cache-Control": "max-age=60", "Content-Range": "x"], status: 206, .neither),
             Row(["Cache-Control": "max-age=60"], status: 416, .neither),
             Row(["Cache-Control": "max-age=60", "Content-Range": "bytes */9"], status: 416, .neither),
-            // Nobody knows what the bytes are (RFC 9112 sections 6.1 and 7).
+            // The form of the bytes is unknown (RFC 9112 sections 6.1 and 7).
             Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "x-foo"], .neither, forbidden: .both),
             Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "x-foo, chunked"], .neither, forbidden: .both),
             Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "chunked, X-Foo"], .neither, forbidden: .both),

@@ -34,21 +34,22 @@ struct TargetedTests {
             Row(["CDN-Cache-Control": "private, max-age=60"], after: 0, false),
             Row(["CDN-Cache-Control": "s-maxage=60, max-age=10"], after: 59, true),
             Row(["CDN-Cache-Control": "max-age=60", "Expires": "0"], after: 59, true),
-            // Neither Cache-Control nor Expires speaks beside one.
+            // Cache-Control and Expires have no effect beside one.
             Row(["CDN-Cache-Control": "public", "Expires": date(60)], after: 1, false),
             Row(["CDN-Cache-Control": "public", "Cache-Control": "max-age=60"], after: 1, false),
-            // The first of the list of targets, whatever their order in the head.
+            // The first of the target list applies, whatever the order in the head.
             Row(["CDN-Cache-Control": "max-age=10", "Example-CDN-Cache-Control": "max-age=60"], after: 59, true),
             Row(["Example-CDN-Cache-Control": "max-age=10", "CDN-Cache-Control": "max-age=60"], after: 11, false),
             Row(["Other-CDN-Cache-Control": "max-age=60"], after: 1, false),
-            // What is empty or no dictionary is not there.
+            // An empty or invalid dictionary is ignored.
             Row(["CDN-Cache-Control": "", "Cache-Control": "max-age=60"], after: 59, true),
             Row(["CDN-Cache-Control": "max-age=10,", "Cache-Control": "max-age=60"], after: 59, true),
             Row(["CDN-Cache-Control": "max-age = 10", "Cache-Control": "max-age=60"], after: 59, true),
             Row(["CDN-Cache-Control": "MAX-AGE=10", "Cache-Control": "max-age=60"], after: 59, true),
             Row(["CDN-Cache-Control": "no-store, x=\"", "Cache-Control": "max-age=60"], after: 59, true),
             Row(["Example-CDN-Cache-Control": "&", "CDN-Cache-Control": "max-age=60"], after: 59, true),
-            // Lines are one dictionary, parameters and unknown members mean nothing, the last of a key counts.
+            // Lines are one dictionary, parameters and unknown members are ignored, and the last value of a key
+            // applies.
             Row(["CDN-Cache-Control": "max-age=60", "cdn-cache-control": "must-revalidate"], after: 59, true),
             Row(["CDN-Cache-Control": "max-age=60;x=1, y=(a b), z=:AA==:"], after: 59, true),
             Row(["CDN-Cache-Control": "max-age=10, max-age=60"], after: 59, true),

@@ -17,11 +17,11 @@ struct VaryTests {
             (["Accept": "a", "Foo": "1"], ["Accept": "a"], false),
             (["Accept": "a", "Foo": "1"], ["Foo": "1", "Accept": "a"], true),
             (["Accept": "1", "Foo": "a"], ["Accept": "a", "Foo": "1"], false),
-            // Several lines are one list, and blanks around its commas mean nothing.
+            // Several lines are one list, and whitespace around commas is ignored.
             (["Accept": "a", "accept": "b"], ["Accept": "a, b"], true),
             (["Accept": "a,b"], ["Accept": " a ,\tb "], true), (["Accept": "a, b"], ["Accept": "b, a"], false),
             (["Accept": "a b"], ["Accept": "a  b"], false), (["Accept": "\"a,b\""], ["Accept": "\"a, b\""], false),
-            // Weighted lists: neither case nor order nor the spelling of a weight matters.
+            // Weighted lists: case, order and the form of a weight do not matter.
             (["Accept-Language": "de, en"], ["Accept-Language": "EN,de"], true),
             (["Accept-Language": "de;q=0.5, en"], ["Accept-Language": "en, de; q=0.50"], true),
             (["Accept-Language": "de;q=0.5, en"], ["Accept-Language": "de, en;q=0.5"], false),
@@ -78,7 +78,7 @@ struct VaryTests {
         #expect(bench.server.requests.count == 3)
     }
 
-    /// The histories found it: a server that changes by what it varies leaves copies of one content.
+    /// Found by the random histories: a server that changes the fields it varies by leaves copies of one response.
     @Test(arguments: Roles.all) func `a response that must not be stored leaves no copy behind`(role: CacheRole)
         async throws
     {
@@ -112,7 +112,7 @@ struct VaryTests {
         #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "young")
     }
 
-    /// Five different fields: the oldest is forgotten, and never a wrong answer is given.
+    /// Five different fields: the oldest is removed, and no wrong response is served.
     @Test(arguments: Roles.all) func `responses that vary by different fields each time are served correctly`(
         role: CacheRole
     ) async throws {
@@ -125,14 +125,14 @@ struct VaryTests {
 
         for index in 1..<5 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
         #expect(bench.server.requests.count == 5)
-        // The oldest is a miss, and so is a request that none was made for.
+        // The oldest is a miss, and so is a request without a matching variant.
         bench.server.respond(200, ["Cache-Control": "no-store"], body: "asked")
         #expect(try await bench.send(["F0": "x"]).body == "asked")
         for index in 1..<5 {
             bench.server.respond(200, ["Cache-Control": "no-store"], body: "asked")
             #expect(try await bench.send(["F\(index)": "y"]).body == "asked")
         }
-        // What may not be stored has left the answers to other requests where they are.
+        // A response that must not be stored has kept the responses to other requests.
         for index in 1..<5 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
     }
 

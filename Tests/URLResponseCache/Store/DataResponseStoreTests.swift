@@ -8,7 +8,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Answers as the entries of a data cache, alone and below a memory store.
+/// Responses as the entries of a data cache, alone and below a memory store.
 @Suite(.timeLimit(.minutes(10)))
 struct DataResponseStoreTests {
     private let data = DataMemoryCache(sizeLimit: 1 << 20)
@@ -127,7 +127,7 @@ struct DataResponseStoreTests {
         #expect(await store.entry(for: key("b")) == nil)
     }
 
-    /// RFC 9111 section 4.4: what a change made useless is not used, whatever becomes of its file.
+    /// RFC 9111 section 4.4: an invalidated response is not used, whatever happens to its file.
     @Test func `an entry that the lower tier fails to remove is no longer found`() async {
         let files = ReadOnlyCache(data)
         let store = DataResponseStore(files as any MeasurableDataCache)
@@ -140,7 +140,7 @@ struct DataResponseStoreTests {
         await store.remove(key("b"))
 
         for key in keys { #expect(await (store.entry(for: key) != nil) == (key == keys[3])) }
-        // What cannot be replaced, either.
+        // The same for an entry that cannot be replaced.
         await store.store(.response(response(at: 1)), for: key("c"))
         #expect(await store.entry(for: key("c")) == nil)
 

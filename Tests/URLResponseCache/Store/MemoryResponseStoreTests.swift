@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct MemoryResponseStoreTests {
-    /// Room for two answers of 1,000 bytes, not for three.
+    /// Space for two responses of 1,000 bytes, not for three.
     private let store = MemoryResponseStore(byteLimit: 4_000)
 
     @Test func `entries are found under their key and no other`() async {

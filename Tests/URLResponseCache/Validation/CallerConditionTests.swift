@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// RFC 9111 section 4.3.2, RFC 9110 sections 13.1.2 and 13.1.3: the caller has a copy of its own.
+/// RFC 9111 section 4.3.2, RFC 9110 sections 13.1.2 and 13.1.3: the caller has its own copy.
 @Suite(.timeLimit(.minutes(10)))
 struct CallerConditionTests {
     private static let then = date(-1_000)
@@ -25,10 +25,10 @@ struct CallerConditionTests {
             (["Last-Modified": then], ["If-Modified-Since": date(-1_001)], 200),
             (["Last-Modified": then], ["If-Modified-Since": "nonsense"], 200),
             (["Last-Modified": then], ["If-Modified-Since": then, "if-modified-since": then], 200),
-            // Without Last-Modified the date of the answer counts.
+            // Without Last-Modified the Date of the response counts.
             (["Date": date(-10)], ["If-Modified-Since": date(-10)], 304),
             (["Date": date(-10)], ["If-Modified-Since": date(-11)], 200),
-            // The tag goes before the date.
+            // The tag takes precedence over the date.
             (["ETag": "\"v\"", "Last-Modified": then], ["If-None-Match": "\"w\"", "If-Modified-Since": then], 200),
             (
                 ["ETag": "\"v\"", "Last-Modified": then],
@@ -52,7 +52,7 @@ struct CallerConditionTests {
         #expect(response.status == row.status)
         #expect(response.body == (row.status == 304 ? "" : "body"))
         #expect((response.fields["Content-Type"] == nil) == (row.status == 304))
-        // What a 304 has to say (RFC 9110 section 15.4.5).
+        // The fields of a 304 (RFC 9110 section 15.4.5).
         #expect(response.fields["ETag"] == row.stored["ETag"])
         for name in ["Cache-Control", "Vary", "Date", "Content-Location"] { #expect(response.fields[name] != nil) }
     }
@@ -75,23 +75,23 @@ struct CallerConditionTests {
 
     struct Row: Sendable {
         var name: String
-        /// The caller's tag, the server's answer, and its tag.
+        /// The caller's tag, the server's response, and its tag.
         var own: String
         var status: Int
         var tag: String?
-        /// What the caller gets, and what a later request without a condition gets without a question; nil for nothing.
+        /// The caller's response, and the stored response to a later request without a condition, or nil.
         var response: (status: Int, body: String)
         var later: String?
     }
 
-    /// The store has "v", stale.
+    /// The store has "v", which is stale.
     @Test(
         arguments: Roles.all,
         [
             Row(name: "same", own: "\"v\"", status: 304, tag: "\"v\"", response: (304, ""), later: "first"),
             Row(name: "same, told of none", own: "\"v\"", status: 304, tag: nil, response: (304, ""), later: "first"),
             Row(name: "store's", own: "\"w\"", status: 304, tag: "\"v\"", response: (200, "first"), later: "first"),
-            // The caller's copy is newer than the store's, which is of no use any more.
+            // The caller's copy is newer than the stored one, which is removed.
             Row(name: "caller's", own: "\"w\"", status: 304, tag: "\"w\"", response: (304, ""), later: nil),
             Row(name: "new", own: "\"w\"", status: 200, tag: "\"x\"", response: (200, "second"), later: "second"),
         ])
@@ -135,7 +135,7 @@ struct CallerConditionTests {
             (["ETag": "\"v\""], ["If-None-Match": "\"w\""], [:], false),
             (["ETag": "\"v\""], ["If-None-Match": "\"v\""], [:], true),
             (["Last-Modified": then], ["If-None-Match": "\"w\""], [:], false),
-            // What has no validator is meant when none is named (section 4.3.4).
+            // A response without a validator is meant when the 304 names none (section 4.3.4).
             ([:], ["If-Modified-Since": date(-5)], [:], true),
         ] as [(HTTPFields, HTTPFields, HTTPFields, Bool)])
     func `a 304 to the caller's condition does not validate different stored content`(
@@ -152,7 +152,7 @@ struct CallerConditionTests {
         #expect(try await bench.send().body == (row.isConfirmed ? "old" : "new"))
     }
 
-    /// RFC 9111 section 4.3.2: the question was about two copies, and the answer does not say about which.
+    /// RFC 9111 section 4.3.2: the request was about two copies, and the response does not state which.
     @Test(
         arguments: Roles.all,
         [

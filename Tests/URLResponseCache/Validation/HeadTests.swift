@@ -30,7 +30,7 @@ struct HeadTests {
     struct Row: Sendable {
         var status: Int
         var fields: HTTPFields
-        /// Whether the stored answer is made fresh by it; else it is stale from then on.
+        /// Whether it makes the stored response fresh; otherwise the stored response becomes stale.
         var isUpdate: Bool
 
         init(_ status: Int, _ fields: HTTPFields, _ isUpdate: Bool) {

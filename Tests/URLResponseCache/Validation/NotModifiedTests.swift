@@ -39,7 +39,7 @@ struct NotModifiedTests {
         }
     }
 
-    /// Section 5.1: a field that says how old it is would say that the server has not confirmed it.
+    /// Section 5.1: an Age field would indicate that the server has not validated it.
     @Test(arguments: Roles.all) func `a response that was just validated has no age`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\"", "Age": "5"])
@@ -69,7 +69,7 @@ struct NotModifiedTests {
         [
             (["ETag": "\"v\""], ["ETag": "\"v\""], true), (["ETag": "\"v\""], ["ETag": "\"w\""], false),
             (["ETag": "\"v\""], ["ETag": "W/\"v\""], true), (["ETag": "W/\"v\""], ["ETag": "W/\"v\""], true),
-            // A strong tag is not that of a weakly tagged answer.
+            // A strong tag does not match that of a weakly tagged response.
             (["ETag": "W/\"v\""], ["ETag": "\"v\""], false), (["ETag": "\"v\""], ["ETag": "x y"], false),
             (["ETag": "\"v\""], ["ETag": "\"v\"", "etag": "\"v\""], false), (["ETag": "\"v\""], [:], true),
             (["ETag": "\"v\"", "Last-Modified": then], ["ETag": "\"v\"", "Last-Modified": date(-5)], true),
@@ -90,7 +90,7 @@ struct NotModifiedTests {
 
         #expect(response.body == (row.isBelieved ? "first" : "second"))
         #expect(bench.server.requests.count == (row.isBelieved ? 2 : 3))
-        // The second question has no condition.
+        // The second request has no condition.
         if !row.isBelieved { #expect(bench.server.requests.last?.fields == HTTPFields()) }
     }
 
@@ -125,7 +125,7 @@ struct NotModifiedTests {
         #expect(try await bench.load([:], body: "other", for: ["Accept": "b"]).body == "other")
     }
 
-    /// Section 3.2: a field of the 304 takes the place of the stored one; a field that it does not have stays.
+    /// Section 3.2: a field of the 304 replaces the stored one, and a missing field is kept.
     @Test(arguments: Roles.all, [["b=2", "c=3"], []])
     func `cookies of a 304 replace the stored ones in a private cache and are left out in a shared cache`(
         role: CacheRole, cookies: [String]
@@ -144,7 +144,7 @@ struct NotModifiedTests {
         #expect(found.isHit && found.fields.values(of: "Set-Cookie") == expected)
     }
 
-    /// Section 5.2.2.4: `no-cache="Set-Cookie"` keeps the field from responses that the server has not confirmed.
+    /// Section 5.2.2.4: `no-cache="Set-Cookie"` removes the field from responses that the server has not validated.
     @Test func `cookies that must not be reused reach only the caller whose request the server received`() async throws
     {
         let bench = Bench()
@@ -184,7 +184,7 @@ struct NotModifiedTests {
         #expect(!response.isStored)
         #expect(bench.server.requests.count == 2)
         #expect(await bench.stored() == before)
-        // A variant that the server names is used, and not stored either.
+        // A variant that the server names is used and not stored either.
         let varied: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Vary": "Accept"]
         try await bench.load(varied, body: "a", for: ["Accept": "a"])
         bench.server.respond(304, ["ETag": "\"a\""], body: "")

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// RFC 9111 section 4.3.1: with what the server is asked.
+/// RFC 9111 section 4.3.1: the validators of a conditional request.
 @Suite(.timeLimit(.minutes(10)))
 struct ValidatorTests {
     private static let then = date(-1_000)
@@ -33,7 +33,7 @@ struct ValidatorTests {
             Row(["ETag": "\"v\"", "etag": "\"w\"", "Last-Modified": then], sends: ["If-Modified-Since": then]),
             Row(["ETag": "\"v"], sends: [:]), Row(["Last-Modified": "x"], sends: [:]), Row([:], sends: [:]),
             Row(["ETag": "\"v\""], for: ["X": "1"], sends: ["X": "1", "If-None-Match": "\"v\""]),
-            // The caller's own tags go along; its date does not, where the stored answer has a better condition.
+            // The caller's tags are sent as well. Its date is not sent if the stored response has a better condition.
             Row(
                 ["ETag": "\"v\""], for: ["If-None-Match": "\"w\", W/\"x\""],
                 sends: ["If-None-Match": "\"v\", \"w\", W/\"x\""]),
@@ -42,7 +42,7 @@ struct ValidatorTests {
             Row(["ETag": "\"v\""], for: ["If-Modified-Since": date(-5)], sends: ["If-None-Match": "\"v\""]),
             Row(["Last-Modified": then], for: ["If-None-Match": "\"w\""], sends: ["If-Modified-Since": then]),
             Row(["Last-Modified": then], for: ["If-Modified-Since": date(-5)], sends: ["If-Modified-Since": then]),
-            // Nothing of the cache's own to ask with: the caller's goes as it is.
+            // Without a stored validator the caller's condition is sent unchanged.
             Row([:], for: ["If-None-Match": "\"w\""], sends: ["If-None-Match": "\"w\""]),
             Row([:], for: ["If-Modified-Since": date(-5)], sends: ["If-Modified-Since": date(-5)]),
         ])
