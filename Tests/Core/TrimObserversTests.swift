@@ -13,7 +13,7 @@ struct TrimObserversTests {
     private let observers = TrimObservers(nil)
     private let report = DataCacheTrimReport(removals: [.init(name: "a", size: 1, reason: .sizeLimit)])
 
-    /// Returns the observation of a handler that alone holds that of another, which counts.
+    /// Returns the observation of a handler that alone holds the observation of another, which counts.
     private func observeNested(_ count: Guarded<Int>) -> any Sendable {
         let inner = observers.add { _ in count.change { $0 += 1 } }
         return observers.add(Holder(inner).record)

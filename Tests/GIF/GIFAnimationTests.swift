@@ -17,7 +17,7 @@ import Testing
         let frames = try #require(image.frames)
         let frameBytes = 16 * 12 * 4
         #expect(frames.frameCount * frameBytes == expected.count)
-        // Backwards too, where each frame begins at its key frame.
+        // Also backward, where each frame is decoded from its key frame.
         for index in Array(0..<frames.frameCount) + (0..<frames.frameCount).reversed() {
             let part = expected.dropFirst(index * frameBytes).prefix(frameBytes)
             #expect(try frames.frame(at: index).tightBytes == clearingTransparent(Data(part)), "frame \(index)")

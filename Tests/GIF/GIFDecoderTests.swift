@@ -68,7 +68,7 @@ import Testing
         let clear = 1 << codeSize
         var bits: [Bool] = []
         for code in [clear, 1, clear, 0, clear, 1, clear, 0, clear + 1] {
-            // With one bit the table outgrows its first size by the first index.
+            // With one bit the table outgrows its first size at the first index.
             let isLonger = codeSize == 1 && code >= clear && !bits.isEmpty
             let width = codeSize + (isLonger ? 2 : 1)
             bits += (0..<width).map { code >> $0 & 1 == 1 }

@@ -27,7 +27,7 @@ import Testing
         try decoder.decode(encoder.encode(image), options: DecodingOptions())
     }
 
-    /// The mean difference of a sample.
+    /// Returns the mean difference of a sample.
     private func difference(_ a: PixelBuffer, _ b: PixelBuffer) -> Double {
         Double(zip(a.tightBytes, b.tightBytes).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) })
             / Double(a.tightBytes.count)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// Frames of different colours with such delays; nil for one that cannot be had.
+    /// Returns frames of different colors with these delays, where nil is an unavailable frame.
     private func animation(
         _ delays: [Duration?], plays: Int? = nil, last: PixelBuffer? = nil
     ) throws -> DecodedImage {

@@ -7,7 +7,7 @@
 
     @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
     @MainActor struct CellFactoryTests {
-        /// Counts what is done to all cells of a list.
+        /// Counts the events of all cells of a list.
         @MainActor private final class Log {
             var made = 0
             var ended = 0
@@ -83,7 +83,7 @@
             #expect(log.made < 600)
             #expect(log.binds > log.made)
             #expect(log.unbinds > 0)
-            // What GTK has unbound is told in the next turn.
+            // GTK reports unbound items in the next main loop iteration.
             while g_main_context_iteration(nil, 0) != 0 {}
             let bound = factory.boundCells
             #expect(bound.count == log.binds - log.unbinds)
@@ -112,7 +112,7 @@
                 window.drawFrame()
             }
 
-            // GTK 4.8 takes the items of a selection that changes and gives them back; 4.18 leaves them.
+            // GTK 4.8 removes the items of a changing selection and adds them again. 4.18 keeps them.
             if gtk_get_minor_version() <= 8 { #expect(unbindsOfGTK > 0) }
             #expect(log.binds == binds)
             #expect(log.unbinds == unbinds)

@@ -5,7 +5,7 @@
     import CGTK
     import Testing
 
-    /// GTK makes widgets only where there is a display.
+    /// GTK creates widgets only with a display.
     @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
     @MainActor struct ImageViewTests {
         private func image(

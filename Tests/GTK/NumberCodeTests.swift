@@ -4,7 +4,7 @@
 
     @testable import gallery
 
-    /// The gallery's own proof rests on this code, so it has to be hard to mistake.
+    /// The gallery's self test relies on this code, so misreading must be unlikely.
     @Suite struct NumberCodeTests {
         private func image(_ number: Int, _ size: PixelSize) -> [UInt8] {
             var levels = [UInt8](repeating: 128, count: size.pixelCount)
@@ -35,7 +35,7 @@
                 for block in 0..<16 {
                     var levels = image(number, size)
                     let other = image(number ^ 1 << (15 - block), size)
-                    // The block alone, without the check sum that belongs to it.
+                    // The block alone, without its checksum.
                     for y in 0..<60 where y < 56 {
                         for x in 0..<80 where levels[y * 80 + x] != other[y * 80 + x] && isNumber(y) {
                             levels[y * 80 + x] = other[y * 80 + x]
@@ -46,7 +46,7 @@
             }
         }
 
-        /// Whether a row belongs to the two upper rows of blocks, of three.
+        /// Returns whether a row belongs to the two upper rows of blocks, of three.
         private func isNumber(_ y: Int) -> Bool { Double(y) < 60 * (0.84 + 0.08) }
 
         @Test(arguments: 0..<8) func `every landscape shows its number in its own format`(number: Int) throws {

@@ -7,7 +7,7 @@
 
     @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
     @MainActor struct PlaybackTests {
-        /// Frame *n* is *n* + 1 pixels high, so that a texture tells which it is.
+        /// Frame *n* is *n* + 1 pixels high, so that a texture identifies its frame.
         private final class Frames: ImageFrameSource {
             let playCount: Int?
             let frameCount = 5
@@ -16,7 +16,7 @@
 
             private let delay: Duration
 
-            /// - Parameter delay: Of each frame.
+            /// - Parameter delay: The delay of each frame.
             init(delay: Duration = .milliseconds(20), playCount: Int? = nil) {
                 self.delay = delay
                 self.playCount = playCount
@@ -84,8 +84,8 @@
             let before = window.frameCount
             window.run { shown(view) == 0 }
 
-            // Four frames, each of which may ask once too early, and once for a picture that was late. A clock that did not
-            // rest would have run some fifty times.
+            // Four frames, each of which may request a tick once too early and once for a late image. A clock that is
+            // not idle would have run some fifty times.
             #expect(window.frameCount - before <= 12)
         }
 
@@ -125,7 +125,7 @@
             }
             let scroller = OpaquePointer(gtk_scrolled_window_new())
             gtk_scrolled_window_set_child(scroller, box)
-            // Scroll bars have animations of their own.
+            // Scroll bars have their own animations.
             gtk_scrolled_window_set_policy(scroller, GTK_POLICY_NEVER, GTK_POLICY_EXTERNAL)
             let window = TestWindow(try #require(scroller))
             window.run { gtk_widget_get_width(UnsafeMutablePointer(view.widget)) > 0 }

@@ -6,7 +6,7 @@
 
     @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
     @MainActor struct ReleasedViewTests {
-        /// Never has an image; a load lasts until it is cancelled.
+        /// Never returns an image. A load lasts until it is cancelled.
         private struct EndlessLoader: ImageLoading {
             let begun: @Sendable () -> Void
 
@@ -16,13 +16,13 @@
                 _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
             ) async throws -> ImageResponse {
                 begun()
-                // Ends when it is cancelled, which is what the test waits for.
+                // Ends when it is cancelled, for which the test waits.
                 try await Task.sleep(for: .seconds(3_600))
                 throw CancellationError()
             }
         }
 
-        /// As an app's cell is: a view and its binder.
+        /// A view and its binder, like an app's cell.
         @MainActor private final class Cell {
             let view = ImageView()
             let binder: ImageBinder

@@ -3,7 +3,7 @@
     import Testing
 
     @Suite struct ScrollGlideTests {
-        /// The steps of frames of 16 ms.
+        /// Returns the steps of frames of 16 ms.
         private func steps(_ glide: inout ScrollGlide, _ count: Int = 200) -> [Double] {
             var steps: [Double] = []
             while glide.isMoving, steps.count < count {

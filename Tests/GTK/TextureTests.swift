@@ -5,7 +5,7 @@
     import Testing
 
     @Suite struct TextureTests {
-        /// Two rows of one pixel: so the second row is found only by the stride.
+        /// Two rows of one pixel, so that the second row is found only by the stride.
         private func pixels(_ format: PixelFormat, _ mode: AlphaMode, _ rows: [[UInt16]]) throws -> PixelBuffer {
             let size = PixelSize(width: 1, height: rows.count)
             return try #require(
@@ -23,7 +23,7 @@
                 })
         }
 
-        /// What GTK draws: premultiplied blue, green, red, alpha of each pixel in a column.
+        /// Returns what GTK draws: premultiplied blue, green, red and alpha of each pixel in a column.
         private func drawn(_ pixels: PixelBuffer) throws -> [[UInt8]] {
             let texture = try #require(pixels.makeTexture())
             defer { g_object_unref(UnsafeMutableRawPointer(texture)) }
@@ -63,7 +63,7 @@
             #expect(g_bytes_get_data(bytes, nil) == memory)
             g_bytes_unref(bytes)
 
-            // Changed in place: nobody else holds the memory any more.
+            // Changed in place, because nothing else references the memory any more.
             #expect(pixels.withUnsafeMutableBytes { UnsafeRawPointer($0.baseAddress) } == memory)
         }
 

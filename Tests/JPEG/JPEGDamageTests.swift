@@ -87,7 +87,7 @@ import Testing
         #expect(errorCode(data) == .corrupt)
     }
 
-    /// libjpeg notices them only where few bytes are left.
+    /// libjpeg detects them only where few bytes are left.
     @Test func `invalid codes give the same error at once and in any pieces`() throws {
         let noise = try #require(
             PixelBuffer(size: PixelSize(width: 200, height: 200), format: .gray8, alphaMode: .opaque) { memory, _ in
@@ -95,7 +95,7 @@ import Testing
                 for index in memory.indices { memory[index] = UInt8.random(in: 0...255, using: &random) }
             })
         var data = try JPEGEncoder(quality: 90).encode(DecodedImage(pixels: noise))
-        // A code of ones only is none.
+        // A code of all ones is invalid.
         let scan = try #require(JPEGEditor.data(in: data))
         let middle = scan.lowerBound + scan.count / 2
         data.replaceSubrange(middle..<middle + 8, with: [0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0])
@@ -116,7 +116,7 @@ import Testing
 
         #expect(errorCode(data) == .exceedsLimit)
         #expect(throws: ImageDecodingError.self) { try decoder.decode(data, options: small) }
-        // libjpeg itself goes no further than 65,500.
+        // libjpeg itself supports up to 65,500.
         if width <= 65_500 {
             #expect(try decoder.inspect(data, limits: DecodingLimits()).size.width == Int(width))
         }
@@ -143,7 +143,7 @@ import Testing
 
     @Test func `the number of scans is limited`() throws {
         let file = try fixture("progressive.jpg")
-        // The scan that refines DC coefficients only sets bits, so that again and again it changes nothing.
+        // The scan that refines DC coefficients only sets bits, so repeating it changes nothing.
         let scan = try #require(JPEGEditor.range(of: 0xDA, 6, in: file))
         func repeating(_ count: Int) -> Data {
             let again = (0..<count).reduce(into: Data()) { data, _ in data += file[scan] }
@@ -158,7 +158,7 @@ import Testing
         #expect(throws: ImageDecodingError(.exceedsLimit, "JPEG: the image has too many scans")) {
             try decoder.decode(repeating(91), options: DecodingOptions())
         }
-        // In pieces, at the scan that is too many, not when the file has come to its end.
+        // In pieces, at the first scan over the limit, not at the end of the file.
         let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
         try pieces.append(file.dropLast(2))
         #expect(throws: ImageDecodingError(.exceedsLimit, "JPEG: the image has too many scans")) {

@@ -62,7 +62,7 @@ import Testing
         #expect(errorCode(header) == .truncated)
     }
 
-    /// Mean and largest difference.
+    /// Returns the mean and the largest difference.
     private func difference(_ a: [UInt8], _ b: [UInt8]) -> (mean: Double, most: Int) {
         let differences = zip(a, b).map { abs(Int($0) - Int($1)) }
         return (Double(differences.reduce(0, +)) / Double(differences.count), differences.max() ?? 0)
@@ -71,7 +71,7 @@ import Testing
     @Test func `YCbCr and YCCK become RGB`() throws {
         let pixels = try decode(fixture("ycck.jpg")).pixels
 
-        // Two conversions between inks and colours in eight bits, and the loss of quality 98.
+        // Two conversions between CMYK and RGB in eight bits, and the loss of quality 98.
         let (mean, most) = try difference(pixels.tightBytes, reference("small.raw"))
         #expect(mean < 3)
         #expect(most < 24)

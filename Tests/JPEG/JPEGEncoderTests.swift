@@ -32,7 +32,7 @@ import Testing
         return DecodedImage(pixels: buffer)
     }
 
-    /// The mean difference of two pictures' samples.
+    /// Returns the mean difference of the samples of two images.
     private func distance(_ a: [UInt8], _ b: [UInt8]) -> Double {
         Double(zip(a, b).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }) / Double(max(1, a.count))
     }
@@ -69,7 +69,7 @@ import Testing
         #expect(distance(decoded.tightBytes, image.pixels.tightBytes) < 3)
     }
 
-    /// Noise, which takes more bytes at once than the encoder has room for at first.
+    /// Noise, which fills more than the encoder's first buffer.
     @Test(arguments: [false, true])
     func `output larger than the first buffer is complete`(isProgressive: Bool) throws {
         let size = PixelSize(width: 1_500, height: 40)

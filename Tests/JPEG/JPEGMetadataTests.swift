@@ -17,7 +17,7 @@ import Testing
         try decoder.inspect(data, limits: DecodingLimits()).orientation
     }
 
-    /// Where a pixel of the upright picture is stored, after the table of EXIF: "the 0th row is …".
+    /// Returns where a pixel of the upright image is stored, by the EXIF table: "the 0th row is …".
     private func stored(_ x: Int, _ y: Int, _ orientation: UInt8) -> (x: Int, y: Int) {
         let (right, bottom) = (size.width - 1, size.height - 1)
         switch orientation {

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The loop over the C library that benchmarks compare the decoder with: it must do the same work.
+/// The loop over the C library with which benchmarks compare the decoder. It must do the same work.
 @Suite struct JPEGReferenceTests {
     @Test(arguments: ["420.jpg", "progressive.jpg", "rgb.jpg", "large.jpg"])
     func `every pixel of a valid file is decoded`(name: String) throws {

@@ -57,13 +57,13 @@ import Testing
         let bytes = image.pixels.tightBytes
         #expect(stride(from: 3, to: bytes.count, by: 4).allSatisfy { bytes[$0] == 255 })
         for channel in 0..<3 {
-            // The last column and row stand for one pixel each, the others for eight.
+            // The last column and row cover one pixel each, the others eight.
             let small = mean(channel, of: image.pixels, width: 4, height: 3)
             #expect(abs(small - mean(channel, of: whole.pixels, width: 32, height: 24)) < 3)
         }
     }
 
-    /// The mean over the upper left of a picture.
+    /// Returns the mean over the upper left of an image.
     private func mean(_ channel: Int, of pixels: PixelBuffer, width: Int, height: Int) -> Double {
         let sum = (0..<height).reduce(0) { sum, y in
             (0..<width).reduce(sum) { $0 + Int(pixels.rgba($1, y)[channel]) }
@@ -89,7 +89,7 @@ import Testing
             return (try? JPEGDecoder().decode(file, options: DecodingOptions(limits: limits, target: target))) == nil
         }
 
-        // As gray, the whole picture has rows of 192 bytes.
+        // In gray the whole image has rows of 192 bytes.
         #expect(!fails(DecodingLimits(maximumPixelCount: 150 * 110, maximumByteCount: 192 * 110)))
         #expect(fails(DecodingLimits(maximumPixelCount: 150 * 110 - 1)))
         #expect(fails(DecodingLimits(maximumByteCount: 192 * 110 - 1)))

@@ -18,7 +18,7 @@ import Testing
         return [17 * index, 255 - index, 3 * index, index < 12 ? 20 * index : 255]
     }
 
-    /// One pixel over another, in exact numbers. Source: W3C PNG specification, third edition, section 13.16.
+    /// Blends one pixel over another in exact numbers. Source: W3C PNG specification, third edition, section 13.16.
     private static func over(_ above: [Int], _ below: [Int]) -> [Int] {
         let (a, b) = (Double(above[3]) / 255, Double(below[3]) / 255)
         let alpha = a + b * (1 - a)
@@ -146,7 +146,7 @@ import Testing
             var damaged = data
             damaged[index] ^= 0x04
             let image = try? decoder.decode(damaged, options: DecodingOptions())
-            // A name that became another one is passed over: the rest is a still image, or not what was announced.
+            // A chunk whose name was changed is skipped, so the rest is a still image or inconsistent.
             #expect(image?.frames == nil, "byte \(index)")
         }
     }

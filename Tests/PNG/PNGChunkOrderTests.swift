@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Animated files whose chunks are not as they should be, made of those of a good one.
+/// Animated files with invalid chunks, made from those of a valid file.
 @Suite struct PNGChunkOrderTests {
     /// The chunks of `animation.png`: IHDR, acTL, fcTL, IDAT, fcTL, fdAT, fcTL, fdAT, IEND.
     private let chunks: [[UInt8]]

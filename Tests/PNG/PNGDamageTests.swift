@@ -32,18 +32,18 @@ import Testing
         }
     }
 
-    /// Inputs that a fuzzer found, on which the two readers of libpng once disagreed.
+    /// Inputs found by a fuzzer, for which the two readers of libpng once disagreed.
     @Test func `damage gives the same result at once, in pieces and by rows`() throws {
         let checks = DecoderChecks(decoder)
         let small = PNGWriter.header(width: 2, height: 2, colorType: 0)
-        // Of a short signature only the first byte is wrong.
+        // Only the first byte of a short signature is wrong.
         let signature = Data("PN\0\0".utf8)
-        // Pixel data that are wrong at their beginning, and end early.
+        // Pixel data that is wrong at its beginning and ends early.
         let pixels = PNGWriter.file([PNGWriter.header(width: 13, height: 9)]) + [0, 0, 0, 34]
         let zlib = pixels + Data("IDAT".utf8) + [0x80, 4, 1, 0]
-        // A chunk whose name is none, and whose end is missing.
+        // A chunk with an invalid name and a missing end.
         let name = PNGWriter.file([small, Self.stored]) + [0, 0, 0, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82]
-        // All rows and more, in a stream of pixel data that is not ended.
+        // All rows and more, in an unterminated stream of pixel data.
         let openEnd = PNGWriter.file([small, Self.stored, PNGWriter.end])
 
         #expect([signature, zlib, name].map { errorCode($0) } == [.corrupt, .corrupt, .truncated])
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(.spawnsProcesses, .timeLimit(.minutes(10))) func `a chunk that declares gigabytes allocates nothing`() async {
-        // In a process of its own, because other tests take memory too.
+        // In its own process, because other tests use memory too.
         await #expect(processExitsWith: .success) {
             for name in ["sPLT", "sCAL", "pCAL", "eXIf", "iCCP", "zTXt", "iTXt", "juNk"] {
                 let claim = PNGWriter.chunk(name, Array("abc".utf8), claimed: 0x7FFF_FFF0)

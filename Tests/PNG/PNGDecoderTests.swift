@@ -5,7 +5,7 @@ import AlcedoPNG
 import Foundation
 import Testing
 
-/// A fixture and what is in it.
+/// A fixture and its contents.
 struct PNGCase: Sendable, CustomTestStringConvertible {
     var name: String
     var depth = 8

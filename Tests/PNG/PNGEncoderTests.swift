@@ -8,7 +8,7 @@ import Testing
     private let encoder = PNGEncoder()
     private let size = PixelSize(width: 5, height: 4)
 
-    /// A picture whose bytes all differ from their neighbours.
+    /// Returns an image in which neighboring bytes differ.
     private func makePixels(_ format: PixelFormat, _ alphaMode: AlphaMode, padding: UInt8 = 0) throws -> PixelBuffer {
         let used = size.width * format.bytesPerPixel
         let pixels = PixelBuffer(size: size, format: format, alphaMode: alphaMode)
@@ -28,7 +28,7 @@ import Testing
         try PNGDecoder().decode(encoder.encode(image), options: DecodingOptions())
     }
 
-    /// Bit depth and colour type of the file.
+    /// Returns bit depth and color type of the file.
     private func kind(_ data: Data) -> [UInt8] { Array(data.prefix(26).suffix(2)) }
 
     @Test func `straight alpha is encoded exactly`() throws {

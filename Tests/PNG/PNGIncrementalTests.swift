@@ -13,7 +13,7 @@ import Testing
     ]
     private let decoder = PNGDecoder()
 
-    /// What decoding gives, in a form that can be compared.
+    /// The result of decoding in a comparable form.
     private enum Outcome: Equatable {
         case image(PixelBuffer, ImageOrientation, Data?, frames: Int?, damage: ImageDecodingError.Code?)
         case failure(ImageDecodingError.Code)
@@ -71,7 +71,7 @@ import Testing
         for count in 1..<data.count {
             let cut = data.prefix(count)
             #expect(inPieces(cut, DecodingOptions()) { 7 } == atOnce(cut, DecodingOptions()), "\(count) bytes")
-            // How many rows zlib gives out of the last bytes depends on how they came.
+            // The number of rows that zlib returns from the last bytes depends on the pieces.
             let options = DecodingOptions(pixelFormat: .gray8, allowsPartial: true)
             #expect(inPieces(cut, options) { 7 }.code == .truncated)
             #expect(atOnce(cut, options).code == .truncated)
@@ -138,7 +138,7 @@ import Testing
         #expect(steps == steps.sorted())
         let last = try #require(seen.last)
         #expect(last.rowCount == Samples.size.height)
-        // Compositing clears colour that cannot be seen.
+        // Compositing clears the color of transparent pixels.
         let (shown, decoded) = (last.image.pixels.tightBytes, image.pixels.tightBytes)
         #expect(clearingTransparent(Data(shown)) == clearingTransparent(Data(decoded)))
         let first = try #require(seen.first)

@@ -26,7 +26,7 @@ import Testing
 
         #expect(right.orientation == .up)
         #expect(right.size == Samples.size.transposed)
-        // The first stored column, from the bottom up, is the first row; the last one is the last.
+        // The first stored column, from the bottom up, is the first row, and the last one is the last.
         #expect(right.pixels.rgba(0, 0) == Samples.rgba(0, 8).map { UInt8($0) })
         #expect(right.pixels.rgba(8, 0) == Samples.rgba(0, 0).map { UInt8($0) })
         #expect(right.pixels.rgba(0, 12) == Samples.rgba(12, 8).map { UInt8($0) })
@@ -34,7 +34,7 @@ import Testing
         #expect(down.pixels.tightBytes == Samples.rows { Samples.rgba(12 - $0, 8 - $1) })
     }
 
-    /// Rows are padded: a line of pixels on its side takes 64 times its own bytes.
+    /// Rows are padded: a rotated row of pixels uses 64 times its own bytes.
     @Test(arguments: [false, true])
     func `a row that is rotated upright counts toward the limits, too`(isLate: Bool) throws {
         let pixels = try #require(

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The loop over the C library that benchmarks compare the decoder with: it must do the same work.
+/// The loop over the C library with which benchmarks compare the decoder. It must do the same work.
 @Suite struct PNGReferenceTests {
     @Test(arguments: ["rgb.png", "rgba-interlaced.png", "palette4.png", "gray8.png"])
     func `every pixel of a valid file is decoded`(name: String) throws {

@@ -61,7 +61,7 @@ import Testing
 
     @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
     func `a reduced image of a large file uses little memory`() async {
-        // In a process of its own, because other tests take memory too.
+        // In its own process, because other tests use memory too.
         await #expect(processExitsWith: .success) {
             let size = PixelSize(width: 1_200, height: 3_000)
             var file = Data()
@@ -89,7 +89,7 @@ import Testing
     func `an image whose pixels are still arriving is in memory once`() async {
         // In a process of its own, because other tests take memory too.
         await #expect(processExitsWith: .success) {
-            // A row takes 64 bytes.
+            // A row uses 64 bytes.
             let size = 64 * 1_000_000
             let head = PNGWriter.file([PNGWriter.header(width: 1, height: 1_000_000)])
             let pixels = PNGWriter.chunk("IDAT", [0x78, 0x01, 0x01, 0x04, 0, 0xFB, 0xFF, 0, 1, 2, 3], claimed: 1_000)

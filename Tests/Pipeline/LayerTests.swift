@@ -76,7 +76,7 @@ struct LayerTests {
         #expect(stack.pipeline.cachedImage(for: request) == nil)
         _ = try await stack.load(request)
 
-        // Not async: this would not compile if it were.
+        // Not async. This would not compile if it were.
         let look: () -> DecodedImage? = { stack.pipeline.cachedImage(for: request) }
 
         #expect(look()?.level == 7)

@@ -45,7 +45,7 @@ struct PartialImageTests {
 
     @Test func `a partial image stays partial after processing`() async throws {
         let stack = Stack(FakeDownloader(giving: part))
-        // This one makes an image anew and says nothing of damage.
+        // This processor makes a new image without marking it as partial.
         let response = try await stack.load(try partial { $0.processors = [Brighten(step: 1)] })
         await stack.pipeline.flush()
         #expect(response.image.level == 10 && response.image.isPartial)

@@ -75,7 +75,7 @@ struct PolicyTests {
         Wish(access: .write, given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: true),
         Wish(access: .read, given: .useProtocolCachePolicy, sent: .useProtocolCachePolicy, allowsStoring: false),
         Wish(access: .none, given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: false),
-        // What the caller has chosen stays.
+        // The caller's choice is kept.
         Wish(access: .all, given: .returnCacheDataElseLoad, sent: .returnCacheDataElseLoad, allowsStoring: true),
         Wish(
             access: .write, given: .reloadRevalidatingCacheData, sent: .reloadRevalidatingCacheData, allowsStoring: true

@@ -41,7 +41,7 @@ struct PrefetcherTests {
         #expect(report.skipped.map(\.key) == [try web("1").key])
         #expect(report.failed.map(\.request.key) == [try web("2").key])
         for name in ["0", "1", "3"] { #expect(stack.pipeline.cachedImage(for: try web(name)) != nil) }
-        // The next report begins anew.
+        // The next report starts from zero.
         #expect(try await prefetcher.report().loaded.isEmpty)
     }
 
@@ -103,7 +103,7 @@ struct PrefetcherTests {
 
         prefetcher.priority = .veryLow
         #expect(stack.downloader.requests.value.map(\.priority.value) == [.veryLow, .veryLow])
-        // A view that wants one of them makes it as urgent as itself.
+        // A view that requests one of them raises it to its own priority.
         let view = stack.pipeline.imageTask(with: try web("0") { $0.priority = .high })
         let live = stack.downloader.requests.value.first { request in
             if case .http(let http) = request.source { http.url.lastPathComponent == "0" } else { false }

@@ -12,8 +12,8 @@ import Testing
 struct SharedFailureTests {
     private let clock = ManualClock()
 
-    /// A downloader that answers once the clock has advanced: paths that begin with "refused" with 403, those that begin
-    /// with "page" with bytes that are no image, others with level 7.
+    /// A downloader that responds after the clock has advanced: to paths that begin with "refused" with 403, to those
+    /// that begin with "page" with bytes that are not an image, and to others with level 7.
     private var waiting: FakeDownloader {
         FakeDownloader { [clock] request, _ in
             try await clock.sleep(for: .seconds(1))
@@ -38,7 +38,7 @@ struct SharedFailureTests {
         Task.immediate { try await stack.load(request).image.level }
     }
 
-    /// Ends as many downloads as are in progress, one after the other.
+    /// Ends the downloads in progress, one after the other.
     private func end(_ count: Int) async throws {
         for _ in 0..<count {
             try await clock.waitForSleepers(count: 1)

@@ -45,7 +45,8 @@ struct StoringTests {
         arguments: [
             (.notAllowed, "max-age=60", false), (.allowedInMemoryOnly, "max-age=60", false),
             (.allowed, "max-age=60", true),
-            // The decision counts, not the field: a hook may have forbidden it, or must-understand have allowed it.
+            // The decision counts, not the field, because a hook may have forbidden storing, or must-understand may
+            // have allowed it.
             (.allowed, "no-store, must-understand", true),
         ] as [(ResponseStoragePolicy, String, Bool)])
     func `an original is stored on disk when the response cache's decision allows it`(
@@ -70,7 +71,7 @@ struct StoringTests {
             FakeDownloader(giving: level(7)), disk: FakeDataCache { _ in throw DataCacheError(.noSpace, "full") })
         #expect(try await stack.load(try web("a")).image.level == 7)
         await stack.pipeline.flush()
-        // The write runs behind the load, so either may be told first.
+        // The write runs in the background, so either may be reported first.
         let told = try #require(stack.log.words.firstIndex(of: "disk write failed: full"))
         #expect(try stack.log.events.value[told].key == web("a").originalKey)
     }
@@ -113,7 +114,7 @@ struct StoringTests {
     }
 
     @Test func `the number of pending writes is limited however small the images are`() async throws {
-        // Four kibibytes and the bytes of each.
+        // Four KiB and the bytes of each image.
         let limit = 10 * (4_096 + level(7).count)
         let disk = FakeDataCache { [clock] _ in try await clock.sleep(for: .seconds(1)) }
         let stack = Stack(

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct AnimationTests {
-    /// Three frames of noise that count how often they were asked for.
+    /// Three frames of noise that count their reads.
     private final class Frames: ImageFrameSource {
         struct Missing: Error {}
 
@@ -28,7 +28,7 @@ import Testing
 
     private let frames = Frames()
     private let chain = ImageProcessors.Composition(.orient, .resize(width: 4), .grayscale)
-    /// Works on one image at a time, as an app's own processor does that knows nothing of animations.
+    /// Processes one image at a time, like an app's own processor without support for animations.
     private let doubled = ImageProcessors.Closure(identifier: "doubled") { image in
         DecodedImage(pixels: image.pixels, scale: image.scale * 2)
     }
@@ -61,7 +61,7 @@ import Testing
         let processor = AllProcessors.list[index]
         switch processor.unwrapped {
         case is ImageProcessors.FirstFrame, is ImageProcessors.StillImagesOnly: return
-        // It passes on what its function returns.
+        // It returns the result of its function.
         case is ImageProcessors.Closure: return
         default: break
         }

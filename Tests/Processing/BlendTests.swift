@@ -5,7 +5,7 @@ import Testing
 @Suite struct BlendTests {
     @Test(arguments: ImageProcessors.BlendMode.allCases)
     func `every mode matches the specification's formula for any alpha`(mode: ImageProcessors.BlendMode) throws {
-        // Extreme samples come often: the formulas have their exceptions there.
+        // Extreme samples are frequent, because the formulas have special cases there.
         let base = Self.makePixels(seed: 31)
         let over = Self.makePixels(seed: 62)
 

@@ -14,14 +14,14 @@ import AlcedoLibc
 
         #expect(result.format == format && result.alphaMode == mode)
         let expected = Self.gaussian(pixels.premultiplied(), sigma)
-        // Premultiplying rounds; what is cut off beyond 3.5 sigma weighs a two-thousandth.
+        // Premultiplying rounds, and the part beyond 3.5 sigma weighs a two-thousandth.
         let tolerance = format == .rgba16 ? 64.0 : mode == .straight ? 1.6 : 1
         #expect(Self.largestError(result.premultiplied(), expected) <= tolerance)
     }
 
     @Test(arguments: [4.1, 5, 7.7, 12, 25])
     func `a large sigma is close to the Gaussian`(sigma: Double) throws {
-        // An edge, the worst there is, and noise.
+        // An edge, which is the worst case, and noise.
         let edge = PixelBuffer.make(120, 9, .gray8, .opaque) { x, _ in SIMD4(repeating: x < 60 ? 0 : 255) }
         let noise = PixelBuffer.noise(40, 50, .rgbx8, .opaque, seed: 2)
         for pixels in [edge, noise] {
@@ -73,7 +73,7 @@ import AlcedoLibc
         }
     }
 
-    /// By the definition, in doubles, the outermost pixels repeated without end.
+    /// The definition in floating point, with the outermost pixels repeated without end.
     private static func gaussian(_ pixels: PixelBuffer, _ sigma: Double) -> [SIMD4<Double>] {
         let rows = kernel(pixels.height, sigma)
         let columns = kernel(pixels.width, sigma)
@@ -93,7 +93,7 @@ import AlcedoLibc
         }
     }
 
-    /// For each of `length` places, the weight of each.
+    /// Returns the weights for each of `length` positions.
     private static func kernel(_ length: Int, _ sigma: Double) -> [[Double]] {
         let reach = Int(sigma * 8) + 1
         let raw = (-reach...reach).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AlcedoProcessing
 
-/// The C kernels, which have a body for each kind of processor, against one scalar computation.
+/// The C kernels, which have an implementation for each kind of processor, compared with one scalar computation.
 @Suite struct KernelTests {
     @Test func `row sums equal the scalar ones exactly`() {
         for floats in [16, 32, 48, 160, 176] {
@@ -52,7 +52,7 @@ import Testing
 
     @Test func `writing rows equals the scalar writer`() {
         for width in [1, 2, 3, 4, 5, 67] {
-            // Below zero, above what a sample can be, color above its alpha, halves, and no number.
+            // Below zero, above the maximum, color above its alpha, halves, and NaN.
             var row = Self.floats(width * 4, seed: 11)
             row[0] = -0.5
             row[1] = .nan
@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: [AlphaMode.straight, .opaque])
     func `reading and writing pixels from 0 to 1 equals the scalar coding exactly`(mode: AlphaMode) {
         let bytes = Self.bytes(53 * 4).enumerated().map { mode == .opaque && $0.offset % 4 == 3 ? 255 : $0.element }
-        // Halves of a level, which are rounded to even, what is outside, and what is no number.
+        // Halves of a level, which are rounded to even, values out of range, and NaN.
         var values = (0..<53).map { SIMD4<Float>(Float($0) * 4.5, -3, 300, 127.5) / 255 }
         values[7] = SIMD4(.nan, .infinity, -.infinity, 0.5)
         let coding = PixelCoding(format: .rgba8, alphaMode: mode)
@@ -127,7 +127,7 @@ import Testing
         let box = RunningAverage(radius: 0, edge: 0.3)
         var average = ColumnAverage(box, floats: 48)
 
-        // A radius of 0: three rows make an average, of which the second is the sum.
+        // With a radius of 0 an average consists of three rows, of which the second is the sum.
         #expect(!average.push(rows[0], into: &result))
         #expect(!average.push(rows[1], into: &result))
         #expect(average.push(rows[2], into: &result))
@@ -156,7 +156,7 @@ import Testing
     func `blending over a background equals the scalar one`(mode: AlphaMode) throws {
         let flatten = ImageProcessors.Flatten(onto: OpaqueColor(red: 255, green: 0, blue: 77))
         for width in [1, 3, 4, 31, 256] {
-            // Any bytes at all, also color above its alpha.
+            // Any bytes, including color above its alpha.
             let pixels = PixelBuffer.noise(width, 9, .rgba8, .straight, seed: 6).reinterpreted(as: mode)
             let operation = try #require(try flatten.operation(on: DecodedImage(pixels: pixels).rowHeader))
             for y in 0..<9 {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 @Suite struct MetadataTests {
-    /// Those that keep the format of straight RGBA, the orientation, and no animation.
+    /// The processors that keep the format of straight RGBA, the orientation, and no animation.
     static let processors = AllProcessors.list.filter {
         let processor = $0.unwrapped
         return

@@ -28,7 +28,7 @@ import AlcedoLibc
         }
     }
 
-    /// Rows are padded: a line of a few megabytes would take more than a gibibyte on its side.
+    /// Rows are padded: a row of a few megabytes would use more than a GiB when rotated.
     @Test func `an image whose rotation exceeds the memory limit is not rotated`() throws {
         let line = DecodedImage(pixels: .make(17_000_000, 1, .gray8, .opaque) { _, _ in SIMD4(repeating: 0) })
         for processor in [ImageProcessors.Rotate(quarterTurns: 1), .orient] as [any ImageProcessing] {

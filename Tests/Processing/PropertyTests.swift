@@ -19,14 +19,15 @@ import Testing
             let one = try processor.process(DecodedImage(pixels: straight)).pixels
             let other = try processor.process(DecodedImage(pixels: premultiplied)).pixels
 
-            // The closure is linear in straight colour with a factor of 2; dodge and burn divide by what may be small.
+            // The closure is linear in straight color with a factor of 2, and dodge and burn divide by possibly small
+            // numbers.
             let steps = Self.allowedSteps(processor) * (format == .rgba16 ? 4 : 1)
             let difference = one.premultiplied().largestDifference(to: other.premultiplied())
             #expect(difference <= steps, "\(processor.identifier) \(format)")
         }
     }
 
-    /// How much a step of the input may weigh in the output.
+    /// Returns how much a step of the input may change the output.
     private static func allowedSteps(_ processor: any ImageProcessing) -> Int {
         guard let overlay = processor.unwrapped as? ImageProcessors.Overlay else { return 3 }
         return overlay.mode == .colorDodge || overlay.mode == .colorBurn || overlay.mode == .hue
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    /// Those that treat left and right alike.
+    /// The processors that treat left and right alike.
     static let symmetric: [any ImageProcessing] = [
         .resize(exactly: PixelSize(width: 6, height: 5)), .resize(width: 33, enlarges: true), .flatten(),
         .flip(.topAndBottom), ImageProcessors.Rotate(quarterTurns: 2), .circle(border: AllProcessors.line),
@@ -55,7 +56,7 @@ import Testing
     @Test(arguments: symmetric.indices)
     func `a mirrored image gives the mirrored result`(index: Int) throws {
         let processor = Self.symmetric[index]
-        // An even width, so that the middle square of a circle is in the middle.
+        // An even width, so that the middle square of a circle is centered.
         for (format, mode) in ResizeTests.shapes {
             let image = DecodedImage(pixels: .noise(20, 14, format, mode, seed: 6))
             for axis in ImageProcessors.FlipAxis.allCases {
@@ -68,7 +69,7 @@ import Testing
         }
     }
 
-    /// Those that leave a picture of one opaque colour as it is, apart from its size.
+    /// The processors that keep a uniform opaque image except for its size.
     static let averaging: [any ImageProcessing] = [
         .resize(width: 5), .resize(width: 31, enlarges: true), .blur(sigma: 0.7), .blur(sigma: 4),
         .blur(sigma: 4.01), .blur(sigma: 40), .blur(sigma: 1000),

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ShapeTests {
     private static let clear = SIMD4<UInt16>(repeating: 0)
 
-    /// The share of a pixel inside a rectangle with round corners, by many points.
+    /// Returns the fraction of a pixel inside a rectangle with rounded corners, sampled at many points.
     private static func coverage(
         _ x: Int, _ y: Int, _ size: PixelSize, _ radii: [Double], inset: Double = 0
     ) -> Double {

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The stack with the values of AFNetworking's `AFImageDownloader`.
+/// The stack with the defaults of AFNetworking's `AFImageDownloader`.
 @Suite(.timeLimit(.minutes(10)))
 struct AFImageDownloaderTests {
     private let folder: TemporaryDirectory
@@ -63,7 +63,7 @@ struct AFImageDownloaderTests {
         let first = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))
         #expect(try await first.load(request).layer == .network)
         await first.shutDown()
-        // Responses are stored behind the caller's back.
+        // Responses are stored in the background.
         let layers = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))
         try await eventually { await layers.cache.contains(request).contains(.response) }
         origin.stop()

@@ -4,12 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// From encoded bytes to encoded bytes.
+/// Conversion from encoded bytes to encoded bytes.
 @Suite(.timeLimit(.minutes(5)))
 struct ImageConverterTests {
     private let box = PixelSize(width: 16, height: 16)
 
-    /// 40 x 20 pixels as stored, 20 x 40 as seen.
+    /// 40 x 20 pixels as stored, 20 x 40 upright.
     private func turned(_ encoder: any ImageEncoding, exif: Data? = nil) throws -> Data {
         var image = DecodedImage.coordinates(PixelSize(width: 40, height: 20))
         image.orientation = .right
@@ -157,7 +157,7 @@ struct ImageConverterTests {
 
     // MARK: Metadata
 
-    /// Not written where it is used, because the compiler of Swift 6.2 crashes on a span in a loop with `#expect`.
+    /// A separate function, because the compiler of Swift 6.2 crashes on a span in a loop with `#expect`.
     private func orientation(in exif: Data) -> ImageOrientation { ImageOrientation(exif: exif.bytes) }
 
     private func exif(of file: Data) throws -> Data? { try CodecRegistry.standard.inspect(file).metadata.exif }
@@ -209,7 +209,7 @@ struct ImageConverterTests {
 
         #expect(tags.map(\.tag) == [0x010F, 0x0112, 0x8769])
         #expect(MadeEXIF.tags(of: kept, at: photo.value).map(\.tag) == [0x9003])
-        // Nothing is left to be written a second time.
+        // Nothing remains to be written a second time.
         let copy = try turned(.png(), exif: kept)
         let again = try ImageConverter(metadata: .keepWithoutLocation).convert(copy, to: .png())
         #expect(try exif(of: again) == kept)
@@ -231,7 +231,7 @@ struct ImageConverterTests {
     }
 
     @Test func `overlapping values do not make EXIF larger`() throws {
-        // Each of the tags has all bytes as its value.
+        // Each tag has all bytes as its value.
         let tags = [0x010E, 0x010F, 0x0110, 0x0131, 0x013B]
         var bytes = Array("MM\0*".utf8) + [0, 0, 0, 8, 0, UInt8(tags.count)]
         for tag in tags { bytes += [UInt8(tag >> 8), UInt8(tag & 255), 0, 2, 0, 0, 0, 60, 0, 0, 0, 8] }
@@ -254,7 +254,7 @@ struct ImageConverterTests {
     }
 }
 
-/// EXIF data of a photo that says where it was taken.
+/// EXIF data of a photo with a location.
 private enum MadeEXIF {
     static let maker = Data("Alcedo Cameras\0\0".utf8)
     static let date = Data("2026:01:02 03:04:05\0".utf8)
@@ -317,7 +317,7 @@ private enum MadeEXIF {
             + first(photo: photoStart, place: placeStart, preview: previewStart) + photo + place + thumbnail
     }
 
-    /// The tags of a directory of data with the highest byte first, each with its value or where that is.
+    /// Returns the tags of a directory in big-endian data, each with its value or the value's offset.
     static func tags(of exif: Data, at start: Int) -> [(tag: Int, value: Int)] {
         let bytes = [UInt8](exif)
         func number(_ offset: Int, _ count: Int) -> Int {

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The stack for whoever does not choose one.
+/// The default stack.
 @Suite(.timeLimit(.minutes(10)))
 struct StandardStackTests {
     private let folder: TemporaryDirectory
@@ -60,7 +60,7 @@ struct StandardStackTests {
         let received = try #require(loaded.metrics?.bytesReceived)
         #expect(try received > #require(loaded.encodedByteCount))
 
-        // The response cache has this one: no transfer brings it.
+        // The image is in the response cache, so it has no transfer.
         let stored = try await pipeline.load(request())
         #expect(stored.httpResponse?.status == 200 && stored.metrics == nil)
     }

@@ -4,7 +4,7 @@ import AlcedoTesting
 import Foundation
 import Testing
 
-/// What the pixel protocols send, read back.
+/// The output of the pixel protocols, decoded again.
 @Suite struct PixelProtocolTests {
     private static let cell = PixelSize(width: 10, height: 20)
 
@@ -15,7 +15,7 @@ import Testing
         return try #require(TerminalRenderer(canvas: canvas, depth: .none, graphics: graphics).drawing(of: image))
     }
 
-    /// Few colours, in shapes that give runs, gaps and part bands.
+    /// Few colors, in shapes with runs, gaps and partial bands.
     private func flags(_ width: Int, _ height: Int) -> DecodedImage {
         let colors = [red, green, blue, white, [12, 34, 56, 255]]
         let samples = (0..<width * height).flatMap { (index: Int) -> [UInt8] in
@@ -41,7 +41,7 @@ import Testing
 
         let read = try #require(SixelReader(try drawing(image, .sixel(cell: Self.cell)).text))
 
-        // Seen from a little way off: the mean of each 8 x 8 pixels is that of the picture.
+        // The mean of each 8 x 8 pixels equals that of the image.
         for top in stride(from: 0, to: 240, by: 8) {
             for left in stride(from: 0, to: 256, by: 8) {
                 var sum = [0, 0, 0]
@@ -52,7 +52,7 @@ import Testing
                     }
                 }
                 let mean = sum.map { Double($0) / 64 * 2.55 }
-                // A 64th of a step of the palette, half of the neighbours' difference, and the rounding to percents.
+                // A 64th of a step of the palette, half of the difference between neighbors, and rounding to percent.
                 #expect(abs(mean[0] - (Double(left) + 3.5)) < 4)
                 #expect(abs(mean[1] - (Double(top) + 3.5)) < 4)
                 #expect(abs(mean[2] - 128) < 4)

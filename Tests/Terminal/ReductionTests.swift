@@ -23,7 +23,7 @@ import Testing
 
         let reduced = try #require(pixels.reduced(to: PixelSize(width: 3, height: 1), over: .black))
 
-        // 1 2 | 3 4 | 5 6 7, halves rounded up.
+        // 1 2 | 3 4 | 5 6 7, with halves rounded up.
         #expect(reduced.colors.map { $0[0] } == [2, 4, 6])
     }
 

@@ -18,7 +18,7 @@ import Testing
             reader = nil
         }
 
-        /// Returns when there are as many pieces of output.
+        /// Returns once there are this many pieces of output.
         func wait(for count: Int) async {
             while output.count < count { await withCheckedContinuation { reader = $0 } }
         }
@@ -27,7 +27,7 @@ import Testing
     private let clock = ManualClock()
     private let screen = Screen()
     private let view: TerminalView
-    /// Gray frames of one cell, each lighter than the one before.
+    /// Gray frames of one cell, each lighter than the previous one.
     private let animation = DecodedImage(
         pixels: .grays([0], width: 1),
         frames: MadeFrames(
@@ -41,7 +41,7 @@ import Testing
             renderer: renderer, redrawsInPlace: true, frames: FramePool(), clock: clock, write: screen.write)
     }
 
-    /// Lets time pass up to the next frame. Late ones wake the view, so that nothing depends on the decoder's speed.
+    /// Advances the clock to the next frame. Late frames wake the view, so that nothing depends on the decoder's speed.
     private func nextFrame() async throws {
         let count = screen.output.count
         try await clock.waitForSleepers(count: 1)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TerminalCanvasTests {
     @Test(arguments: [
-        // Limited by the width, by the height (two pixels a row), and by neither.
+        // Limited by the width, by the height (two pixels per row), and by neither.
         (PixelSize(width: 800, height: 200), PixelSize(width: 80, height: 20)),
         (PixelSize(width: 480, height: 480), PixelSize(width: 48, height: 48)),
         (PixelSize(width: 16, height: 16), PixelSize(width: 16, height: 16)),

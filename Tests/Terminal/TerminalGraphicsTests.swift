@@ -13,7 +13,7 @@ import Testing
     private static let xterm = "\u{1B}[?64;1;2;4;6c"
     private static let plain = "\u{1B}[?62;22c"
 
-    /// A terminal that answers as it is told to, piece by piece; each takes 100 ms.
+    /// A terminal with prepared replies, in pieces that take 100 ms each.
     private final class PlayedTerminal: TerminalPort {
         private let clock: ManualClock
         private let pieces: Locked<[String]>
@@ -59,7 +59,7 @@ import Testing
             ([xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
             ([kitty + cell + xterm], .kitty(cell: PixelSize(width: 9, height: 18))),
             ([plain], .blocks), (["\u{1B}_Gi=31;ENOTSUPPORTED\u{1B}\\" + plain], .blocks), ([], .blocks),
-            // In pieces, among what somebody types; the last one too late.
+            // In pieces between typed characters, and the last one too late.
             (
                 ["ls\u{1B}", "_Gi=31;", "OK\u{1B}\\x\u{1B}[6;1", "8;9t\u{1B}[A\u{1B}[?62c"],
                 .kitty(cell: PixelSize(width: 10, height: 20))
@@ -68,7 +68,7 @@ import Testing
                 ["ls\u{1B}", "_Gi=31;OK\u{1B}\\x\u{1B}[6;18;9t\u{1B}[A\u{1B}[?62c"],
                 .kitty(cell: PixelSize(width: 9, height: 18))
             ),
-            // Cells of no size.
+            // Cells of zero size.
             (["\u{1B}[6;0;9t" + xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
             (["\u{1B}[6;99999999999999999999;9t" + xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
         ] as [([String], TerminalGraphics)])
@@ -168,7 +168,7 @@ import Testing
             return -1
         }
         #expect(!fails)
-        // Until the time is over, which signals do not make longer.
+        // Up to the time limit, which signals do not extend.
         let ends = TerminalFile.isReadable(within: .zero) { milliseconds in
             errno = EINTR
             return milliseconds == 0 ? 0 : -1

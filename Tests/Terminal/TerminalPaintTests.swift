@@ -4,7 +4,7 @@ import Testing
 @testable import AlcedoTerminal
 
 @Suite struct TerminalPaintTests {
-    /// xterm's palette from 16 on, written down by its definition.
+    /// xterm's palette from 16 on, by its definition.
     private static let palette: [[Int]] = {
         let levels = [0, 95, 135, 175, 215, 255]
         let cube = levels.flatMap { r in levels.flatMap { g in levels.map { b in [r, g, b] } } }

@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `a rotated image is shown upright`() {
-        // Two pixels in a row that belong one above the other: the left one on top.
+        // Two pixels in a row that belong one above the other, with the left one on top.
         let stored = DecodedImage(pixels: .samples(red + blue, width: 2), orientation: .right)
 
         #expect(lines(stored, .trueColor) == ["\u{1B}[38;2;255;0;0;48;2;0;0;255m▀\u{1B}[0m"])

@@ -47,7 +47,7 @@ struct ExchangeTests {
         #expect(status(exchange) == nil && resumed.value == 1)
     }
 
-    /// A request that is answered at once may be over, and its memory gone, at any time.
+    /// A request that is answered at once may have ended, and its memory may be freed, at any time.
     @Test func `an exchange that does not wait is not continued`() {
         let exchange = exchange()
         exchange.settle(.response(ServerResponse(status: 503)))

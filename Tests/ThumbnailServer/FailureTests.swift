@@ -7,7 +7,7 @@ import Testing
 
 @testable import thumbnail_server
 
-/// What is answered when there is no picture.
+/// Responses without an image.
 @Suite(.timeLimit(.minutes(10)))
 struct FailureTests {
     @Test func `unknown paths and methods have their status`() async throws {
@@ -55,7 +55,7 @@ struct FailureTests {
         }
     }
 
-    /// Without a clock: by one, the second may have the place of the first just before its own time is over.
+    /// Without a clock, because the second request may get the slot of the first just before its own time limit.
     @Test func `a request without a slot in time is refused, and one with a slot reports the late origin`()
         async throws
     {
@@ -133,7 +133,7 @@ struct FailureTests {
         }
     }
 
-    /// As from a public host, of which there is none here.
+    /// As from a public host, which the test machine does not have.
     @Test func `no redirect leads to a private address`() async throws {
         let origin = try LoopbackOrigin { _ in .text("secret") }
         defer { origin.stop() }
@@ -198,7 +198,7 @@ struct FailureTests {
             #expect(try await server.get(target).status == 403)
             #expect(try await server.get(signature.signed(target)).status == 200)
             #expect(try await server.get(signature.signed("\(target)&expires=1")).status == 403)
-            // From memory as well as new, nobody keeps it longer than the URL is good for.
+            // From memory as well as new, it is not kept longer than the URL is valid.
             let end = Int(Date().timeIntervalSince1970) + 1_000
             for parameters in ["w=16", "w=17"] {
                 let target = try signature.signed(server.target("/opaque.png", "\(parameters)&expires=\(end)"))

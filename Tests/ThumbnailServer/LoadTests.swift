@@ -8,7 +8,7 @@ import Testing
 
 @testable import thumbnail_server
 
-/// Many requests, clients that go, and the end.
+/// Many requests, disconnecting clients, and shutdown.
 @Suite(.timeLimit(.minutes(10)))
 struct LoadTests {
     private static let stalled: @Sendable (OriginRequest) -> OriginReply = { _ in
@@ -137,7 +137,7 @@ struct LoadTests {
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))&w=10"
         let kept = try RawClient(port: port)
         kept.send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
-        // Until then it may be a connection that nobody has accepted.
+        // Until then the connection may not have been accepted.
         try await eventually {
             try await TestServer.get("/metrics", from: port, by: CURLTransport()).text.contains("\"404\"")
         }
@@ -146,7 +146,7 @@ struct LoadTests {
         let stopping = Task { await running.stop(grace: .seconds(300)) }
 
         try await eventually { (try? RawClient(port: port)) == nil }
-        // A connection from before is still heard, and told that this was the last time.
+        // A request on an existing connection is still served, and the connection is then closed.
         kept.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
         let health = try await kept.readToEnd()
         origin.release()
@@ -213,7 +213,7 @@ struct LoadTests {
                     address: .socket(redis.socket), connectTimeout: .seconds(120), responseTimeout: .seconds(120),
                     callTimeout: .seconds(120))
             }) { (server: TestServer) async throws in
-                // The second is made of the original that is kept, or kept itself.
+                // The second is made from the stored original, or is stored itself.
                 for width in [10, 11] {
                     let response = try await server.get("/thumbnail?url=\(path)&w=\(width)")
                     #expect(response.status == (isAllowed ? 200 : 403))

@@ -31,7 +31,7 @@ struct MetricsTests {
         let first = try #require(admission.acquire(keys[0], of: "a"))
         var others = [try #require(admission.acquire(keys[1], of: "b"))]
         #expect(admission.acquire(keys[2], of: "c") == nil)
-        // Equal ones share a place.
+        // Equal requests share a slot.
         others.append(try #require(admission.acquire(keys[0], of: "a")))
         #expect(admission.current == 3)
         first.release()

@@ -72,7 +72,7 @@ struct OriginCachePolicyTests {
         source: ResponseCaching.Source?, left: Double
     ) throws {
         let url = try #require(URL(string: "https://a.test/"))
-        // An old answer of another cache on the way has been asked for all the same.
+        // An old response of an intermediate cache still belongs to this request.
         let head = HTTPResponseHead(url: url, status: 200, fields: ["Age": "40", "Cache-Control": "max-age=86400"])
         let caching = source.map { ResponseCaching(source: $0, decision: StorageDecision(.allowed)) }
         let policy = OriginCachePolicy(Download(data: Data(), head: head, caching: caching), now: now)
@@ -100,7 +100,7 @@ struct OriginCachePolicyTests {
 
     @Test func `directives of redirects apply to the response and nowhere else`() async throws {
         let url = try #require(URL(string: "https://a.test/"))
-        // An origin might send these notes itself.
+        // An origin might send these fields itself.
         let origin = FakeTransport(body: Data(), fields: ["X-Alcedo-Redirect-Policy": "keep 9 9"])
         let transport = RedirectPolicyTransport(origin)
         let plain = try await transport.send(HTTPRequest(url: url))
@@ -108,7 +108,7 @@ struct OriginCachePolicyTests {
 
         var request = HTTPRequest(url: url)
         for control in ["max-age=60", "no-store", "s-maxage=30, max-age=90"] {
-            // Each redirect's head has what those before it said.
+            // Each redirect's head contains the directives of the previous ones.
             var head = try await transport.send(request).head
             head.fields["Cache-Control"] = control
             request = RedirectPolicyTransport.recording(head, in: HTTPRequest(url: url), now: now)

@@ -8,7 +8,7 @@ import Testing
 @testable import thumbnail_server
 
 struct OriginPolicyTrackerTests {
-    /// Answers each download on other terms.
+    /// Responds to each download with other directives.
     private struct Origin: Downloading {
         let policy: Guarded<[String]>
 
@@ -92,7 +92,7 @@ struct OriginPolicyTrackerTests {
         }
         #expect(early.allowsStoring && early == late)
 
-        // Of a download that nobody waits for nothing is kept, either.
+        // For a download without waiters nothing is kept either.
         _ = try await tracker.download(request)
         let none = try await tracker.observing(source) {}.1
         #expect(none == OriginCachePolicy(allowsStoring: false))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import thumbnail_server
 
-/// The program as a person runs it.
+/// The program as a user runs it.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProgramTests {
     private let program = Program(name: "thumbnail-server")

@@ -73,7 +73,7 @@ struct QueryTests {
                 #expect(!others.contains(where: pattern.matches))
             }
         }
-        // Enough of it is nearly right.
+        // Enough of it is nearly valid.
         #expect(queries > 100 && sources > 100 && patterns > 100, "\((queries, sources, patterns))")
     }
 
@@ -99,7 +99,7 @@ struct QueryTests {
             return
         }
         #expect(request.idleTimeout == .seconds(60))
-        // Nor is a copy of its picture older.
+        // The same for a copy of its image.
         #expect(request.fields["Cache-Control"] == "max-age=90")
     }
 
@@ -121,7 +121,8 @@ struct QueryTests {
     @Test func `cover keeps the middle in the requested proportions`() throws {
         let request = try query("w=30&h=20&fit=fill").imageRequest(
             DecodingLimits(), idleTimeout: .seconds(1), maximumAge: .seconds(1))
-        // As it tells its places, the middle of the thumbnail is that of the original, and its corners are 40 x 60 apart.
+        // By its pixel positions the middle of the thumbnail is that of the original, and its corners are 40 x 60
+        // apart.
         let image = try request.processors.reduce(DecodedImage.coordinates(PixelSize(width: 60, height: 200))) {
             try $1.process($0)
         }

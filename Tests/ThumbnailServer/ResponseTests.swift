@@ -7,7 +7,7 @@ import Testing
 
 @testable import thumbnail_server
 
-/// What is answered to requests for pictures.
+/// Responses to requests for images.
 @Suite(.timeLimit(.minutes(10)))
 struct ResponseTests {
     private let webp: HTTPFields = ["Accept": "image/avif,image/webp;q=0.9,*/*"]
@@ -74,7 +74,7 @@ struct ResponseTests {
                 #expect(response.status == 304 && response.body.isEmpty)
                 #expect(response.fields["ETag"] == tag && response.fields["Vary"] == "Accept")
                 #expect(response.fields["Content-Type"] == nil)
-                // A length that is there is that of the picture. RFC 9110 section 8.6.
+                // If there is a length, it is that of the image. RFC 9110 section 8.6.
                 #expect(response.fields["Content-Length"] == first.fields["Content-Length"])
             }
             for list in ["\"other\"", "\"x,*,y\"", "\"x,\(tag.dropFirst().dropLast()),y\""] {
@@ -124,7 +124,7 @@ struct ResponseTests {
                 #expect(response.status == 200 && response.fields["Cache-Control"] == "no-store")
             }
             #expect(server.origin.requestCount(for: "/moved") == 2)
-            // The note of it is for this server alone.
+            // The record of it is for this server alone.
             #expect(server.origin.requests.allSatisfy { !$0.fields.contains { $0.name.hasPrefix("X-") } })
         }
     }

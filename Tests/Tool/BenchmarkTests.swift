@@ -138,7 +138,7 @@ struct BenchmarkTests {
     }
 
     @Test func `a trace is replayed with each policy at several sizes and fractions`() async throws {
-        // A loop of forty keys through room for thirty: LRU never hits, what resists loops does.
+        // A loop of forty keys through space for thirty: LRU never hits, and scan-resistant policies do.
         let loop = (0..<800).map { "\($0),key\($0 % 40),10\n" }.joined()
         let file = folder.url.appending(path: "loop.csv")
         try Data("time,key,size\n\(loop)".utf8).write(to: file)

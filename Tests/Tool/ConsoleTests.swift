@@ -4,7 +4,7 @@ import Testing
 @testable import AlcedoProgramSupport
 
 @Suite struct ConsoleTests {
-    /// Control characters and those that change the direction of text.
+    /// Control characters and characters that change the text direction.
     private static let controls: [Unicode.Scalar] =
         ["\0", "\u{1B}", "\n", "\u{7F}", "\u{9B}", "\u{61C}", "\u{200E}", "\u{200F}"]
         + [0x202A...0x202E, 0x2066...0x2069].joined().compactMap { Unicode.Scalar($0 as UInt32) }

@@ -106,7 +106,7 @@ struct ContactSheetTests {
         let outcome = try await draw([SampleImages.path("dunes.jpg"), "--processor", "crop:10x10", "--cell", "50"])
         #expect(outcome.status == 0)
         let pixels = try image(sheet).pixels
-        // A small picture in the middle of its cell, paper around it.
+        // A small image in the middle of its cell, on the background.
         let corner = pixels.withUnsafeBytes { bytes in
             let offset = 20 * pixels.bytesPerRow + 20 * pixels.format.bytesPerPixel
             return (0..<3).map { bytes[offset + $0] }

@@ -40,7 +40,7 @@ struct DecodeTests {
         #expect(byteCount ?? 0 > 432_000_000)
     }
 
-    /// An image of one pixel a column, written by our encoder.
+    /// Writes an image of one pixel per column with this package's encoder.
     private func write(_ samples: [UInt8], _ format: PixelFormat, _ mode: AlphaMode) throws -> String {
         let size = PixelSize(width: samples.count / format.bytesPerPixel, height: 1)
         let pixels = PixelBuffer(size: size, format: format, alphaMode: mode) { memory, _ in

@@ -19,7 +19,7 @@ struct DownloadBenchTests {
         #expect(outcome.status == 0, "\(outcome.problems)")
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.prefix(2) == ["server: the built-in origin", "aiohttp: not found"])
-        // The origin has no TLS, so one case of three is left.
+        // The origin has no TLS, so one of three cases is left.
         #expect(lines.count == 6)
         let row = try #require(lines.first { $0.hasPrefix("4 KB x 8, plain HTTP/1.1 ") })
         let cells = row.dropFirst("4 KB x 8, plain HTTP/1.1 ".count).split(separator: " ")

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a wish to end does while work is under way that hears of nothing.
+/// Signals during work that cannot be interrupted.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct InterruptionTests {
     private let folder: TemporaryDirectory
@@ -18,7 +18,7 @@ struct InterruptionTests {
 
     private static let file = SampleImages.path("dunes.jpg")
 
-    /// Two ends of a pipe that nobody reads.
+    /// Returns the two ends of a pipe that nothing reads.
     private static func pipe() throws -> (outside: Int32, inside: Int32) {
         var ends: [Int32] = [-1, -1]
         try #require(Foundation.pipe(&ends) == 0)
@@ -30,7 +30,7 @@ struct InterruptionTests {
         let pipe = try Self.pipe()
         defer { close(pipe.outside) }
         let problems = folder.url.appending(path: "problems")
-        // A megabyte and a half, for which the pipe has no room.
+        // A megabyte and a half, which does not fit in the pipe.
         let process = try ChildProcess(
             "alcedo", ["decode", "--no-cache", "--format", "rgba", Self.file, "--output", "-"], folder: folder.path,
             input: .file("/dev/null"), output: .descriptor(pipe.inside), problems: .file(problems.path))
@@ -65,7 +65,7 @@ struct InterruptionTests {
         #expect(await prompt.value(of: Task { 2 }) == 2)
     }
 
-    /// Frames that stop the animation they are part of while the second is drawn.
+    /// Frames that stop their own animation while the second one is drawn.
     private final class Frames: ImageFrameSource {
         let canvasSize = PixelSize(width: 2, height: 2)
         let frameCount = 1_000_000
@@ -157,7 +157,7 @@ struct InterruptionTests {
             "alcedo", words, folder: folder.path, input: .descriptor(pipe.outside),
             output: .file("/dev/null"), problems: .file(problems.path))
         close(pipe.outside)
-        // It has taken the line when there is room for one again.
+        // It has read the line once the pipe is empty.
         _ = write(pipe.inside, "a", 1)
         try await eventually(
             {
@@ -193,7 +193,7 @@ struct InterruptionTests {
 
         let outcome = try await program.outcome()
         #expect(outcome.status == 128 + signal && outcome.problems == "alcedo-bench: interrupted\n")
-        // A shell takes away what the process has left.
+        // A shell removes the files that the process has left.
         try await eventually({ files().isEmpty }, "the benchmark's files stay")
     }
 
@@ -242,7 +242,7 @@ struct InterruptionTests {
     @Test func `Ctrl-backslash ends the process at once without output`() async throws {
         let origin = try LoopbackOrigin { _ in .ok(Data("x".utf8)).stalling(at: .beforeHead) }
         defer { origin.stop() }
-        // The language's handler, which is there at terminals, is wanted here too.
+        // Swift's crash handler, which is active at terminals, is enabled here too.
         let alcedo = Program(
             name: "alcedo",
             environment: ["XDG_CACHE_HOME": folder.url.path, "SWIFT_BACKTRACE": "enable=yes,color=no"])

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Which images a command is about.
+/// The arguments and lists that name a command's images.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ListTests {
     private let folder: TemporaryDirectory
@@ -14,7 +14,7 @@ struct ListTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    /// Copies of a sample under these names, with the folders that they are in.
+    /// Creates copies of a sample under these names, with their directories.
     private func fill(_ names: [String]) throws -> [String] {
         let tiles = try SampleImages.data("tiles.png")
         return try names.map { name in
@@ -26,7 +26,7 @@ struct ListTests {
         }
     }
 
-    /// What `inspect` has looked at.
+    /// Returns the images that `inspect` has read.
     private func inspected(_ words: [String], input: String = "") async throws -> [String] {
         let outcome = try await alcedo.run(["inspect", "--json"] + words, input: Data(input.utf8))
         #expect(outcome.status == 0, "\(outcome.problems)\(outcome.output)")

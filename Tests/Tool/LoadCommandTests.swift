@@ -31,7 +31,7 @@ struct LoadCommandTests {
         #expect(first.rows(urls[0])[0].prefix(4) == ["network", "jpeg", "1200x800", "37026"])
         #expect(first.rows(urls[1])[0].prefix(4) == ["network", "png", "512x512", "2913"])
         #expect(origin.requests.count == 2)
-        // Under each table, what became of all of them.
+        // The totals are printed below each table.
         let summaries = first.output.split(separator: "\n").filter { $0.hasPrefix("images: ") }
         #expect(summaries.count == 2 && second.output.contains("images: 2 loaded, 0 failed, 39939 bytes, "))
         #expect(summaries.first?.hasPrefix("images: 2 loaded, 0 failed, 39939 bytes, ") == true)
@@ -104,7 +104,7 @@ struct LoadCommandTests {
         }
         for url in good { #expect(outcome.rows(url).map { $0[0] } == ["network"]) }
 
-        // Nothing wrong has been kept: a second process asks for every bad one again, and has the good ones.
+        // Failures are not cached: a second process requests each failed image again, and has the others.
         let requests = origin.requests.count
         let second = try await alcedo.run(["load"] + bad + good)
         #expect(origin.requests.count - requests >= bad.count)
@@ -194,7 +194,7 @@ struct LoadCommandTests {
         let ours = folder.url.appending(path: "v1")
         try FileManager.default.createDirectory(at: ours, withIntermediateDirectories: true)
         let thesis = ours.appending(path: "thesis.txt")
-        // Larger than the whole cache may be, without taking that room.
+        // Larger than the limit of the whole cache, without using that space.
         #expect(FileManager.default.createFile(atPath: thesis.path, contents: nil))
         #expect(truncate(thesis.path, 300 << 20) == 0)
 

@@ -45,7 +45,7 @@ struct NetworkOptionTests {
         let good = origin.url(for: "/good.jpg").absoluteString
         let missing = origin.url(for: "/missing.jpg").absoluteString
 
-        // Alone, or it might come so late that it goes over the connection of another.
+        // Alone, because it might otherwise arrive so late that it reuses the connection of another.
         let first = try await alcedo.run(["load", "--verbose", "--no-cache", good])
         let line = try #require(first.problems.split(separator: "\n").first { $0.hasPrefix("\(good): ") })
         let outcome = try await alcedo.run(["load", "--verbose", good, missing, "http://127.0.0.1:1/dead.png"])
@@ -60,7 +60,7 @@ struct NetworkOptionTests {
         #expect(lines.contains { $0.hasPrefix("\(missing): 404, ") })
         #expect(lines.contains { $0.hasPrefix("http://127.0.0.1:1/dead.png: no answer, ") && $0.contains("failed: ") })
         #expect(lines.contains { $0.hasPrefix("exchanges: 3, ") && $0.hasSuffix(" bytes, 0 repeated, 0 resumed") })
-        // No terminal, no progress.
+        // Without a terminal there is no progress.
         #expect(!outcome.problems.contains("\u{1B}") && !outcome.problems.contains("\r"))
     }
 
@@ -82,7 +82,7 @@ struct NetworkOptionTests {
         let status = try await closed.outcome().status
         let second = try await alcedo.run(["load", url])
 
-        // No socket and no file of the cache has their numbers. Its output is lost, but not what it loaded.
+        // No socket and no cache file receives their numbers. The output is lost, and the loaded image is not.
         #expect(locations == ["/dev/null", "/dev/null", "/dev/null"])
         #expect(status == 1)
         #expect(second.rows(url).map { $0[0] } == ["disk"])
@@ -164,7 +164,7 @@ struct NetworkOptionTests {
 
         #expect(outcome.status == 1)
         #expect(outcome.rows(url).map { $0[0] } == ["failed"])
-        // Not the usual fifteen.
+        // Not the default fifteen.
         #expect(outcome.problems.contains("0.3 seconds"), "\(outcome.problems)")
     }
 

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Where results can go, and where not: found out before any work.
+/// Possible and impossible destinations, which are checked before any work.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct OutputDestinationTests {
     private let folder: TemporaryDirectory

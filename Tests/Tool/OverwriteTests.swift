@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is there stays, unless it is said otherwise; and nothing half is there.
+/// Existing files are kept unless overwriting is requested, and no incomplete file remains.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct OverwriteTests {
     private let folder: TemporaryDirectory
@@ -73,7 +73,7 @@ struct OverwriteTests {
         let file = output.appending(path: "dunes.webp")
         try Data("old".utf8).write(to: file)
         let others = (0..<UInt32(64)).filter { $0 != getgid() }
-        // Only root, and who is in another group, may give a file away.
+        // Only root and members of another group may change a file's group.
         guard let group = others.first(where: { chown(file.path, getuid(), $0) == 0 }) else { return }
         #expect(chmod(file.path, 0o640) == 0)
 

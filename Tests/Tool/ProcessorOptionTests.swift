@@ -18,7 +18,7 @@ struct ProcessorOptionTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    /// Loads dunes.jpg, which has 1200 x 800 pixels, and returns what was written.
+    /// Loads dunes.jpg, which has 1200 x 800 pixels, and returns the written image.
     private func load(_ processors: [String]) async throws -> DecodedImage {
         let file = SampleImages.path("dunes.jpg")
         let options = processors.flatMap { ["--processor", $0] }
@@ -54,7 +54,7 @@ struct ProcessorOptionTests {
     @Test func `the pixels equal those of the processors`() async throws {
         let data = try SampleImages.data("dunes.jpg")
         let dunes = try JPEGDecoder().decode(data, options: DecodingOptions())
-        // So wide that the picture is decoded whole.
+        // So wide that the image is decoded at full size.
         let expected = try ImageProcessors.Composition(
             .resize(width: 700), .tint(PixelColor(red: 0x33, green: 0x66, blue: 0x99), mode: .multiply),
             .flip(.topAndBottom)

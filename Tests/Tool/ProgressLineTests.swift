@@ -32,7 +32,7 @@ struct ProgressLineTests {
             await line.finished(index, isComplete: true)
         }
 
-        // Three seconds' worth of bytes in one and a half.
+        // The bytes of three seconds in one and a half.
         #expect(shown.value == "██████████████████░░░░░░ 3/4 images, 2.0 images/s, 0:01 left, 3072 KiB, 2048 KiB/s")
     }
 
@@ -70,7 +70,7 @@ struct ProgressLineTests {
         first.report(DownloadProgress(received: 200 << 10, expected: 1000 << 10))
         await line.received(for: 0)
 
-        // 3,800 KiB of two and 2,000 of the third, which is taken for as large as they are, at 100 a second.
+        // 3,800 KiB of two and 2,000 of the third, which is assumed to be as large as they are, at 100 per second.
         #expect(shown.value == "█░░░░░░░░░░░░░░░░░░░░░░░ 0/3 images, 0:59 left, 200 KiB, 100 KiB/s")
 
         let third = progress(0, expected: 96 << 10)
@@ -100,7 +100,7 @@ struct ProgressLineTests {
         var rate = ByteRate(start: .zero)
         for index in 0..<100_000 { rate.add(10, at: .microseconds(50 * index)) }
 
-        // 20,000 a second; three seconds are remembered, a step more or less.
+        // 20,000 per second over three seconds, plus or minus a step.
         #expect((196_000...204_000).contains(rate.bytesPerSecond(at: .seconds(5))))
     }
 }

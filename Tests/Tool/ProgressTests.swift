@@ -23,7 +23,7 @@ struct ProgressTests {
 
         #expect(try await process.wait() == 0)
         #expect(before.contains("░ 0/1 images, ") && before.contains(" KiB/s"))
-        // A line of the log takes the place of the progress.
+        // A log line replaces the progress line.
         #expect(after.contains("\r\u{1B}[K\(origin.url.absoluteString)/big.png: 200, "))
     }
 
@@ -41,7 +41,7 @@ struct ProgressTests {
         let seen = try await terminal.read(until: " 2/2 images")
 
         #expect(try await process.wait() == 0)
-        // The last may not have been read as a whole.
+        // The last line may not have been read completely.
         let lines = seen.split(separator: "\r\u{1B}[K").dropLast()
         #expect(!lines.isEmpty)
         for line in lines {
@@ -54,7 +54,7 @@ struct ProgressTests {
         let folder = try TemporaryDirectory()
         let file = SampleImages.directory.appending(path: "dunes.jpg")
         let byteCount = try Data(contentsOf: file).count
-        // Equal ones would be read once.
+        // Equal files would be read once.
         let files = (0..<40).map { folder.url.appending(path: "\($0).jpg").path }
         for path in files { try FileManager.default.copyItem(atPath: file.path, toPath: path) }
         let terminal = try PseudoTerminal()
@@ -64,7 +64,7 @@ struct ProgressTests {
             input: .file("/dev/null"), output: .file("/dev/null"), problems: .descriptor(terminal.inside))
 
         var seen = try await terminal.read(until: "40/40 images")
-        // Most likely the line came as a whole.
+        // Usually the line arrives complete.
         let line = /40\/40 images, (\d+)(?: of (\d+))? KiB, (\d+) KiB\/s/
         if !seen.contains(line) { seen += try await terminal.read(until: "KiB/s") }
         let seconds = max(0.25, (ContinuousClock.now - start) / .seconds(1))
@@ -72,7 +72,7 @@ struct ProgressTests {
         #expect(try await process.wait() == 0)
         let last = try #require(seen.matches(of: line).last)
         #expect(Int(last.1) == 40 * byteCount / 1024)
-        // Of what came, the rate knows the last three seconds.
+        // The rate covers the last three seconds.
         if seconds < 3 { #expect(Double(last.3) ?? 0 >= Double(40 * byteCount / 1024) / seconds - 1) }
         #expect(Int(last.3) ?? 0 > 0)
     }

@@ -15,13 +15,13 @@ struct ResumeTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.path])
     }
 
-    /// A load that may stall for as long as a busy machine keeps the test from going on.
+    /// A load that may stall for as long as a busy machine delays the test.
     private static let load = ["load", "--timeout", "300"]
 
     private var cache: URL { folder.url.appending(path: "alcedo") }
 
-    /// Bytes of all that is kept of unfinished transfers: neither the index nor what is being written, which a killed process
-    /// leaves to nobody.
+    /// Returns the bytes of all kept partial downloads, without the index and files being written, which a killed
+    /// process leaves unused.
     private func unfinishedByteCount() -> Int {
         let parts = cache.appending(path: "parts").path
         let files = FileManager.default.enumerator(atPath: parts)?.compactMap { $0 as? String } ?? []
@@ -34,7 +34,7 @@ struct ResumeTests {
         try await program.waitUntil("\(byteCount) bytes are kept") { unfinishedByteCount() >= byteCount }
     }
 
-    /// Kills a load when so much of it is on disk.
+    /// Kills a load when this many bytes are on disk.
     private func load(_ url: URL, killedAfter byteCount: Int) async throws {
         let program = try alcedo.start(Self.load + [url.absoluteString])
         try await waitForParts(byteCount, of: program)
@@ -42,7 +42,7 @@ struct ResumeTests {
         #expect(try await program.outcome().status == -SIGKILL)
     }
 
-    /// The bytes as the cache has them for the next run.
+    /// Returns the bytes that the cache has for the next run.
     private func stored(_ url: URL) async throws -> Data? {
         let request = ImageRequest(url: url)
         return await FileDiskCache(directory: cache).data(for: request.originalKey)
@@ -67,13 +67,13 @@ struct ResumeTests {
         #expect(second.problems.contains("206, \(content.state.value.data.count - offset) bytes"))
         #expect(second.problems.contains("resumed from byte \(offset)"))
         #expect(try await stored(url) == content.state.value.data)
-        // What has become whole is not kept twice.
+        // A completed download is not kept twice.
         let later = try await alcedo.run(["load", url.absoluteString])
         #expect(later.rows(url.absoluteString).map { $0[0] } == ["disk"])
         #expect(origin.requests.count == 2)
     }
 
-    /// Stops the loads of some contents in their middle, and returns where the next ones went on.
+    /// Interrupts the loads of some contents in their middle, and returns the offsets at which the next ones resumed.
     private func offsetsAfterInterruption(stall: Int, output: URL) async throws -> [String: Int] {
         let content = try ChangingContent(seed: 2, stall: stall)
         let origin = try LoopbackOrigin { content.reply(to: $0) }
@@ -104,13 +104,13 @@ struct ResumeTests {
         let output = folder.url.appending(path: "out")
         var offsets: [String: Int] = [:]
 
-        // What the origin has sent may still be on its way when the signal comes.
+        // Bytes that the origin has sent may still be in flight when the signal arrives.
         for _ in 0..<5 where offsets.values.max() != 700_000 {
             offsets = try await offsetsAfterInterruption(stall: 700_000, output: output)
             for offset in offsets.values { #expect(offset >= 512 << 10 && offset <= 700_000) }
         }
 
-        // The last pieces too, which were not full.
+        // Including the last pieces, which were not full.
         #expect(offsets.values.max() == 700_000)
     }
 
@@ -130,7 +130,7 @@ struct ResumeTests {
         let origin = try LoopbackOrigin { _ in .status(503, fields: ["Retry-After": "600"]) }
         defer { origin.stop() }
 
-        // Twenty minutes of pauses: however late the signal comes among two thousand tests, it finds one.
+        // Twenty minutes of delays, so that the signal arrives during one however late it is.
         let program = try alcedo.start(["load", "--retry", "20", origin.url(for: "/a.png").absoluteString])
         try await origin.waitForRequest()
         program.process.send(SIGINT)
@@ -142,18 +142,18 @@ struct ResumeTests {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png) }
         defer { origin.stop() }
-        // Minutes of work without optimisation.
+        // Minutes of work without optimization.
         let blurs = Array(repeating: ["--processor", "blur:20"], count: 300).flatMap { $0 }
 
         let program = try alcedo.start(
             ["load", "-v", "--size", "512", origin.url(for: "/a.png").absoluteString] + blurs)
-        // The image is there when its exchange is told of.
+        // The image has arrived when its exchange is reported.
         try await program.waitUntil("the exchange is reported") { try !program.problemsSoFar.isEmpty }
         program.process.send(SIGINT)
         let outcome = try await program.outcome()
 
         #expect(outcome.status == 130 && outcome.output == "")
-        // Had the processing ended first, one image would have been loaded.
+        // If the processing had ended first, one image would have been loaded.
         #expect(outcome.problems.hasSuffix("\nalcedo: interrupted: 0 of 1 loaded\n"))
     }
 
@@ -266,7 +266,7 @@ struct ResumeTests {
         for _ in 0..<TestLength.rounds(10, full: 50) {
             content.state.change { $0.stall = Int.random(in: 0..<4 << 20, using: &generator) }
             let killed = try alcedo.start(Self.load + [url.absoluteString])
-            // Real time, because the kill must be survived at any instant. No assertion relies on how far the load came.
+            // Real time, because a load must survive being killed at any instant. No assertion relies on its progress.
             try await Task.sleep(for: .milliseconds(Int.random(in: 0..<150, using: &generator)))
             killed.process.send(SIGKILL)
             _ = try await killed.outcome()

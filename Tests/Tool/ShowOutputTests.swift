@@ -20,7 +20,7 @@ struct ShowOutputTests {
 
         #expect(outcome.status == 0)
         let lines = outcome.output.split(separator: "\n")
-        // 30 x 20 pixels, two above one another in a cell.
+        // 30 x 20 pixels, two vertically in a cell.
         #expect(lines.count == 10)
         #expect(lines.allSatisfy { $0.hasPrefix("\u{1B}[38;2;") && $0.hasSuffix("\u{1B}[0m") })
         #expect(lines.allSatisfy { $0.filter { $0 == "▀" }.count == 30 })

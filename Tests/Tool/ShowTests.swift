@@ -75,7 +75,7 @@ struct ShowTests {
     @Test func `the terminal is queried and shows pixels if it can`() async throws {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 80, rows: 24)
-        // Before it is asked, so that no machine is too slow for the time limit.
+        // Before the query, so that the time limit does not elapse on a slow machine.
         try terminal.type("\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;20;10t\u{1B}[?62c")
         let process = try start([SampleImages.path("tiles.gif")], in: terminal)
 
@@ -90,7 +90,7 @@ struct ShowTests {
         try terminal.resize(columns: 80, rows: 24)
         let process = try start(
             [try Self.endlessAnimation(in: folder).path, "--protocol", "blocks", "--color", "256"], in: terminal)
-        // Drawn, and drawn over.
+        // Drawn and overwritten.
         let before = try await terminal.read(until: "\u{1B}[1A")
 
         kill(process.id, SIGINT)
@@ -102,7 +102,7 @@ struct ShowTests {
 
     @Test func `a second signal restores the cursor, too`() async throws {
         let animation = try Self.endlessAnimation(in: folder).path
-        // Which of the ends comes first is a race.
+        // The order of the two ends is a race.
         for _ in 0..<5 {
             let terminal = try PseudoTerminal()
             try terminal.resize(columns: 80, rows: 24)
@@ -113,7 +113,7 @@ struct ShowTests {
             kill(process.id, SIGTERM)
 
             #expect([130, 143].contains(try await process.wait()))
-            // Comes back as an echo, behind all that the process has written.
+            // Returns as an echo after everything that the process has written.
             try terminal.type("end")
             let text = try await terminal.read(until: "end")
             #expect(text.contains("\u{1B}[?25h"))
@@ -160,11 +160,11 @@ struct ShowTests {
 
         kill(process.id, SIGTSTP)
         _ = try await terminal.read(until: "\u{1B}[?25h")
-        // It stops a moment after that; going on any earlier, it would stop for ever.
+        // It stops a moment after that. If it were continued earlier, it would stop forever.
         try await process.waitUntilStopped()
         kill(process.id, SIGCONT)
         _ = try await terminal.read(until: "\u{1B}[?25l")
-        // It plays on.
+        // It continues to play.
         _ = try await terminal.read(until: "\u{1B}[1A")
 
         kill(process.id, SIGINT)
@@ -172,7 +172,6 @@ struct ShowTests {
         #expect(try await process.wait() == 130)
     }
 
-    /// Source: proc(5), the state behind the name in parentheses.
     @Test func `an animation that began in a small terminal grows with it`() async throws {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 8, rows: 5)
@@ -189,7 +188,7 @@ struct ShowTests {
         #expect(try await process.wait() == 130)
     }
 
-    /// A GIF of two frames of a pixel each, in the corner of a square, 20 ms apart, for ever. Source: GIF89a.
+    /// Returns an endless GIF of two frames of a pixel each in the corner of a square, 20 ms apart. Source: GIF89a.
     private static func endlessAnimation(in folder: TemporaryDirectory, side: UInt8 = 1) throws -> URL {
         var bytes: [UInt8] = Array("GIF89a".utf8) + [side, 0, side, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
         bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]

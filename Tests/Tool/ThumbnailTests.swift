@@ -101,7 +101,7 @@ struct ThumbnailTests {
         let own = output.appending(path: "dunes.jpg")
         let dunes = try SampleImages.data("dunes.jpg")
         try dunes.write(to: own)
-        // Another image's thumbnail would land on a link to a third.
+        // Another image's thumbnail would be written to a link to a third.
         let tiles = try SampleImages.data("tiles.png")
         let linked = folder.url.appending(path: "linked.png")
         try tiles.write(to: linked)

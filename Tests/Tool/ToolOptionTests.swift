@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What all commands have in common.
+/// Options that all commands share.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ToolOptionTests {
     private let folder: TemporaryDirectory
@@ -65,7 +65,7 @@ struct ToolOptionTests {
 
     @Test(arguments: ["", "relative"])
     func `without a home directory images load without a disk cache`(home: String) async throws {
-        // Nothing can be made there, whoever asks.
+        // Nothing can be created there by any user.
         let nowhere = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": home, "HOME": "/dev/null/home"])
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
@@ -128,7 +128,7 @@ struct ToolOptionTests {
         #expect(objects.allSatisfy { Set($0.keys) == keys })
         let good = try #require(objects.first { $0["input"] as? String == Self.file })
         #expect(good["layer"] as? String == "local" && good["bytes"] as? Int == 2913 && good["error"] is NSNull)
-        // `load` does not look for it.
+        // `load` does not search for it.
         #expect(command[0] == "load" ? good["lost"] is NSNull : good["lost"] is [String])
         #expect(FileManager.default.fileExists(atPath: try #require(good["output"] as? String)))
         let failed = try #require(objects.first { ($0["error"] as? String) != nil })

@@ -144,7 +144,7 @@ import Testing
     @Test func `a damaged later frame throws when it is read`() throws {
         var random = SeededGenerator(seed: 4)
         var data = try randomAnimation(PixelSize(width: 30, height: 30), frameCount: 3, using: &random)
-        // The last frame's Huffman codes become nonsense.
+        // The last frame's Huffman codes become invalid.
         let last = try #require(data.range(of: Data("VP8L".utf8), options: .backwards)).upperBound
         for offset in last + 9..<data.count { data[offset] = 0xFF }
 

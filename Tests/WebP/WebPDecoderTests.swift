@@ -23,7 +23,7 @@ import Testing
 
         let original = Array(try fixture(expected))
         let differences = zip(pixels.tightBytes, original).map { abs(Int($0) - Int($1)) }
-        // Chroma has half the resolution, and this picture's colour changes in every column.
+        // Chroma has half the resolution, and this image's color changes in every column.
         #expect(differences.reduce(0, +) < 6 * differences.count)
         #expect(stride(from: 3, to: differences.count, by: 4).allSatisfy { differences[$0] == 0 })
         #expect(pixels.alphaMode == (file == "lossy.webp" ? .opaque : .straight))

@@ -108,7 +108,7 @@ import Testing
         #expect(try decode(encoder.encode(DecodedImage(pixels: filled))).pixels.tightBytes.allSatisfy { $0 == 255 })
     }
 
-    /// An animation of such delays; nil for a frame that cannot be had.
+    /// Returns an animation with these delays, where nil is an unavailable frame.
     private func animation(_ delays: [Duration?], frame: PixelBuffer? = nil) throws -> DecodedImage {
         let pixels = try noise()
         let frames = MadeFrames(size, delays.map { ($0 == nil ? nil : frame ?? pixels, $0 ?? .zero) })
@@ -121,7 +121,7 @@ import Testing
         let images = [
             (try animation([.milliseconds(20), nil]), ImageEncodingError.Code.failed),
             (try animation([.milliseconds(20), .milliseconds(20)], frame: small), .unsupportedImage),
-            // 24 bits of milliseconds a frame, 31 in all.
+            // 24 bits of milliseconds per frame, 31 in all.
             (try animation(Array(repeating: .seconds(100_000), count: 129)), .unsupportedImage),
         ]
         for (image, code) in images {
@@ -134,7 +134,7 @@ import Testing
         let image = try animation([.milliseconds(-5), .seconds(100_000), .milliseconds(30)])
         let data = try WebPEncoder(compression: .lossless, method: 0).encode(image)
         let frames = try #require(decode(data).frames)
-        // A frame that is shown for no time is none: libwebp leaves it out where it is like the next.
+        // A frame without a duration is not displayed, and libwebp omits it if it equals the next.
         let longest = (0..<frames.frameCount).map { frames.rawDelay(at: $0) }.max()
         #expect(longest.map { $0 >= .milliseconds(16_777_215) } == true)
     }

@@ -12,7 +12,7 @@ import Testing
     ]
     private let decoder = WebPDecoder()
 
-    /// A lossy picture that libwebp needs several pieces and bands for.
+    /// Returns a lossy image for which libwebp needs several pieces and bands.
     private func large(colorProfile: Data? = nil, orientation: ImageOrientation = .up) throws -> Data {
         let pixels = try #require(PixelBuffer.gradient(PixelSize(width: 200, height: 300)))
         return try WebPEncoder(method: 0).encode(
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `only some rows of a lossy image are in memory`() throws {
-        // 32 MB; detailed enough to come in several pieces.
+        // 32 MB, with enough detail for several pieces.
         var random = SeededGenerator(seed: 1)
         let noise = (0..<50_021).map { _ in UInt8.random(in: 0...255, using: &random) }
         let pixels = try #require(
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func `a partial image is rotated upright`() throws {
-        // A whole file whose pixels end early.
+        // A complete file whose pixels end early.
         let image = RIFFWriter.image(of: try large())
         let header = RIFFWriter.extendedHeader(flags: 0x08, width: 200, height: 300)
         let cut = RIFFWriter.chunk("VP8 ", Array(image[8..<image.count * 2 / 3]))

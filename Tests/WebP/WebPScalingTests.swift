@@ -49,7 +49,7 @@ import Testing
         #expect(try stored.pixels.upright(from: .right) == upright.pixels)
     }
 
-    /// A lossy picture whose colours change smoothly.
+    /// Returns a lossy image with smooth colors.
     private func smooth(_ size: PixelSize) throws -> Data {
         let pixels = try #require(
             PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, bytesPerRow in

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// How many bytes it takes until a decoder of pieces has found out the format.
+    /// Returns the number of bytes after which an incremental decoder has detected the format.
     private func bytesNeeded(_ registry: CodecRegistry, _ text: String) throws -> Int {
         let decoder = registry.makeIncrementalDecoder()
         var count = 0
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func `pieces are decoded as soon as no earlier format can match`() throws {
-        /// Refuses its first byte, so that the test sees when it begins.
+        /// Refuses its first byte, so that the test detects when it begins.
         struct Refusing: ImageDecoding {
             func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
                 throw ImageDecodingError(.corrupt, "refused")
@@ -105,9 +105,9 @@ import Testing
         let text = "abcx" + String(repeating: "-", count: 100)
 
         #expect(try bytesNeeded(CodecRegistry([short]), text) == 1)
-        // Until the fourth byte it may be the format that comes first.
+        // Up to the fourth byte it may be the first format.
         #expect(try bytesNeeded(CodecRegistry([signed("abcd", level: 1), short]), text) == 3)
-        // Nobody knows what a format without signatures is waiting for.
+        // The bytes that a format without signatures needs are unknown.
         #expect(try bytesNeeded(CodecRegistry([entry("x", level: 1) { _ in false }, short]), text) == 63)
     }
 

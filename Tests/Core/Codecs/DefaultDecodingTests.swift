@@ -3,7 +3,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a codec gets that writes only `inspect` and `decode`, or only `encode`.
+/// The default implementations for a codec that implements only `inspect` and `decode`, or only `encode`.
 @Suite struct DefaultDecodingTests {
     private let codec = TextCodec()
 

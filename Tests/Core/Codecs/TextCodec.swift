@@ -2,7 +2,7 @@ import AlcedoCore
 import FoundationEssentials
 import TestSupport
 
-/// Reads "pic:" and digits as a row of gray pixels; "x" among them is damage. Notes the options it was given.
+/// Decodes "pic:" and digits as a row of gray pixels, and "x" among them as damage. Records its options.
 struct TextCodec: ImageDecoding {
     let calls = Guarded<[DecodingOptions]>([])
     var prefix = "pic:"

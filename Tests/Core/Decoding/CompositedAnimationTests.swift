@@ -19,7 +19,7 @@ struct CompositedAnimationTests {
         AnimationFrame(area: area, rawDelay: .zero, disposal: disposal, blend: blend, isOpaque: isOpaque)
     }
 
-    /// Doubles and whole numbers may round a half to different sides.
+    /// Floating point and integers may round a half in different directions.
     private func isClose(_ a: [SIMD4<UInt8>], _ b: [SIMD4<UInt8>]) -> Bool {
         a.count == b.count
             && zip(a, b).allSatisfy { left, right in
@@ -36,7 +36,7 @@ struct CompositedAnimationTests {
         for index in expected.indices {
             let shown = try animation.frame(at: index)
             #expect(shown.size == synthetic.layout.canvas && shown.alphaMode == .straight)
-            // Errors of one step pile up a little where half-transparent frames lie on one another.
+            // Rounding errors add up slightly where half-transparent frames overlap.
             let differences = zip(shown.pixelVectors, expected[index]).filter { !isClose([$0], [$1]) }
             #expect(differences.allSatisfy { abs(Int($0.w) - Int($1.w)) <= 3 && $0.w < 64 }, "frame \(index)")
         }
@@ -109,7 +109,7 @@ struct CompositedAnimationTests {
             } else {
                 #expect(try animation.frame(at: index) == frames[index])
             }
-            // The frame before is still to be had.
+            // The previous frame is still available.
             #expect(try animation.frame(at: broken - 1) == frames[broken - 1])
         }
         synthetic.broken.change { $0 = [] }

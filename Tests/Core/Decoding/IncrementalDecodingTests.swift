@@ -7,7 +7,7 @@ import Testing
     private let codec = TextCodec()
     private var registry: CodecRegistry { CodecRegistry([TextCodec(prefix: "other:").entry, codec.entry]) }
 
-    /// Counts calls, fails where told to, and notices when two are inside at once.
+    /// Counts calls, throws where required, and detects concurrent calls.
     private final class RecordingState: IncrementalDecodingState {
         struct CallRecord: Sendable {
             var inside = 0
@@ -31,7 +31,7 @@ import Testing
                 return calls.calls
             }
             defer { calls.change { $0.inside -= 1 } }
-            // Long enough for others to come in, were the door open.
+            // Long enough for other calls to enter if they were not serialized.
             for _ in 0..<200 { _ = calls.value }
             if call == failingCall { throw ImageDecodingError(.corrupt, "call \(call)") }
         }
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `pieces may be slices of other data`() throws {
-        // Slices do not begin at index nought.
+        // Slices do not begin at index zero.
         let data = Data("----pic:678----".utf8)
         let decoder = registry.makeIncrementalDecoder()
         try decoder.append(data[4..<6])

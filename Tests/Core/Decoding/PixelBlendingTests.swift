@@ -51,7 +51,7 @@ import Testing
         #expect(PixelBlending.over(SIMD4(repeating: 0), SIMD4(1, 2, 3, 0)) == SIMD4(repeating: 0))
     }
 
-    /// Worked out by hand from the C source, which rounds down in places.
+    /// Calculated by hand from the C source, which rounds down in places.
     @Test func `libwebp's rounding is reproduced`() {
         let table: [(SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>)] = [
             // below = 255 * 128 >> 8 = 127, alpha = 255, scale = 65793: (200 * 128 + 10 * 127) * 65793 >> 24 = 105

@@ -2,7 +2,7 @@ import AlcedoCore
 import Testing
 
 @Suite struct AlphaTests {
-    /// One row: every colour level under one alpha.
+    /// Returns one row with every color level under one alpha.
     private func ramp(alpha: UInt8, mode: AlphaMode) throws -> PixelBuffer {
         let size = PixelSize(width: 256, height: 1)
         return try #require(

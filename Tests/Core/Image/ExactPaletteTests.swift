@@ -12,7 +12,7 @@ import Testing
         #expect(palette.index(of: 8) == nil)
     }
 
-    /// Colours that fall in one slot, or differ in one byte only.
+    /// Colors that hash to one slot, or differ in one byte only.
     @Test(arguments: [1, 256, 1 << 24, 0x0101_0101]) func `256 colors fit and 257 do not`(step: UInt32) {
         var palette = ExactPalette()
         let colors = (0..<256).map { UInt32($0) &* step }

@@ -65,7 +65,7 @@ import Testing
         #expect(ImageOrientation(rawValue: 6) == .right)
     }
 
-    /// The inverse, written from the standard's words: 6 is "0th row at the right, 0th column at the top", and so on.
+    /// The inverse, from the words of the standard: 6 is "0th row at the right, 0th column at the top", and so on.
     private static func source(
         _ orientation: ImageOrientation, x: Int, y: Int, in size: PixelSize
     ) -> (x: Int, y: Int) {

@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func `memory that the system does not have is refused without a trap`() {
-        // Sixteen exabytes are counted, but nobody has them.
+        // Sixteen exabytes can be counted and not allocated.
         let size = PixelSize(width: 1 << 30, height: 1 << 30)
 
         #expect(PixelBuffer.byteCount(size: size, format: .rgba8) != nil)

@@ -8,12 +8,12 @@ import Testing
         (PixelSize(width: 400, height: 300), PixelSize(width: 100, height: 100), .fill, 133, 100),
         (PixelSize(width: 300, height: 400), PixelSize(width: 100, height: 100), .fit, 75, 100),
         (PixelSize(width: 400, height: 300), PixelSize(width: 400, height: 300), .fit, 400, 300),
-        // No side is lost altogether.
+        // No side becomes zero.
         (PixelSize(width: 10_000, height: 1), PixelSize(width: 10, height: 10), .fit, 10, 1),
         // Not enlarged.
         (PixelSize(width: 4, height: 3), PixelSize(width: 100, height: 100), .fit, 4, 3),
         (PixelSize(width: 4, height: 300), PixelSize(width: 100, height: 100), .fill, 4, 300),
-        // Nonsense gives the size back.
+        // Invalid targets return the size.
         (PixelSize(width: 4, height: 3), PixelSize(width: 0, height: 2), .fit, 4, 3),
         (PixelSize(width: -4, height: 3), PixelSize(width: 2, height: 2), .fill, -4, 3),
     ])

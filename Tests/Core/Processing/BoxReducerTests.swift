@@ -2,7 +2,7 @@ import AlcedoCore
 import TestSupport
 import Testing
 
-/// Compares with plain averages in doubles.
+/// Compared with plain averages in floating point.
 @Suite struct BoxReducerTests {
     struct Shape: Sendable, CustomTestStringConvertible {
         let format: PixelFormat
@@ -50,7 +50,7 @@ import Testing
         return try #require(pixels)
     }
 
-    /// The samples of a pixel; gray gives one.
+    /// Returns the samples of a pixel, one for gray.
     private func samples(_ pixels: PixelBuffer, _ x: Int, _ y: Int) -> [Double] {
         pixels.withUnsafeBytes { memory in
             let offset = y * pixels.bytesPerRow + x * pixels.format.bytesPerPixel

@@ -44,7 +44,7 @@ import Testing
         let image = try image(.gray8)
         let collector = PixelRowCollector()
         try collector.begin(image.rowHeader)
-        // All bytes, padding and following rows included.
+        // All bytes, including padding and the following rows.
         for y in 0..<3 { try collector.consume(image.pixels.bytes.extracting(droppingFirst: y * 64)) }
         #expect { try collector.consume(image.pixels.row(0)) } throws: {
             ($0 as? ImageDecodingError)?.code == .corrupt

@@ -3,7 +3,7 @@ import AlcedoRuntime
 import Testing
 
 @Suite struct RowDigestTests {
-    /// 3 x 2 pixels of this format; bytes from 1 on, with the alpha samples given.
+    /// Returns 3 x 2 pixels of this format, with bytes from 1 and the given alpha samples.
     private func image(_ format: PixelFormat, _ mode: AlphaMode, alpha: [[UInt8]]) throws -> DecodedImage {
         let size = PixelSize(width: 3, height: 2)
         let bytes = format.bytesPerPixel

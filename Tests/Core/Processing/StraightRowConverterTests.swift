@@ -7,7 +7,7 @@ import Testing
         let header = PixelRowHeader(
             size: PixelSize(width: bytes.count / format.bytesPerPixel, height: 1), format: format, alphaMode: mode)
         var row = StraightRowConverter(header)
-        // Twice: what is left of one row must not show in the next.
+        // Twice, because remains of one row must not affect the next.
         let inverted = bytes.map { ~$0 }
         _ = row.convert(inverted.span.bytes)
         return row.convert(bytes.span.bytes)
@@ -34,7 +34,7 @@ import Testing
         #expect(convert(.rgba8, .premultiplied, [64, 1, 128, 128]) == [128, 2, 255, 128])
         #expect(convert(.rgba8, .premultiplied, [9, 8, 7, 0]) == [0, 0, 0, 0])
         #expect(convert(.rgba8, .premultiplied, [9, 8, 7, 255]) == [9, 8, 7, 255])
-        // 200 is no premultiplied sample of alpha 100; it must not wrap.
+        // 200 is not a premultiplied sample under alpha 100, and must not overflow.
         #expect(convert(.rgba8, .premultiplied, [200, 100, 50, 100]) == [255, 255, 128, 100])
         #expect(convert(.rgba16, .premultiplied, bytes([0x4000, 0, 0x8000, 0x8000])) == [128, 0, 255, 128])
     }

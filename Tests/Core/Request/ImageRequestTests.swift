@@ -44,7 +44,7 @@ import Testing
             request { $0.additionalIdentifier = "" },
             request { $0.additionalIdentifier = "x" },
             request { $0.source = .bytes(Data([1]), identity: "two") },
-            // Parts that pose as others.
+            // Parts that imitate others.
             request { $0.processors = [Step(identifier: "a;9:process=b")] },
             request { $0.processors = [Step(identifier: "")] },
             request { $0.additionalIdentifier = "a;9:process=b" },

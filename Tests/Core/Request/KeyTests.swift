@@ -7,8 +7,8 @@ import Testing
         ResourceKey(try #require(URL(string: text)), ignoringQueryItems: names).description
     }
 
-    // Caches of earlier releases are found by these names: they must never change. SHA-256 of "length:resource" and the
-    // variant, computed elsewhere.
+    // Caches of earlier releases contain these names, so they must never change. SHA-256 of "length:resource" and the
+    // variant, computed independently.
     @Test(arguments: [
         (
             "https://example.com/a.png", "", "8b3d4e720e1e6df4c8f8a9e3ba1b4fe6106f4ec03fad22a0fdf9a763edb02d84"
@@ -40,13 +40,13 @@ import Testing
     }
 
     @Test func `names that only look equal are different resources`() {
-        // One and two code points; a Linux file system keeps both.
+        // One and two code points. A Linux file system keeps both.
         let composed = ResourceKey("file:/\u{E9}.png")
         let decomposed = ResourceKey("file:/e\u{301}.png")
         #expect(composed != decomposed)
         #expect(ImageKey(composed) != ImageKey(decomposed))
         #expect(ImageKey(composed, variant: "\u{E9}") != ImageKey(composed, variant: "e\u{301}"))
-        // The same length in UTF-8: the angstrom sign, and A with a ring of its own.
+        // Equal lengths in UTF-8: the angstrom sign, and A with a combining ring.
         #expect(ResourceKey("\u{212B}") != ResourceKey("A\u{30A}"))
     }
 

@@ -2,7 +2,7 @@ import AlcedoCore
 import FoundationEssentials
 import TestSupport
 
-/// A dictionary that forgets nothing.
+/// A dictionary without eviction.
 final class DictionaryMemoryCache: MaintainableMemoryCache {
     private let images = Guarded<[ImageKey: DecodedImage]>([:])
 
@@ -31,7 +31,7 @@ final class DictionaryMemoryCache: MaintainableMemoryCache {
     var totalCost: Int { images.value.values.reduce(0) { $0 + $1.cost } }
 }
 
-/// Bytes in a dictionary; stores go through a closure that may wait or fail, and what was read through one that may wait.
+/// Entries in a dictionary. Stores run a closure that may wait or fail, and reads run one that may wait.
 final class FakeDataCache: MeasurableDataCache {
     let entries = Guarded<[ImageKey: CachedData]>([:])
     let reads = Guarded(0)

@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// Gives bytes by a closure, and remembers what it was asked for.
+/// Returns the bytes of a closure, and records its requests.
 struct FakeDownloader: Downloading {
     typealias Progress = @Sendable (DownloadProgress) -> Void
 
@@ -13,7 +13,7 @@ struct FakeDownloader: Downloading {
 
     init(_ answer: @escaping @Sendable (DownloadRequest, Progress) async throws -> Download) { self.answer = answer }
 
-    /// Always gives these bytes, as a server with these fields.
+    /// Always returns these bytes, as from a server with these fields.
     init(giving data: Data, fields: HTTPFields? = nil) {
         self.init { request, _ in
             guard let fields, case .http(let http) = request.source else { return Download(data: data) }

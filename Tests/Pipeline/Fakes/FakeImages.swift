@@ -5,15 +5,15 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Writes an image as "level:N".
+/// Encodes an image as "level:N".
 struct FakeEncoder: ImageEncoding {
     let format = ImageFormat(rawValue: "level")
 
     func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { Data("level:\(image.level)".utf8) }
 }
 
-/// Reads "level:N" as one gray pixel of level N, "part:N" as what is left of one, "anim:N" as two frames of it, and
-/// fails as "fail:CODE" says. Counts.
+/// Decodes "level:N" as one gray pixel of level N, "part:N" as a partial image of it, "anim:N" as two frames of it, and
+/// throws for "fail:CODE". Counts its decodes.
 struct FakeCodec: ImageDecoding {
     let decodes = Guarded(0)
 
@@ -49,7 +49,7 @@ struct FakeCodec: ImageDecoding {
     }
 }
 
-/// An animation, which stands still unless it has a second picture.
+/// An animation, which is still unless it has a second image.
 struct TwoFrames: ImageFrameSource {
     let buffer: PixelBuffer
     var second: PixelBuffer?
@@ -63,14 +63,14 @@ struct TwoFrames: ImageFrameSource {
     func frame(at index: Int) throws -> PixelBuffer { index == 1 ? second ?? buffer : buffer }
 }
 
-/// Leaves the pixels, and the rest of the image, as they are.
+/// Returns the image unchanged.
 struct Untouched: ImageProcessing {
     var identifier: String { "untouched" }
 
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage { image }
 }
 
-/// Makes another picture, and forgets the frames.
+/// Returns a larger image without frames.
 struct Grow: ImageProcessing {
     var identifier: String { "grow" }
 
@@ -81,7 +81,7 @@ struct Grow: ImageProcessing {
     }
 }
 
-/// Adds to the level; refuses where told to. Counts.
+/// Adds to the level, or throws where required. Counts its calls.
 struct Brighten: ImageProcessing {
     let step: UInt8
     var error: ImageProcessingError?
@@ -101,7 +101,7 @@ extension DecodedImage {
     var level: UInt8 { pixels.withUnsafeBytes { $0[0] } }
 }
 
-/// Remembers what it is told, in words.
+/// Records the events as text.
 struct Log: PipelineObserving {
     let events = Guarded<[PipelineEvent]>([])
 

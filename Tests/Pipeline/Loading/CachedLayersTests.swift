@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct CachedLayersTests {
-    /// A response cache that has what is put in.
+    /// A response cache with the responses that a test stores.
     private struct Responses: ResponseCacheAccess {
         let urls = Guarded<Set<URL>>([])
 
@@ -108,7 +108,7 @@ struct CachedLayersTests {
         let offline = try web("a") { $0.cachePolicy = .cacheOnly }
         let error = await #expect(throws: PipelineError.self) { try await pipeline(downloader).load(offline) }
         #expect(error?.code == .notInCache && downloader.count == 1)
-        // Without a response cache below nobody would keep the downloader from the network.
+        // Without a response cache the downloader could access the network.
         let bare = Stack(FakeDownloader(giving: level(9)))
         #expect(try await bare.failure(offline).code == .notInCache)
         #expect(bare.downloader.count == 0)

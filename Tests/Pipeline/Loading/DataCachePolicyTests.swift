@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct DataCachePolicyTests {
-    /// What is on disk after a plain load and after one of a variant: the original, the variant.
+    /// The entries on disk after a plain load and after one of a variant: the original, the variant.
     private static let rows: [(DataCachePolicy, plain: Bool, original: Bool, variant: Bool)] = [
         (.original, true, true, false), (.processed, true, false, true), (.both, true, true, true),
         (.automatic, true, false, true),
@@ -73,7 +73,7 @@ struct DataCachePolicyTests {
             $0.dataCachePolicy = .both
         }
         _ = try await stack.load(bright)
-        // The second variant is made of the first, which is in memory.
+        // The second variant is made from the first, which is in memory.
         _ = try await stack.load(
             try web("a") {
                 $0.processors = [Brighten(step: 1), Brighten(step: 2)]
@@ -92,7 +92,7 @@ struct DataCachePolicyTests {
                 $0.dataCachePolicy = content
             }
         }
-        // Of the one in the memory cache, or of the decoded one that is held for a while.
+        // From the image in the memory cache, or from the decoded one that is held for a while.
         _ = try await stack.load(try request([1]))
         let second = try request(isDecoded ? [2] : [1, 2])
         #expect(try await stack.load(second).layer == .memory)

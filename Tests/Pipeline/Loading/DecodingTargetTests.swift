@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The target that a pipeline derives from the first processor.
+/// The decoding target that a pipeline derives from the first processor.
 @Suite(.timeLimit(.minutes(10)))
 struct DecodingTargetTests {
     private let codec = ShrinkingCodec()
@@ -93,7 +93,7 @@ struct DecodingTargetTests {
 
     @Test(arguments: [true, false])
     func `a full-size image in memory is used instead of a smaller decode`(isInMemory: Bool) async throws {
-        // In the memory cache itself, or only held before its processors.
+        // In the memory cache, or only held before its processors.
         _ = try await pipeline.load(try isInMemory ? request() : request(Brighten(step: 1)))
         let shrink = Shrink(target)
 
@@ -122,7 +122,7 @@ struct DecodingTargetTests {
     }
 }
 
-/// Decodes everything as 40 x 30 gray pixels, or as fewer towards a target. Records the targets.
+/// Decodes everything as 40 x 30 gray pixels, or fewer toward a target. Records the targets.
 private struct ShrinkingCodec: ImageDecoding {
     static let size = PixelSize(width: 40, height: 30)
 
@@ -148,7 +148,7 @@ private struct ShrinkingCodec: ImageDecoding {
     }
 }
 
-/// Has a target, and records the images that it is given.
+/// A processor with a target that records its images.
 private struct Shrink: ImageProcessing {
     let decodingTarget: TargetSize?
     let identifier: String

@@ -8,7 +8,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What was made of a local file is served until the file changes.
+/// Images of a local file are served until the file changes.
 @Suite(.timeLimit(.minutes(2)))
 struct FileVersionTests {
     private let directory: TemporaryDirectory
@@ -35,7 +35,7 @@ struct FileVersionTests {
         return request
     }
 
-    /// A variant that is kept on disk.
+    /// Returns a request whose variant is stored on disk.
     private func bright(_ change: (inout ImageRequest) -> Void = { _ in }) -> ImageRequest {
         request {
             $0.processors = [Brighten(step: 1)]

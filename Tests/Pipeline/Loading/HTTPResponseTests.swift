@@ -12,7 +12,7 @@ struct HTTPResponseTests {
 
     private let clock = ManualClock()
 
-    /// Answers after a second, as a server behind a redirect.
+    /// Responds after a second, like a server behind a redirect.
     private var stack: Stack {
         Stack(
             FakeDownloader { [clock] _, _ in
@@ -80,7 +80,7 @@ struct HTTPResponseTests {
 
     @Test func `requests that share a download all receive its response`() async throws {
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
-        // Ends when the second request has joined, which is more urgent.
+        // Ends once the second request has joined, which has a higher priority.
         let stack = Stack(
             FakeDownloader { request, _ in
                 let (changes, change) = AsyncStream.makeStream(of: Void.self)

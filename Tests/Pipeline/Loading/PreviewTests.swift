@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// One gray pixel whose level is the last byte that has come.
+/// Decodes one gray pixel whose level is the last received byte.
 private struct LastByteCodec: ImageDecoding {
     final class Incremental: IncrementalImageDecoding {
         let bytes = Guarded(Data())
@@ -39,7 +39,7 @@ private struct LastByteCodec: ImageDecoding {
     func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental() }
 }
 
-/// The same, but that decoding holds as many bytes as its first byte says.
+/// The same, except that decoding uses as many bytes as the first byte states.
 private struct HungryCodec: ImageDecoding {
     final class Incremental: IncrementalImageDecoding {
         private let inner = LastByteCodec.Incremental()
@@ -59,7 +59,7 @@ private struct HungryCodec: ImageDecoding {
         func finish() throws(ImageDecodingError) -> DecodedImage { try inner.finish() }
     }
 
-    /// Bytes of each call of `append`.
+    /// The byte counts of the calls of `append`.
     let pieces = Guarded<[Int]>([])
 
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
@@ -79,7 +79,7 @@ struct PreviewTests {
     private let executor = ManualExecutor()
     private let levels = Guarded<[UInt8]>([])
 
-    /// Gives the bytes one by one, each when nothing more comes of the one before.
+    /// Delivers the bytes one by one, each after the work for the previous one has ended.
     private func pipeline(
         _ bytes: [(offset: Int, byte: UInt8)], interval: Duration = .zero, byteBudget: Int = 1 << 20
     ) -> ImagePipeline {
@@ -169,7 +169,7 @@ struct PreviewTests {
 
     @Test func `a slow transfer with previews delays no other image`() async throws {
         let downloader = FakeDownloader { [clock] request, _ in
-            // As many bytes as all decodes may hold.
+            // The number of bytes that all decodes may use.
             guard let onBytes = request.onBytes else { return Download(data: Data(repeating: 7, count: 40)) }
             onBytes(0, Data([16]))
             try await clock.sleep(for: .seconds(1))
@@ -182,7 +182,7 @@ struct PreviewTests {
         executor.drain()
         #expect(clock.sleeperCount == 1 && levels.value == [16])
 
-        // Would wait for the slow one, which ends after this.
+        // It would wait for the slow one, which ends after this.
         let other = pipeline.imageTask(with: try web("other"))
         executor.drain()
         #expect(try await other.image.level == 7)
@@ -194,12 +194,12 @@ struct PreviewTests {
     }
 
     @Test func `a preview without memory budget is omitted`() async throws {
-        // A pixel and its copy take 128 bytes with the padding of their rows; the quarter of 508 is 127.
+        // A pixel and its copy use 128 bytes with the padding of their rows, and a quarter of 508 is 127.
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 508)) == [])
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 512)) == [16, 32])
     }
 
-    /// Gives each piece, all from the beginning of the file, when nothing more comes of the one before.
+    /// Delivers each piece, all from the beginning of the file, after the work for the previous one has ended.
     private func hungryPipeline(_ codec: HungryCodec, _ pieces: [Data], byteBudget: Int) -> ImagePipeline {
         let downloader = FakeDownloader { [executor] request, _ in
             for piece in pieces {

@@ -22,7 +22,7 @@ struct PriorityTests {
         let live = try #require(stack.downloader.requests.value.first?.priority)
         #expect(live.value == .low)
 
-        // Another image of the same bytes.
+        // Another image with the same bytes.
         let bright = stack.pipeline.imageTask(
             with: try web("a") {
                 $0.processors = [Brighten(step: 1), Brighten(step: 2)]

@@ -7,7 +7,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The closures of providers may use the pipeline that runs them.
+/// The closures of providers may use the pipeline that calls them.
 @Suite(.timeLimit(.minutes(2)))
 struct ProviderTests {
     private struct NoResponses: ResponseCacheAccess {
@@ -16,7 +16,7 @@ struct ProviderTests {
         func removeResponses(for request: HTTPRequest) async {}
     }
 
-    /// A use of the pipeline in a closure.
+    /// A use of the pipeline within a closure.
     enum Use: CaseIterable {
         case data, image
     }
@@ -34,7 +34,7 @@ struct ProviderTests {
         }
     }
 
-    /// A source whose closure waits until so many run, and then does what it is told.
+    /// Returns a source whose closure waits until this many run, and then uses the pipeline.
     private func provider(
         _ identity: String, among count: Int = 1, _ body: @escaping @Sendable () async throws -> Void
     ) -> ImageRequest {
@@ -61,7 +61,7 @@ struct ProviderTests {
 
     @Test(arguments: Use.allCases)
     func `provider closures that load through the same pipeline complete at any concurrency`(use: Use) async throws {
-        // From now on so many bytes are expected of each load.
+        // From now on this many bytes are expected of each load.
         let large = ImageRequest(source: .provider(identity: "large") { level(1) + Data(count: 4 << 20) })
         _ = try await pipeline.data(for: large)
         let collages = (0..<48).map { number in

@@ -7,8 +7,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct RandomLoadTests {
-    /// Ten resources, a few ways each, joined, raised and cancelled at random: every task has one end and the right image,
-    /// work is shared, and nothing is left.
+    /// Ten resources with a few variants each, joined, raised and cancelled at random: every task has one end and the
+    /// right image, work is shared, and nothing is left.
     @Test func `thousands of random tasks each end once with the right image`() async throws {
         let running = Guarded<[String: Int]>([:])
         let stack = Stack(

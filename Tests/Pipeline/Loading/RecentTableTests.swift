@@ -9,7 +9,7 @@ import Testing
         var table = RecentTable<Int, String>(limit: limit)
         for number in 0..<50 {
             table.set("\(number)", for: number)
-            // A new value makes nobody younger.
+            // A new value does not renew the others.
             table.set("\(number)!", for: number)
             for other in 0...number { #expect(table[other] == (other > number - limit ? "\(other)!" : nil)) }
         }
@@ -34,7 +34,7 @@ import Testing
         let filling = TargetSize(width: 5, height: 5, mode: .fill)
         #expect(sizes.keys(of: full, atLeast: filling).isEmpty)
 
-        // The last eight are remembered.
+        // The table holds the last eight.
         for side in 50..<56 { sizes.record(key(side), target(side), of: full) }
         #expect(sizes.keys(of: full, atLeast: target(1)) == [20, 30, 50, 51, 52, 53, 54, 55].map(key))
     }

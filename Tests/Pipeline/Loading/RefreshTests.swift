@@ -10,7 +10,7 @@ import Testing
 struct RefreshTests {
     private struct Offline: Error {}
 
-    /// Gives what it is told, and remembers the policies it was asked with.
+    /// Returns prepared responses and records the policies of its requests.
     private final class Server: Sendable {
         let level: Guarded<Int?>
         let policies = Guarded<[HTTPCachePolicy]>([])
@@ -33,7 +33,7 @@ struct RefreshTests {
         }
     }
 
-    /// What a task shows, in order.
+    /// Returns the images that a task delivers, in order.
     private func shown(_ request: ImageRequest, by stack: Stack) async -> [String] {
         let shown = Guarded<[String]>([])
         let task = stack.pipeline.imageTask(with: request) { event in
@@ -95,7 +95,7 @@ struct RefreshTests {
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
         server.level.change { $0 = 20 }
-        // The disk has the new bytes then, and memory the old image.
+        // At that point the disk has the new bytes, and memory the old image.
         _ = try await stack.load(
             try web("a") {
                 $0.processors = [Brighten(step: 1)]

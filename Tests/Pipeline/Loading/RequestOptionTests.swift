@@ -7,13 +7,13 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a request says for itself: its time to live, its codecs, whether its image is kept, its retries, changes of the
-/// request to the server, and sources without bytes.
+/// Options of a single request: time to live, codecs, caching of its image, retries, request modifiers, and sources
+/// without bytes.
 @Suite(.timeLimit(.minutes(10)))
 struct RequestOptionTests {
     private let clock = ManualClock()
 
-    /// A downloader that gives a level once the clock has gone on.
+    /// A downloader that returns a level after the clock has advanced.
     private var waiting: FakeDownloader {
         FakeDownloader { [clock] _, _ in
             try await clock.sleep(for: .seconds(1))
@@ -53,7 +53,7 @@ struct RequestOptionTests {
 
     // MARK: Codecs
 
-    /// Reads "other:N", which the pipeline's codecs do not know.
+    /// Decodes "other:N", which the pipeline's codecs do not recognize.
     private func other(_ codec: FakeCodec) -> CodecRegistry {
         CodecRegistry([
             CodecRegistry.Entry(format: ImageFormat(rawValue: "other"), decoder: codec) {
@@ -88,7 +88,7 @@ struct RequestOptionTests {
         #expect(codec.decodes.value == 1 && stack.codec.decodes.value == 0)
     }
 
-    // MARK: Whether an image is kept
+    // MARK: Caching of the image
 
     @Test(arguments: [true, false])
     func `a request decides by the response whether the image is cached`(keeps: Bool) async throws {
@@ -108,7 +108,7 @@ struct RequestOptionTests {
         #expect(seen.value == ["network 8"])
         #expect(stack.memory.count == (keeps ? 1 : 0))
         #expect(stack.disk.entries.value.count == (keeps ? 2 : 0))
-        // Neither is the image before its processor.
+        // Neither is the unprocessed image.
         _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 2)] })
         #expect(stack.downloader.count == (keeps ? 1 : 2))
     }
@@ -277,7 +277,7 @@ struct RequestOptionTests {
         #expect(stack.stored(ImageRequest(url: url)) == level(5))
     }
 
-    /// A pipeline over the package's downloader, without a network.
+    /// A pipeline over the package's downloader without a network.
     private var pipeline: ImagePipeline {
         ImagePipeline(
             ImagePipeline.Configuration(

@@ -35,7 +35,7 @@ struct StepTests {
         let tasks = try lists.map { list in
             let request = try web("a") {
                 $0.processors = list
-                // Nothing comes from memory.
+                // Nothing is read from memory.
                 $0.cachePolicy.memory = .none
             }
             return Task.immediate { try await stack.load(request).image.level }
@@ -84,7 +84,7 @@ struct StepTests {
 
     @Test func `unprocessed images are held up to a number of bytes`() async throws {
         let cost = try await Stack(FakeDownloader(giving: level(100))).load(try web("a")).image.cost
-        // The bytes go with the image, until they are on disk.
+        // The bytes stay with the image until they are on disk.
         let stack = Stack(
             FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 2 * (cost + level(100).count))
         func load(_ name: String, _ step: UInt8) async throws {
@@ -128,7 +128,7 @@ struct StepTests {
         #expect(response.image.level == 103)
     }
 
-    /// Gives level 100 first, 101 then, and so on.
+    /// Returns level 100 first, then 101, and so on.
     private var changing: FakeDownloader {
         let last = Guarded(99)
         return FakeDownloader { _, _ in
@@ -143,7 +143,7 @@ struct StepTests {
     @Test(arguments: [true, false])
     func `after newer bytes arrive the older image is not used`(isProcessed: Bool) async throws {
         let stack = Stack(changing)
-        // In memory itself, or only held for a while.
+        // In the memory cache, or only held for a while.
         let first = try web("a") { $0.processors = isProcessed ? [Brighten(step: 1)] : [] }
         _ = try await stack.load(first)
         var reload = first
@@ -194,7 +194,7 @@ struct StepTests {
         #expect(try await tasks[2].value == 103)
     }
 
-    /// Rare: without the second look it was about one round of two hundred.
+    /// A rare race: without the second lookup it occurred in about one of two hundred rounds.
     @Test func `requests that begin while others end download and decode once as well`() async throws {
         for _ in 0..<500 {
             let stack = Stack(FakeDownloader(giving: level(100)))
@@ -246,7 +246,7 @@ struct StepTests {
     }
 }
 
-/// Gives the image back.
+/// Returns the image unchanged.
 private struct Unchanged: ImageProcessing {
     var identifier: String { "unchanged" }
 

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Does something meanwhile.
+/// Runs a closure during processing.
 private struct Held: ImageProcessing {
     let body: @Sendable () -> Void
 
@@ -128,7 +128,7 @@ struct TaskTests {
         let isFirst = Guarded(true)
         let stack = Stack(
             FakeDownloader { [clock] _, _ in
-                // A second download begins only if the other task has come when the first one was cancelled.
+                // A second download begins only if the other task has started when the first one is cancelled.
                 let waits = isFirst.change { isFirst in
                     defer { isFirst = false }
                     return isFirst
@@ -233,7 +233,7 @@ struct TaskTests {
 
         #expect(words.value.isEmpty && pending.value.count == 1)
         for work in pending.value { work() }
-        // Of the steps that waited only the last counts.
+        // Of the steps that waited only the last is delivered.
         #expect(words.value == ["progress 7", "finished 7"])
     }
 

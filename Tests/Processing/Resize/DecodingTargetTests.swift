@@ -2,7 +2,7 @@ import AlcedoCore
 @testable import AlcedoProcessing
 import Testing
 
-/// The size from which a processor gives as good a result as from the whole image.
+/// The size from which a processor produces as good a result as from the full image.
 @Suite struct DecodingTargetTests {
     private static let size = PixelSize(width: 30, height: 20)
 
@@ -42,7 +42,7 @@ import Testing
         let table: [(any ImageProcessing, TargetSize?)] = [
             (.composition(resize, .circle()), target), (.composition(.circle(), resize), nil), (.composition(), nil),
             (.everyFrame(resize), target), (.everyFrame(.circle()), nil),
-            // An animation stays as large as it is.
+            // An animation keeps its size.
             (.stillImagesOnly(resize), nil),
         ]
         for (processor, expected) in table {

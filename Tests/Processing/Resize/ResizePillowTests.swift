@@ -3,7 +3,7 @@ import AlcedoProcessing
 import Foundation
 import Testing
 
-/// Compares with an independent program's pictures; see Fixtures/README.md.
+/// Comparison with the images of an independent program. See Fixtures/README.md.
 @Suite struct ResizePillowTests {
     struct Expected: Sendable, CustomTestStringConvertible {
         let format: PixelFormat

@@ -2,13 +2,13 @@ import AlcedoCore
 import AlcedoProcessing
 import Testing
 
-/// Compares with the definition in doubles, which shares no code with the module.
+/// Comparison with the definition in floating point, which shares no code with the module.
 @Suite struct ResizeReferenceTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let format: PixelFormat
         let alphaMode: AlphaMode
         var testDescription: String { "\(format) \(alphaMode)" }
-        /// One level of 8 bits; a float holds 24 bits, so 16-bit samples may be a few off.
+        /// One level of 8 bits. A float has 24 bits, so 16-bit samples may differ by a few.
         var tolerance: Double { format == .rgba16 ? 3 : 1 }
     }
 
@@ -19,7 +19,7 @@ import Testing
         Case(format: .rgba16, alphaMode: .premultiplied),
     ]
 
-    /// Source and target; the last rows shrink enough for averages, with and without a remainder.
+    /// Source and target sizes. The last rows shrink enough for averages, with and without a remainder.
     static let sizes: [(PixelSize, PixelSize)] = [
         (13, 11, 7, 5), (5, 7, 13, 9), (17, 4, 9, 4), (4, 19, 11, 5), (2, 2, 5, 3), (1, 9, 4, 4),
         (33, 29, 8, 7), (40, 24, 5, 6), (41, 3, 4, 6), (3, 47, 2, 1),
@@ -138,7 +138,7 @@ import Testing
         return try processor.process(DecodedImage(pixels: pixels)).pixels
     }
 
-    /// The largest difference of a channel. Straight colour is weighed by its alpha, as it is seen.
+    /// Returns the largest difference of a channel. Straight color is weighted by its alpha.
     private static func error(_ result: PixelBuffer, _ x: Int, _ y: Int, _ expected: SIMD4<Double>) -> Double {
         let maximum = result.format == .rgba16 ? 65_535.0 : 255
         let samples = result.pixel(x, y)

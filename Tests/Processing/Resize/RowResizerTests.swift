@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct RowResizerTests {
-    /// Reductions with and without averages and remainders, gaps between the cells that are used, and enlarging.
+    /// Reductions with and without averages and remainders, gaps between the used cells, and enlarging.
     static let sizes: [(PixelSize, PixelSize)] = [
         (13, 11, 7, 5), (5, 7, 13, 9), (17, 4, 9, 4), (4, 19, 11, 5), (2, 2, 5, 3), (1, 9, 4, 4), (33, 29, 8, 7),
         (40, 24, 5, 6), (41, 3, 4, 6), (3, 47, 2, 1), (70, 90, 7, 9), (9, 640, 3, 1), (19, 700, 2, 1),
@@ -79,7 +79,7 @@ import Testing
         try resizer.begin(DecodedImage(pixels: pixels).rowHeader)
         for y in 0..<pixels.height {
             try resizer.consume(pixels.row(y))
-            // A result row of the box filter is made of ten rows.
+            // A result row of the box filter needs ten rows.
             #expect(counter.rows == (y + 1) / 10)
         }
         try resizer.finish()

@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// An animation whose only use is to be there.
+/// An animation of one frame, for tests that only need an animation.
 struct OneFrame: ImageFrameSource {
     let buffer: PixelBuffer
 

@@ -6,7 +6,7 @@ import Testing
 @Suite struct FrameBufferStateTests {
     private var state = FrameBufferState(frameCount: 10, first: DecodedImage.gray(0).pixels)
 
-    /// Decodes what the state asks for until it asks for nothing, which must not take for ever.
+    /// Decodes what the state requests until it requests nothing, which must end.
     private mutating func decodeAll(capacity: Int) -> [Int] {
         var decoded: [Int] = []
         while let frame = state.beginDecoding(capacity: capacity) {

@@ -15,7 +15,7 @@ import Testing
         try #require(ImageAnimator(frames.image, pool: pool ?? self.pool))
     }
 
-    /// What is to be shown after so many milliseconds more.
+    /// Returns the image to display after this many further milliseconds.
     private func shown(by animator: ImageAnimator, after milliseconds: Int) -> UInt8? {
         clock.advance(by: .ms(milliseconds))
         return animator.shows(at: clock.uptime)
@@ -39,7 +39,7 @@ import Testing
         #expect(shown(by: animator, after: 1) == 2)
         #expect(shown(by: animator, after: 20) == 0)
         #expect(shown(by: animator, after: 10) == nil)
-        // Late by nearly a play: two frames are left out, and the next is in time.
+        // Late by nearly a loop: two frames are skipped, and the next is on time.
         #expect(shown(by: animator, after: 95) == nil)
         #expect(animator.nextDeadline == clock.uptime + .ms(25))
         #expect(shown(by: animator, after: 25) == 1)
@@ -124,7 +124,7 @@ import Testing
         #expect(shown(by: animator, after: 100) == nil)
         #expect(shown(by: animator, after: 250) == nil)
 
-        // Frame 3 is due; frame 1 was begun long ago.
+        // Frame 3 is due, and decoding of frame 1 began long ago.
         frames.release(6)
         await animator.decodingEnds()
         await nextTurn()

@@ -11,7 +11,7 @@ import Testing
     private let log = Log()
     private let options = BindingOptions(placeholder: .gray(200), failureImage: .gray(250))
 
-    /// How the completions were called, in order.
+    /// The order in which the completions were called.
     @MainActor final class Log {
         enum Ending: Equatable {
             case image(UInt8)

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoViewBinding
 import Testing
 
-/// The pictures of one load, in the orders in which they may come.
+/// The images of one load in every order of arrival.
 @Suite(.timeLimit(.minutes(10))) @MainActor struct ImageOrderTests {
     private let loader = FakeLoader()
     private let view = FakeView()
@@ -128,7 +128,7 @@ import Testing
     @Test func `a late preview of an earlier request is not displayed`() async {
         let task = bind(1, options: BindingOptions())
         await loader.start(of: 1)
-        // On its way to the main actor when the view is bound anew.
+        // In the main actor's queue when the view is bound again.
         loader.report(1, .preview(101))
         _ = bind(2, options: BindingOptions())
         await nextTurn()
@@ -177,7 +177,7 @@ import Testing
         #expect(view.history == [.image(7, .memory)])
         #expect(binder.isLoading)
         await loader.start(of: 1)
-        // The same picture again, as the pipeline tells of it.
+        // The same image again, as the pipeline reports it.
         loader.report(1, .cached(ImageResponse(image: image, layer: .memory)))
         await nextTurn()
         loader.finish(1, .gray(1))

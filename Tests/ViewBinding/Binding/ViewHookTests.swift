@@ -2,14 +2,14 @@ import AlcedoCore
 import AlcedoViewBinding
 import Testing
 
-/// What a view, and whoever binds it, may know and decide beyond showing pictures.
+/// What a view and its owner can observe and decide besides displaying images.
 @Suite(.timeLimit(.minutes(10))) @MainActor struct ViewHookTests {
     private let loader = FakeLoader()
     private let view = FakeView()
     private let binder: ImageBinder
     private let target = TargetSize(width: 30, height: 20, mode: .fill)
 
-    /// As little as a view can be.
+    /// A view with the minimal implementation.
     private final class BareView: ImageDisplaying {
         private(set) var count = 0
 
@@ -213,7 +213,7 @@ import Testing
         #expect(view.count == 2)
     }
 
-    // MARK: The image in other hands
+    // MARK: Custom display of the image
 
     @Test func `a handler that takes the image displays it instead of the view`() async {
         loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
