@@ -37,7 +37,7 @@ struct AddressTests {
         #expect(try !address(text).isPublic)
     }
 
-    /// Where clouds answer their own machines: AWS, Azure, Google, Oracle, Alibaba, Tencent, Scaleway, OpenStack.
+    /// The metadata addresses of clouds: AWS, Azure, Google, Oracle, Alibaba, Tencent, Scaleway, OpenStack.
     @Test(arguments: [
         "169.254.169.254", "169.254.170.2", "fd00:ec2::254", "168.63.129.16", "::ffff:168.63.129.16",
         "64:ff9b::168.63.129.16", "fd20:ce::254", "192.0.0.192", "fd00:c1::a9fe:a9fe", "100.100.100.200",
@@ -64,7 +64,7 @@ struct AddressTests {
         #expect(InternetAddress([UInt8](repeating: 1, count: 15)) == nil)
     }
 
-    /// Every spelling that libcurl or the resolver takes for this machine.
+    /// Every form of this machine's address that libcurl or the resolver accepts.
     @Test(arguments: [
         "127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0", "[::1]", "[::ffff:127.0.0.1]",
         "[0:0:0:0:0:ffff:7f00:1]", "LOCALHOST.",
@@ -78,7 +78,7 @@ struct AddressTests {
             try await publicOnly().send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
         }
 
-        // Where the resolver does not know the spelling there is nothing to refuse.
+        // If the resolver does not accept the form, there is nothing to refuse.
         #expect([.addressRefused, .cannotResolveHost, .offline, .invalidRequest].contains(error?.code))
         if ["127.0.0.1", "localhost", "[::1]"].contains(host) { #expect(error?.code == .addressRefused) }
         #expect(origin.requests.isEmpty)

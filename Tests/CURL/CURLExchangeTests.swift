@@ -11,7 +11,7 @@ import Testing
         try CURLRequest(HTTPRequest(url: try #require(URL(string: text))), CURLSettings(CURLOptions()))
     }
 
-    /// The loop may take both commands before the canceller goes on, and looks then.
+    /// The loop may process both commands before the canceller continues.
     @Test func `a cancelled exchange is settled before the loop processes it`() throws {
         let seen = Guarded<[Bool]>([])
         let exchange = CURLExchange(try Self.request("http://h/"), onSpace: { _ in }) { exchange in

@@ -24,14 +24,14 @@ struct CURLTransportTests {
         var pieces: [Int] = []
         while let piece = try await iterator.next() {
             pieces.append(piece.count)
-            // Its slowness is real time for a real server.
+            // Real time, because the server is real. No assertion relies on how long it takes.
             try await Task.sleep(for: .milliseconds(5))
         }
 
         #expect(pieces.reduce(0, +) == body.count)
-        // The pipe takes a piece that does not fit only when it is empty.
+        // The pipe accepts a piece that does not fit only when it is empty.
         #expect(pieces.allSatisfy { $0 <= HTTPBodyPipe.capacity })
-        // It did lag: a piece that waited grew by the next, until another did not fit.
+        // The reader was slow: a waiting piece grew by the next ones until another did not fit.
         #expect(pieces.contains { $0 > HTTPBodyPipe.capacity / 2 })
     }
 
@@ -81,7 +81,7 @@ struct CURLTransportTests {
             _ = try await response.body.collect(limit: 10)
         }
 
-        // Other tests begin and end some meanwhile.
+        // Other tests start and end threads meanwhile.
         try await eventually { try threadCount() <= before + 100 }
     }
 

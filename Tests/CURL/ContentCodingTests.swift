@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct ContentCodingTests {
-    /// The body that a caller gets, and the codings that the server was asked for.
+    /// Returns the body for a caller, and the codings requested from the server.
     private func exchange(
         _ transport: CURLTransport, coding: String = "gzip", fields: HTTPFields = HTTPFields()
     ) async throws -> (body: Data, requestedCodings: String?) {

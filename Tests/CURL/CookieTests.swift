@@ -5,7 +5,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// The cookie jar that a transport has where it is told to.
+/// The optional cookie jar of a transport.
 @Suite(.timeLimit(.minutes(10)))
 struct CookieTests {
     private let transport: CURLTransport
@@ -16,7 +16,7 @@ struct CookieTests {
         transport = CURLTransport(options: options)
     }
 
-    /// An origin that sets the cookies of a path's answer.
+    /// Returns an origin that sets the cookies of a path's response.
     private func origin(_ cookies: @escaping @Sendable (_ path: String) -> [String]) throws -> LoopbackOrigin {
         try LoopbackOrigin { request in
             OriginReply(fields: HTTPFields(cookies(request.path).map { HTTPFields.Field("Set-Cookie", $0) }))
@@ -102,7 +102,7 @@ struct CookieTests {
         try await send(origin.url(for: "/set"))
         try await send(origin.url(for: "/"))
 
-        // 45 cookies an answer; the bound of 4 MiB is passed by the 24th.
+        // 45 cookies per response. The 24th exceeds the bound of 4 MiB.
         for number in 1...30 { try await send(origin.url(for: "/\(number)")) }
         try await send(origin.url(for: "/"))
         #expect(sent(to: origin).last == .some(nil))

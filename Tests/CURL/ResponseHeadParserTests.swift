@@ -4,7 +4,7 @@ import Testing
 
 @testable import AlcedoCURL
 
-/// Without libcurl, which joins continued lines itself in newer versions.
+/// Without libcurl, which joins continuation lines itself in newer versions.
 @Suite struct ResponseHeadParserTests {
     private func fields(_ lines: [String]) throws -> HTTPFields? {
         var parser = ResponseHeadParser(url: try #require(URL(string: "http://a/")))

@@ -5,13 +5,13 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// What goes over the wire, in both directions, and what must not.
+/// The bytes sent in both directions.
 @Suite(.timeLimit(.minutes(10)))
 struct WireTests {
-    /// All the characters that stand for bytes above ASCII.
+    /// The characters of all bytes above ASCII.
     private static let high = String(String.UnicodeScalarView((0x80...0xFF).map { Unicode.Scalar(UInt8($0)) }))
 
-    /// Sends a request and returns what the server saw of it.
+    /// Sends a request and returns it as the server received it.
     private func seen(
         _ method: HTTPMethod = .get, fields: HTTPFields = HTTPFields(), body: Data? = nil
     ) async throws -> OriginRequest {

@@ -3,8 +3,8 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// The ten common tasks, each as a user types it, with only what `import Alcedo` brings. The comment above a test shows
-/// the same task with Nuke 12 and with Kingfisher 8.
+/// The ten common tasks as a user writes them, with `import Alcedo` only. The comment above a test shows the same task
+/// with Nuke 12 and with Kingfisher 8.
 @Suite(.timeLimit(.minutes(5)))
 struct CallSiteTests {
     private let origin: LoopbackOrigin
@@ -100,7 +100,7 @@ struct CallSiteTests {
         var sizes: [PixelSize] = []
         for await preview in task.previews {
             sizes.append(preview.image.size)
-            // The second half of the bytes comes after a preview of the first.
+            // The second half of the bytes arrives after a preview of the first.
             origin.release()
         }
 
@@ -216,7 +216,7 @@ struct CallSiteTests {
     }
 }
 
-/// The least that a view has to do.
+/// A view with the minimal implementation.
 @MainActor private final class View: ImageDisplaying {
     private(set) var shown: DecodedImage?
 

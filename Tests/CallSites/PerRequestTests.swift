@@ -3,8 +3,8 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// What one request decides for itself, as a user types it. The comment above a test shows the same with Nuke 12 and
-/// with Kingfisher 8.
+/// Options of a single request as a user writes them. The comment above a test shows the same with Nuke 12 and with
+/// Kingfisher 8.
 @Suite(.timeLimit(.minutes(5)))
 struct PerRequestTests {
     private let origin: LoopbackOrigin

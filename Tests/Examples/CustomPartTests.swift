@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The examples whose parts are their own.
+/// The examples with custom parts.
 @Suite(.timeLimit(.minutes(10)))
 struct CustomPartTests {
     @Test func `a custom codec encodes and decodes an image`() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct QuickstartTests {
-    /// Where the image came from, in each pass.
+    /// Returns the layer of the image in each pass.
     private func layers(_ name: String, in outcome: Program.Outcome) -> [String] {
         outcome.output.split(separator: "\n").filter { $0.hasSuffix("  \(name)") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }

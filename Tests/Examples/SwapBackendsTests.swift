@@ -8,7 +8,8 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct SwapBackendsTests {
-    /// The numbers of each run of one stack: images from memory, disk and the response cache, responses of servers, bytes.
+    /// Returns the numbers of each run of one stack: images from memory, disk and response cache, server responses,
+    /// bytes.
     private func runs(_ stack: String, _ words: [String] = []) async throws -> [[Int]] {
         let outcome = try await Program(name: "swap-backends").run(["--stack", stack] + words)
         #expect(outcome.status == 0 && outcome.problems == "")

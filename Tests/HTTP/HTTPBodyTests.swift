@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct HTTPBodyTests {
-    /// Gives pieces of one length for ever, and counts.
+    /// Sends pieces of one length without end, and counts them.
     private final class Endless: HTTPBodySource {
         let reads = Guarded(0)
         let cancels = Guarded(0)

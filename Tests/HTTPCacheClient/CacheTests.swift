@@ -5,10 +5,11 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What the cache's own tests say in full, seen from outside: one of each mode, and processes that share a directory.
+/// The behavior that the cache's own tests cover, seen from outside: one test per mode, and processes that share a
+/// directory.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct CacheTests {
-    /// An origin whose answers differ from one another, live an hour, and have a validator.
+    /// Returns an origin whose responses differ, are fresh for an hour, and have a validator.
     private func origin() throws -> LoopbackOrigin {
         try LoopbackOrigin { request in
             if request.fields["If-None-Match"] == "\"v\"" {
@@ -91,7 +92,7 @@ struct CacheTests {
 
     @Test(
         arguments: [
-            // What is stored is "1"; a third call shows what is stored afterwards.
+            // The stored response is "1". A third call shows what is stored afterwards.
             ("default", "1", 1, "1"), ("no-cache", "1", 2, "1"), ("reload", "2", 2, "2"), ("force-cache", "1", 1, "1"),
             ("only-if-cached", "1", 1, "1"), ("no-store", "2", 2, "1"),
         ])

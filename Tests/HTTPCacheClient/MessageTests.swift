@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a call says reaches the server, and what the server says reaches the answer.
+/// Calls reach the server unchanged, and responses reach the caller unchanged.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct MessageTests {
     private static let high = String(String.UnicodeScalarView((0x80...0xFF).map { Unicode.Scalar(UInt8($0)) }))

@@ -3,7 +3,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Lines in, lines out: order, number, rubbish, time, end.
+/// The line protocol: order, concurrency, invalid lines, timeouts, end.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProtocolTests {
     @Test func `responses are written as they finish`() async throws {
@@ -59,7 +59,7 @@ struct ProtocolTests {
 
         #expect(response.error_kind == "timeout")
         #expect(response.status == nil)
-        // The connection is given up; the server's own sending is stalled until then.
+        // The connection is closed, and the server's sending is stalled until then.
         origin.release()
         #expect(try await client.response(to: CallLine(2, origin.url(for: "/quick"))).text == "quick")
     }
@@ -106,7 +106,7 @@ struct ProtocolTests {
             Data(String(repeating: "[", count: 200_000).utf8), Data(String(repeating: #"{"id":"#, count: 50_000).utf8),
         ]
         let good = Data(#"{"id":"the last","url":"\#(url)"}"#.utf8)
-        // Empty lines, and a last line without an end.
+        // Empty lines, and a last line without a line break.
         let input = Data((rubbish + [Data(), Data(" \t\r".utf8), good]).joined(separator: Data("\n".utf8)))
 
         let outcome = try await Program(name: "http-cache-client").run([], input: input)

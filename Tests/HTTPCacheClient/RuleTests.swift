@@ -5,12 +5,12 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What the cache's own tests say in full of parts, cookies, variants and dates, seen from outside.
+/// The behavior of partial responses, cookies, variants and dates that the cache's own tests cover, seen from outside.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct RuleTests {
     private static let digits = "0123456789"
 
-    /// An origin of ten digits that answers requests for a range. The connection of the first response is cut after so
+    /// Returns an origin of ten digits that supports ranges. The connection of the first response is cut after this
     /// many bytes.
     private func origin(_ fields: HTTPFields = [:], cutAfter cut: Int? = nil) throws -> LoopbackOrigin {
         try LoopbackOrigin { request in
@@ -126,7 +126,8 @@ struct RuleTests {
         arguments: [
             ("Accept-Language", ["en, de"], ["de, en"], true), ("Accept-Language", ["en, de"], ["eN, De"], true),
             ("Accept-Language", ["en, de"], [" en ,   de"], true), ("Accept-Language", ["en, de"], ["en", "de"], true),
-            // RFC 9111 section 4.1: fields match when they mean the same, not when one response would do for both.
+            // RFC 9111 section 4.1: fields match when they have the same meaning, not when one response would suit
+            // both.
             ("Accept-Language", ["en, de"], ["fr;q=0.5, de;q=1.0"], false), ("Foo", ["1, 2"], ["1", "2"], true),
             ("Foo", ["1,2"], [" 1, 2 "], true), ("Foo", ["1"], ["2"], false), ("Foo", ["1"], [], false),
             ("Foo", [], ["1"], false),
@@ -147,7 +148,7 @@ struct RuleTests {
         #expect(try await client.response(to: calls[1]).from_cache == isServed)
     }
 
-    /// RFC 9111 section 4.3.2: without `Last-Modified` the date of the response counts.
+    /// RFC 9111 section 4.3.2: without `Last-Modified` the Date of the response counts.
     @Test(arguments: [(0, 304), (1, 304), (-1, 200), (-3_000, 200)])
     func `a date condition applies to a stored response without Last-Modified`(
         seconds: Int, status: Int

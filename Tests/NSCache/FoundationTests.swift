@@ -3,8 +3,8 @@ import AlcedoNSCache
 import Foundation
 import Testing
 
-/// What Foundation's NSCache does, as it shows through the backend. None of it is promised to anybody: when one of these
-/// fails with a new Foundation, nothing here is broken, but the doc comment of ``NSCacheBackend`` no longer says the truth.
+/// The undocumented behavior of Foundation's NSCache, seen through the backend. If one of these fails with a new
+/// Foundation, nothing is broken, but the doc comment of ``NSCacheBackend`` needs an update.
 @Suite struct FoundationTests {
     @Test func `Foundation evicts the lowest cost first`() {
         let cache = NSCacheBackend.storing([10, 50, 20, 15, 30], costLimit: 100)

@@ -107,7 +107,7 @@ struct NSCacheBackendTests {
         let cache = NSCacheBackend.storing([10, 20, 30], costLimit: 60)
         for number in [0, 0, 7] { _ = cache.image(for: .number(number)) }
         _ = cache.contains(.number(0))
-        // 50 and 30 exceed the limit: the cheapest, 0 and 1, are evicted.
+        // 50 and 30 exceed the limit, so the lowest costs, 0 and 1, are evicted.
         cache.store(.weighing(30), for: .number(3))
         cache.store(.weighing(61), for: .number(3))
         cache.remove(.number(2))

@@ -4,7 +4,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// What SDWebImage's `AutoPurgeCache` and `NSCacheDelegate` do.
+/// The behavior of SDWebImage's `AutoPurgeCache` and `NSCacheDelegate`.
 @Suite(.timeLimit(.minutes(10)))
 struct NSCacheEvictionTests {
     private let evicted = Guarded<[String]>([])
@@ -20,7 +20,7 @@ struct NSCacheEvictionTests {
     @Test func `each image that a limit evicts is reported, also the one being stored`() {
         let cache = cache(countLimit: 2)
         for (number, cost) in [30, 10, 20, 5].enumerated() { cache.store(.weighing(cost), for: .number(number)) }
-        // The cheapest goes.
+        // The lowest cost is evicted.
         #expect(evicted.value == ["1:10", "3:5"])
         #expect(cache.numbers == [0, 2])
     }

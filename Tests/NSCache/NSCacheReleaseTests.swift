@@ -13,7 +13,7 @@ struct NSCacheReleaseTests {
         func add() { atomic.add(1, ordering: .relaxed) }
     }
 
-    /// An image that calls the cache when it goes: a deadlock if that happens under a lock, NSCache's or another.
+    /// Returns an image that calls the cache when it is released. Deadlocks if that happens under a lock.
     private func caller(cost: Int, _ cache: NSCacheBackend, _ count: Count) -> DecodedImage {
         .weighing(cost) { [weak cache] in
             count.add()
@@ -28,7 +28,7 @@ struct NSCacheReleaseTests {
     enum Way: CaseIterable {
         case evict, evictAtOnce, replace, remove, removeAllOfOne, removeAll, trim, trimToZero, reject
 
-        /// How many of the two that are stored, and of the one that comes, go.
+        /// The number of released images, of the two that are stored and the one being stored.
         var releaseCount: Int {
             switch self {
             case .evict, .removeAll, .trimToZero, .reject: 2
@@ -59,7 +59,7 @@ struct NSCacheReleaseTests {
         #expect(count.value == way.releaseCount)
     }
 
-    /// NSCache by itself leaks what it holds when it goes.
+    /// Without the backend's measures NSCache leaks its images when it is released.
     @Test(arguments: [0, 1, 2, 5])
     func `images are released with the cache and not before`(number: Int) {
         let count = Count()

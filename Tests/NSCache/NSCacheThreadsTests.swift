@@ -8,7 +8,7 @@ struct NSCacheThreadsTests {
     @Test func `four concurrent threads find what belongs to the key and keep the cost correct`() async {
         let (costLimit, countLimit) = (60, 15)
         let cache = NSCacheBackend(costLimit: costLimit, countLimit: countLimit)
-        // The level is the key's number, the cost is not the same each time.
+        // The level is the key's number, and the cost varies.
         let keys = (0..<24).map { ImageKey(ResourceKey("\($0 / 3)"), variant: "\($0 % 3)") }
 
         await onThreads(4) { thread in

@@ -9,7 +9,7 @@ struct CallQueueTests {
         func enter() -> CallQueue.Admission { queue.enter() }
         func enterUnconditionally() { queue.enterUnconditionally() }
         func leave(after seconds: Int?) { queue.leave(after: seconds.map { .seconds($0) }) }
-        /// Calls one after another, so that all know how long one takes.
+        /// Makes calls one after another, so that the queue learns how long one takes.
         func learn(_ seconds: Int, times: Int = 100) {
             for _ in 0..<times {
                 _ = queue.enter()
@@ -32,7 +32,7 @@ struct CallQueueTests {
     @Test func `a call that would wait too long behind slow ones is refused until one leaves`() {
         queue.learn(5)
         #expect([queue.enter(), queue.enter()] == [.immediate, .immediate])
-        // The usual time is a little less than five seconds, as it began with none; each waits for half of it.
+        // The average time is slightly below five seconds, because it began at zero. Each waits for half of it.
         for _ in 0..<4 { #expect(queue.enter() == .queued) }
         #expect(queue.enter() == .rejected)
         #expect(queue.enter() == .rejected)
@@ -47,7 +47,7 @@ struct CallQueueTests {
         #expect([queue.enter(), queue.enter()] == [.queued, .queued])
         #expect(queue.enter() == .rejected)
         for _ in 0..<4 { queue.leave(after: nil) }
-        // Then it is fast again.
+        // Then the server is fast again.
         queue.learn(0)
         #expect([queue.enter(), queue.enter()] == [.immediate, .immediate])
         for _ in 0..<100 { #expect(queue.enter() == .queued) }

@@ -3,7 +3,7 @@ import Testing
 @testable import AlcedoRedisCache
 
 struct CircuitBreakerTests {
-    /// So that each step can be in an expectation.
+    /// A reference, so that each step can be in an expectation.
     private final class Desk {
         private var breaker = CircuitBreaker(failureLimit: 2, retryDelay: .seconds(5))
         func allowsCall(at seconds: Int) -> Bool { breaker.allowsCall(at: .seconds(seconds)) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoRedisCache
 
-/// With a server that answers at once, and wrongly. Should nothing stop what it is asked, it does so in the end.
+/// With a server that replies at once and wrongly. If nothing else ends the requests, the server does so eventually.
 @Suite(.timeLimit(.minutes(10)))
 struct RedisBulkOperationTests {
     private static let maximumRounds = 2_000
@@ -16,7 +16,7 @@ struct RedisBulkOperationTests {
     private let options: RedisOptions
     private let path: String
     private let clock = ManualClock()
-    /// Commands of the kind that decides.
+    /// The number of commands of the tested kind.
     private let rounds = Guarded(0)
 
     init() throws {
@@ -36,7 +36,7 @@ struct RedisBulkOperationTests {
         return String(repeating: "0", count: 64 - digits.count) + digits
     }
 
-    /// Answers SCAN with what the round has: a cursor and names.
+    /// Replies to SCAN with the round's cursor and names.
     private func scanning(_ page: @escaping @Sendable (Int) -> (cursor: String, names: [String])) throws -> FakeServer {
         try FakeServer(path: path) { [rounds] words in
             guard words[0] == "SCAN" else { return ":\(words.count - 1)\r\n" }
@@ -49,7 +49,7 @@ struct RedisBulkOperationTests {
         }
     }
 
-    /// Answers ZRANGE with the round's records, and ZREM with a number.
+    /// Replies to ZRANGE with the round's records, and to ZREM with a number.
     private func recording(_ removed: Int, _ records: @escaping @Sendable (Int) -> [String]) throws -> FakeServer {
         try FakeServer(path: path) { [rounds] words in
             switch words[0] {
@@ -75,7 +75,7 @@ struct RedisBulkOperationTests {
         await cache.removeAll()
 
         #expect(server.words(of: "SCAN").count <= 3 * (cursors.count + 1))
-        // The server answers, after all.
+        // The server does reply.
         #expect(!cache.isServerFailing)
     }
 
@@ -94,7 +94,7 @@ struct RedisBulkOperationTests {
         #expect(server.words(of: "SCAN").count == 20)
         await cache.removeAll()
         #expect(server.words(of: "SCAN").count == 30)
-        // What was found before went at once; in the last round there was no time for it.
+        // Names found earlier were removed at once. In the last round there was no time left.
         #expect(server.words(of: "UNLINK").count == 9)
     }
 
@@ -109,12 +109,12 @@ struct RedisBulkOperationTests {
         let cache = RedisDataCache(options, clock: clock)
 
         #expect(await cache.count == 1)
-        // The server says 1 to all, so that is the entry's length.
+        // The server replies 1 to everything, so that is the entry's length.
         #expect(await cache.totalSize == own.utf8.count + 1)
         await cache.removeAll()
 
         #expect(server.words(of: "UNLINK").flatMap { $0 } == [own, own])
-        // The records of a set go with their entries; this one has none.
+        // The records of a set are removed with their entries, and this one has none.
         #expect(server.words(of: "ZRANGE").map(\.first) == [record])
         #expect(server.words(of: "STRLEN") == [[own]])
         for words in server.words(of: "SCAN") { #expect(words[2].hasSuffix(String(repeating: "?", count: 64))) }
@@ -138,11 +138,11 @@ struct RedisBulkOperationTests {
                 rounds += 1
                 return rounds
             }
-            // What is no answer ends the connection.
+            // An invalid reply closes the connection.
             return round == 5 ? "?\r\n" : Self.list([Self.bulk("\(round)"), Self.list([])])
         }
         let cache = RedisDataCache(options, clock: clock)
-        // A connection that is kept.
+        // A connection in the pool.
         #expect(await cache.contains(key))
 
         #expect(await cache.count == 0)

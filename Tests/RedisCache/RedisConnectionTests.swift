@@ -12,7 +12,7 @@ struct RedisConnectionTests {
 
     private let directory: TemporaryDirectory
     private let path: String
-    /// Patient with each part, and not with a call.
+    /// Long timeouts for each part, and a short one for a call.
     private let options: RedisOptions
 
     init() throws {
@@ -33,7 +33,7 @@ struct RedisConnectionTests {
     }
 
     @Test func `a trickling reply times out after the time of a call`() throws {
-        // It would be whole after two seconds.
+        // It would be complete after two seconds.
         let server = try FakeServer(path: path, pace: FakeServer.Pace(pause: 5, sendByteCount: 1)) { _ in
             "$400\r\n\(String(repeating: "x", count: 400))\r\n"
         }
@@ -50,14 +50,14 @@ struct RedisConnectionTests {
     }
 
     @Test func `a server that reads slowly times out after the time of a call`() throws {
-        // It would have it after five seconds.
+        // The server would have read it after five seconds.
         let server = try FakeServer(path: path, pace: FakeServer.Pace(pause: 5, readByteCount: 16 << 10)) { _ in
             "+OK\r\n"
         }
         let command = [Data("SET".utf8), Data("name".utf8), Data(count: 16 << 20)]
 
         #expect(failure([command], options)?.kind == .timeout)
-        // Not only once it has nearly all.
+        // Not only once it has nearly everything.
         #expect(server.receivedByteCount < 15 << 20)
     }
 

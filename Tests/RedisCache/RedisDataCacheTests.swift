@@ -11,7 +11,7 @@ import Testing
 struct RedisDataCacheTests {
     private let key = ImageKey(ResourceKey("a"))
 
-    /// How much is kept is the server's own policy, so that rule is not the cache's.
+    /// The server's own policy limits its size, so that check does not apply to the cache.
     static let checks = (DataCacheConformance.checks + DataCacheConformance.persistenceChecks).filter {
         $0.description != "the size stays within the limit, and the newest entry stays"
     }
@@ -68,7 +68,7 @@ struct RedisDataCacheTests {
         #expect(await short.count == 0)
         #expect(await long.count == 1)
         #expect(await long.data(for: key) == Data("bytes".utf8))
-        // Its notes are there, too.
+        // Its record exists, too.
         #expect(await long.removeAll(of: key.resource) == 1)
     }
 
@@ -107,7 +107,7 @@ struct RedisDataCacheTests {
         #expect(await cache.entry(for: key) == nil)
         #expect(await cache.contains(key) == false)
         #expect(cache.statistics.damagedEntries == 1)
-        // Another kind of value altogether.
+        // Another type of value.
         _ = try RedisConnection(server.cacheOptions()).execute([[Data("LPUSH".utf8), name, Data("x".utf8)]])
         #expect(await cache.entry(for: key) == nil)
         #expect(await cache.removeAll(of: key.resource) == 0)
@@ -127,12 +127,12 @@ struct RedisDataCacheTests {
         #expect(try sentByteCount(connection) - before < 100_000)
         #expect(small.statistics.misses == 1 && small.statistics.damagedEntries == 0)
         #expect(await large.data(for: key)?.count == 4 << 20)
-        // As large as may be, with its head of 28 bytes.
+        // Of the maximum size, with its head of 28 bytes.
         try await small.store(Data(count: 1_000 - 28), for: key)
         #expect(await small.data(for: key)?.count == 1_000 - 28)
     }
 
-    /// A server whose user may do all but run some commands.
+    /// Returns a server whose user may run all but some commands.
     private func server(rejecting commands: [String]) async throws -> (server: RedisServer, options: RedisOptions) {
         let server = try await RedisServer(
             ["--user", "someone", "on", ">secret", "~*", "&*", "+@all"] + commands.map { "-\($0)" })
@@ -174,7 +174,7 @@ struct RedisDataCacheTests {
 
         #expect(cache.statistics.failures == 1 && cache.statistics.stores == 0)
         #expect(await RedisDataCache(server.cacheOptions()).contains(key) == false)
-        // A connection that is still in a transaction would answer `QUEUED`.
+        // A connection still in a transaction would reply `QUEUED`.
         for _ in 0..<5 { #expect(await cache.data(for: other) == Data("other".utf8)) }
         #expect(!cache.isServerFailing)
     }
@@ -241,7 +241,7 @@ struct RedisDataCacheTests {
         #expect((1...3_660_000).contains(try number(["PTTL", records]) ?? 0))
         try await store("b", for: 36_000)
         try await store("c", for: 60)
-        // As long as the longest, whichever came last.
+        // As long as the longest, whichever was stored last.
         #expect((3_660_001...36_060_000).contains(try number(["PTTL", records]) ?? 0))
         #expect(try number(["ZCARD", records]) == 3)
         try await store("d", for: nil)
@@ -286,7 +286,7 @@ struct RedisDataCacheTests {
         #expect(cache.isServerFailing)
 
         try await server.start()
-        // Left alone for now.
+        // Not used for now.
         try await cache.store(Data("bytes".utf8), for: key)
         #expect(cache.statistics.failures == 6)
         clock.advance(by: cache.options.retryDelay)
@@ -329,7 +329,7 @@ struct RedisDataCacheTests {
         options.failureLimit = 2
         let cache = RedisDataCache(options, clock: ManualClock())
         for _ in 0..<50 { #expect(await cache.data(for: key) == nil) }
-        // The first two asked; a socket that nobody accepts from holds those connections.
+        // The first two connected, and a socket whose connections are not accepted holds them.
         #expect(cache.statistics.misses == 50)
         #expect(listener.connectionCount() == 2)
     }
@@ -342,7 +342,7 @@ struct RedisDataCacheTests {
         try await cache.store(Data("bytes".utf8), for: key)
         #expect(await cache.data(for: key) == Data("bytes".utf8))
         #expect(cache.statistics.failures == 0)
-        // Whoever does not name it looks into another database.
+        // A cache without the option uses another database.
         #expect(await RedisDataCache(server.cacheOptions()).data(for: key) == nil)
         options.database = 99
         #expect(await RedisDataCache(options).data(for: key) == nil)

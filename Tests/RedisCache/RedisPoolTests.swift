@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoRedisCache
 
-/// With one connection, which the test holds, to a server that takes connections and says nothing.
+/// With one connection, which the test holds, to a server that accepts connections and never replies.
 @Suite(.timeLimit(.minutes(10)))
 struct RedisPoolTests {
     private static let limit = Duration.seconds(1)
@@ -31,7 +31,7 @@ struct RedisPoolTests {
         pool = RedisPool(options, clock: clock)
     }
 
-    /// Takes the connection. When the gate opens, what `end` returns or throws is the end of the call.
+    /// Takes the connection. When the gate opens, the call ends with the result of `end`.
     private func hold(
         _ end: @escaping @Sendable () throws -> String = { "held" }
     ) async -> Task<String?, any Error> {
@@ -64,7 +64,7 @@ struct RedisPoolTests {
         #expect(try await held.value == nil)
         #expect(try await waiting == nil)
         #expect(ran.value == 0 && pool.isServerFailing)
-        // After its rest it is asked again.
+        // After the delay the server is tried again.
         clock.advance(by: options.retryDelay)
         #expect(try await run() == "ran")
         #expect(!pool.isServerFailing)
@@ -108,7 +108,7 @@ struct RedisPoolTests {
         async let waiting = run()
         try await clock.waitForSleepers(count: 1)
 
-        // At once: nobody moves the clock.
+        // At once, because the clock is not advanced.
         for _ in 0..<5 { #expect(try await run() == nil) }
 
         gate.signal()

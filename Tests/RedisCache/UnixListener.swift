@@ -1,12 +1,12 @@
 import AlcedoLibc
 
-/// A socket on a path, to which others may connect.
+/// A listening socket on a path.
 enum UnixListener {
     private struct SystemError: Error {
         var number: Int32
     }
 
-    /// Returns its descriptor, which is the caller's to close.
+    /// Returns the descriptor, which the caller closes.
     static func open(_ path: String, blocks: Bool) throws -> Int32 {
         let flags = SocketType.closeOnExec | (blocks ? 0 : SocketType.nonBlocking)
         let listener = socket(AF_UNIX, SocketType.stream | flags, 0)

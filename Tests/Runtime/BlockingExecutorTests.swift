@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct BlockingExecutorTests {
-    /// Keeps the one lane of an executor busy until `open` is called.
+    /// Keeps the only lane of an executor busy until `open` is called.
     private struct Plug {
         let task: Task<Void, any Error>
         private let gate = DispatchSemaphore(value: 0)
@@ -54,7 +54,7 @@ struct BlockingExecutorTests {
             }
         }
 
-        // One ends at a time, and another takes its lane while the rest still run and more work waits.
+        // They end one at a time, and another takes the lane while the rest still run and more work waits.
         for ended in 0...9 {
             try await counts.wait { $0.ended == ended && $0.running >= 3 }
             #expect(counts.value.most == 3)
@@ -126,7 +126,7 @@ struct BlockingExecutorTests {
 
         for number in [0, 4, 9] {
             tasks[number].cancel()
-            // The lane is still busy: only the cancellation can end this.
+            // The lane is still busy, so only the cancellation can end this.
             await #expect(throws: CancellationError.self) { try await tasks[number].value }
         }
         plug.open()
@@ -153,7 +153,7 @@ struct BlockingExecutorTests {
             }
             await #expect(throws: CancellationError.self) { try await task.value }
         }
-        // The one lane runs its work in order: what it was given before has ended when this has.
+        // The only lane runs its work in order, so the earlier work has ended when this has.
         try await executor.run {}
         #expect(runs.value == 0)
     }

@@ -8,7 +8,7 @@ import Testing
 struct ByteBudgetTests {
     /// A reservation that is held until `end` is called, even when its task is cancelled.
     ///
-    /// When it has been created, it has its bytes and has begun, or it waits for them.
+    /// After its creation it either has its bytes and has begun, or waits for them.
     private struct Holder {
         let task: Task<Void, any Error>
         let begun = Guarded(false)
@@ -87,7 +87,7 @@ struct ByteBudgetTests {
 
         try await first.end()
         try await huge.waitUntilBegun()
-        // Bytes are granted before those who get them begin.
+        // Bytes are granted before their holders begin.
         #expect(!next.begun.value && budget.reservedByteCount == .max)
         #expect(budget.withReservationNow(of: 0, priority: .veryHigh) { true } == nil)
 
@@ -140,7 +140,7 @@ struct ByteBudgetTests {
         let budget = ByteBudget(limit: 10)
         let holder = Holder(budget, 6)
         try await holder.waitUntilBegun()
-        // Calls what handles cancellation before it returns.
+        // Runs the cancellation handlers before it returns.
         holder.task.cancel()
         #expect(budget.reservedByteCount == 6)
         try await holder.end()
@@ -161,7 +161,7 @@ struct ByteBudgetTests {
                         $0.most = max($0.most, $0.now)
                     }
                     defer { use.change { $0.now -= byteCount } }
-                    // Until the next of at most 60 bytes may not fit, the first ones keep theirs.
+                    // The first holders keep their bytes until the next request, of at most 60 bytes, may not fit.
                     try await use.wait { $0.most > 40 }
                     use.change { $0.runs += 1 }
                 }

@@ -6,10 +6,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Waiters for one work whose sources differ.
+/// Waiters for one key whose sources differ.
 @Suite(.timeLimit(.minutes(10)))
 struct CoalescerSourceTests {
-    /// A failure that is due to the source.
+    /// A failure of the source.
     private struct Rejection: Error, Equatable {
         var name: String
     }
@@ -19,7 +19,7 @@ struct CoalescerSourceTests {
     private let coalescer = Coalescer<String, Int, String> { $0 is Rejection }
     private let runs = Guarded<[String]>([])
     private let priorities = Guarded<[LoadPriority]>([])
-    /// Each run sleeps on it: `advance` ends the run.
+    /// Each run sleeps on this clock, so advancing it ends the run.
     private let clock = ManualClock()
 
     private func source(_ name: String, _ fields: HTTPFields = HTTPFields()) throws -> ImageSource {
@@ -43,7 +43,7 @@ struct CoalescerSourceTests {
         }
     }
 
-    /// Ends the run that is in progress.
+    /// Ends the run in progress.
     private func endRun() async throws {
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))

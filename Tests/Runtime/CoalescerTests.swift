@@ -8,10 +8,10 @@ import Testing
 struct CoalescerTests {
     private let coalescer = Coalescer<String, Int, String>()
     private let runs = Guarded(0)
-    /// Work sleeps on it: `advance` lets it go on.
+    /// Work sleeps on this clock, so advancing it continues the work.
     private let clock = ManualClock()
 
-    /// Tells who has joined: each waiter notes the updates it sees.
+    /// Shows which waiters have joined, because each records its updates.
     private final class Waiters: Sendable {
         let seen = Guarded<[Int: [Int]]>([:])
 
@@ -20,7 +20,7 @@ struct CoalescerTests {
         }
     }
 
-    /// Work that reports what is sent until that ends, then returns "value" or throws.
+    /// Work that reports the sent updates until their end, then returns "value" or throws.
     private struct Relay {
         private let updates = AsyncStream.makeStream(of: Int.self)
         let runs: Guarded<Int>
@@ -41,7 +41,7 @@ struct CoalescerTests {
         func finish() { updates.continuation.finish() }
     }
 
-    /// Joins the work "a" before it returns: an immediate task has when it comes back.
+    /// Joins the work "a" before it returns, as an immediate task does.
     private func join(
         _ relay: Relay, as number: Int, _ waiters: Waiters
     ) -> Task<String, any Error> {
@@ -75,7 +75,7 @@ struct CoalescerTests {
         for number in 0..<5 {
             tasks.append(join(relay, as: number, waiters))
             for update in 1...10 { relay.send(10 * number + update) }
-            // What has been seen was not only sent: the next one joins after it.
+            // The update was received and not only sent, so the next waiter joins after it.
             try await waiters.seen.wait { $0[0]?.last == 10 * number + 10 }
         }
         relay.finish()
@@ -139,7 +139,7 @@ struct CoalescerTests {
     }
 
     @Test func `abandoned work starts again, and its late end does not affect the new run`() async throws {
-        // The first run does not heed its cancellation and ends, wrongly, after the second has begun.
+        // The first run ignores its cancellation and ends after the second has begun.
         let late = ManualClock()
         let first = Task {
             try await coalescer.value(for: "a") { [clock] _ in
@@ -175,7 +175,7 @@ struct CoalescerTests {
             }
             await #expect(throws: CancellationError.self) { try await task.value }
         }
-        // Work that had been started would be running, or would have ended by then.
+        // Work that had been started would be in progress or have ended by then.
         try await eventually { coalescer.runningCount == 0 }
         #expect(runs.value == 0)
     }
@@ -188,7 +188,8 @@ struct CoalescerTests {
                     runs.change { $0 += 1 }
                     for step in 0..<number % 7 {
                         report(step)
-                        // Yields, because an event could wait for work that only this work's end lets begin.
+                        // Yields, because the work could not wait for an event that may depend on the end of the same
+                        // work.
                         await Interleaving.giveWay()
                     }
                     try Task.checkCancellation()

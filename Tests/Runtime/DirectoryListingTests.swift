@@ -32,11 +32,11 @@ struct DirectoryListingTests {
         #expect(DirectoryListing.forEachName(in: directory.path + "/link", followsLink: true) { _ in } == 0)
     }
 
-    /// In a process of its own: descriptors are put in the places of others.
+    /// In its own process, because descriptors of other files are replaced.
     @Test(.spawnsProcesses) func `a directory whose reading fails is an error, not a shorter listing`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
-            // More than it reads at once.
+            // More than one read returns.
             for number in 0..<4000 { close(creat("\(directory.path)/a name of some length \(number)", 0o600)) }
             var count = 0
             let number = DirectoryListing.forEachName(in: directory.path) { _ in
@@ -48,7 +48,7 @@ struct DirectoryListingTests {
     }
 }
 
-/// Puts another file in the place of an open folder.
+/// Replaces the descriptors of an open directory by another file.
 private func spoilDescriptors(of path: String) {
     let other = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(other) }

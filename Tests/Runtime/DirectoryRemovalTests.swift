@@ -18,7 +18,7 @@ struct DirectoryRemovalTests {
         return lstat(path, &status) == 0
     }
 
-    /// Folders in folders, deeper than a path can tell, with a file and a link out of the tree in each.
+    /// Creates nested directories, deeper than a path can express, each with a file and a link out of the tree.
     private func nest(depth: Int, branches: Int = 1) throws {
         for branch in 0..<branches {
             try #require(mkdir(tree, 0o700) == 0 || errno == EEXIST)
@@ -57,7 +57,7 @@ struct DirectoryRemovalTests {
         try Data("file".utf8).write(to: URL(filePath: tree + "/moved-2"))
         #expect(mkdir(tree + "/\u{1}\n", 0o700) == 0)
         let current = open(tree, O_RDONLY | O_DIRECTORY)
-        // No text.
+        // Not UTF-8.
         #expect(mkdirat(current, [CChar(bitPattern: 0xFF), CChar(bitPattern: 0xFE), 0], 0o700) == 0)
         close(current)
 

@@ -16,7 +16,7 @@ struct LoopThreadTests {
                     pause()
                 }
             }
-            // Who blocks for a moment still has its turn.
+            // A loop that blocks for a moment still runs later.
             let answer = try? await executor.run { 42 }
             try await begun.wait { $0 == 300 }
             exit(answer == 42 ? 0 : 1)

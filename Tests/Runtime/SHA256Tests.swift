@@ -21,7 +21,7 @@ import Testing
         #expect(SHA256.hexDigest(of: text) == digest)
     }
 
-    // Digests of the bytes 7i + 3 (mod 256), by another implementation: where the padding needs one block or two.
+    // Digests of the bytes 7i + 3 (mod 256) by another implementation, where the padding needs one block or two.
     @Test(arguments: [
         (55, "e7313d333c272e639f790978283f9eb392e843d0f29b7016828bb1daa4aac70b"),
         (56, "4324d65f3c103567f5589c710bc08f8523f929a9272e3af36fc968e52abc6c27"),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite
 struct WaiterQueueTests {
-    /// The obvious one: an array, searched.
+    /// A reference implementation: an array that is searched.
     private struct Model {
         var waiting: [(id: Int, priority: LoadPriority, rank: Int)] = []
 

@@ -8,14 +8,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct DamageTests {
     private let directory: TemporaryDirectory
-    /// Of the largest size that is kept in a row.
+    /// Of the largest size stored in a row.
     private let bytes = Data((0..<32_768).map { UInt8(truncatingIfNeeded: $0 / 7) })
 
     init() throws { directory = try TemporaryDirectory() }
 
     private var cache: SQLiteDiskCache { SQLiteDiskCache(directory: directory.url) }
 
-    /// Stores `bytes` under "a" and "b" and closes the file, which leaves nothing in its log.
+    /// Stores `bytes` under "a" and "b" and closes the file, which leaves no log.
     private func fill() throws {
         var file = DatabaseFile.writer(directory.url)
         for name in ["a", "b"] { try file.store(CachedData(bytes), for: key(name)) }
@@ -115,7 +115,7 @@ struct DamageTests {
 
         for round in 0..<60 {
             var changed = whole
-            // Half of them in the first pages, where the structure is.
+            // Half of them in the first pages, which contain the structure.
             let range = round.isMultiple(of: 2) ? 0..<8_192 : 0..<whole.count
             for _ in 0..<4 {
                 changed[Int.random(in: range, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
@@ -132,7 +132,7 @@ struct DamageTests {
             let found = await cache.data(for: key(name))
             #expect(found == nil || found == bytes, comment)
         }
-        // A damaged index may lose what is stored before somebody finds the damage.
+        // A damaged index may lose entries stored before the damage is found.
         try await cache.store(bytes, for: key("new"))
         let new = await cache.data(for: key("new"))
         #expect(new == nil || new == bytes, comment)

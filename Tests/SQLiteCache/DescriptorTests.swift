@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A process that has no file descriptors or memory left cannot read what is whole all the same.
+/// Without available file descriptors or memory a process cannot read entries that are intact.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct DescriptorTests {
     enum Work: String, CaseIterable { case reading, verifying, sweeping }

@@ -22,7 +22,7 @@ struct ExpiryTests {
         let cache = make()
         let expiry = clock.now.addingTimeInterval(10.5)
         try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
-        // Else what looks for old entries when the file is opened may find it old.
+        // Otherwise the search for expired entries when the file is opened may find it expired.
         await cache.flush()
 
         clock.advance(by: .milliseconds(10_499))
@@ -142,7 +142,7 @@ struct ExpiryTests {
         try await cache?.store(bytes(10), for: key("b"))
         await cache?.flush()
 
-        // Nobody does anything but wait.
+        // Nothing else happens than waiting.
         for _ in 0..<2 {
             #expect(reports.value.isEmpty)
             try await clock.waitForSleepers(count: 1)

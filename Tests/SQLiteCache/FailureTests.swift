@@ -165,7 +165,7 @@ struct FailureTests {
     @Test func `the files of a killed process contain every entry`() async throws {
         let cache = SQLiteDiskCache(directory: directory.url)
         for index in 0..<10 { try await cache.store(Data("\(index)".utf8), for: key("\(index)")) }
-        // The file and its log as they are while the cache is open.
+        // The file and its log while the cache is open.
         let copy = try TemporaryDirectory()
         try FileManager.default.copyItem(at: directory.database, to: copy.database)
         try FileManager.default.copyItem(at: directory.log, to: copy.log)

@@ -16,7 +16,7 @@ struct FullDiskTests {
             guard mount("none", directory.path, "tmpfs", 0, "size=8m") == 0 else { return nil }
         }
 
-        // SQLite wants a path that leads somewhere, so it stays in its place until it goes.
+        // SQLite needs a path that exists, so the file system stays mounted until this object is released.
         deinit { umount2(directory.path, Int32(MNT_DETACH)) }
     }
 

@@ -52,7 +52,7 @@ struct LargeValueTests {
     @Test func `a value whose name cannot be recorded leaves no file`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         let connection = try Connection(path: directory.database.path, busyTimeout: 0)
-        // Another version's table, behind the back of the connection that is open.
+        // A table of another version, made without the open connection.
         try connection.execute("ALTER TABLE entry RENAME TO other")
 
         await #expect(throws: DataCacheError.self) { try await cache.store(large, for: key("b")) }
@@ -120,7 +120,7 @@ struct LargeValueTests {
         extendLifetime(writing)
     }
 
-    /// The writer stands between creating its file and locking it.
+    /// The writer is between creating its file and locking it.
     @Test(arguments: [false, true])
     func `a sweep keeps the lock of a value until it has removed or kept it`(isAbandoned: Bool) throws {
         let values = ValueDirectory(directory: directory.url)
@@ -138,7 +138,7 @@ struct LargeValueTests {
 
         #expect(isFree == false)
         var facts = stat()
-        // With the lock, the writer would learn that the file has no name any more.
+        // After it locks the file, the writer would detect that the file has no name any more.
         #expect(flock(writer, LOCK_EX | LOCK_NB) == 0 && fstat(writer, &facts) == 0)
         #expect(facts.st_nlink == (isAbandoned ? 0 : 1))
     }
@@ -146,7 +146,7 @@ struct LargeValueTests {
     @Test(arguments: ["../../outside", "..", "", "a", String(repeating: "../", count: 21) + "a"])
     func `a damaged file name refers to no file`(name: String) async throws {
         try await cache.store(large, for: key("a"))
-        // What the path of the name would be.
+        // The path that the name would have.
         let outside = directory.path + "/outside-5"
         try Data("precious".utf8).write(to: URL(filePath: outside))
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)

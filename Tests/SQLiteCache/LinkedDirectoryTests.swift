@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoSQLiteCache
 
-/// A link out of the cache, where a folder of values should be, is damage: it goes, and what it leads to stays as it is.
+/// A link in the place of a directory of values is damage. The link is removed, and its target stays unchanged.
 @Suite(.timeLimit(.minutes(10)))
 struct LinkedDirectoryTests {
     private let directory: TemporaryDirectory
@@ -24,7 +24,8 @@ struct LinkedDirectoryTests {
 
     enum Place: String, CaseIterable { case all = "values", shard }
 
-    /// Moves a folder out of the cache, and leaves a link: only that tells that it is not ours.
+    /// Moves a directory out of the cache and leaves a link, which is the only sign that it does not belong to the
+    /// cache.
     private func replace(_ place: Place) throws -> String {
         let path = directory.path + "/values" + (place == .shard ? "/" + key("a").fileName.prefix(2) : "")
         try #require(rename(path, outside.path + "/folder") == 0)

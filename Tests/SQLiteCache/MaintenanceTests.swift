@@ -126,7 +126,7 @@ struct MaintenanceTests {
             for index in 0..<200 { try file.store(CachedData(bytes(100)), for: key("\(index)")) }
             file.close()
         }
-        // An index that does not know an entry of its table.
+        // An index without an entry of its table.
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         try connection.execute("PRAGMA writable_schema = ON")
         try connection.execute("UPDATE sqlite_schema SET sql = sql || ' WHERE id <> 7' WHERE name = 'entry_recency'")

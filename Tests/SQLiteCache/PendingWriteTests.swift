@@ -12,11 +12,11 @@ struct PendingWriteTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        // The tests let go of the lock when they have seen what they came for, however long that takes.
+        // The tests release the lock after their last check, however long that takes.
         cache = SQLiteDiskCache(directory: directory.url, lockTimeout: .seconds(300))
     }
 
-    /// Holds the write lock of the database, as another process could.
+    /// Takes the write lock of the database, like another process.
     private func lockDatabase() throws -> Connection {
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         try connection.execute("BEGIN IMMEDIATE")
@@ -35,7 +35,7 @@ struct PendingWriteTests {
         #expect(await cache.contains(key("a")))
         #expect(await cache.data(for: key("b")) == bytes(10))
         #expect(await cache.count == 2)
-        // Nothing of it is in the database.
+        // None of it is in the database.
         #expect(await SQLiteDiskCache(directory: directory.url).data(for: key("a")) == bytes(10))
         try lock.execute("COMMIT")
         try await store.value
@@ -47,7 +47,7 @@ struct PendingWriteTests {
         try await cache.store(bytes(10), for: key("a"))
         await cache.flush()
         let cache = SQLiteDiskCache(directory: directory.url, lockTimeout: .milliseconds(50))
-        // For longer than it waits.
+        // For longer than its lock timeout.
         let lock = try lockDatabase()
 
         let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(40_000), for: key("a")) }

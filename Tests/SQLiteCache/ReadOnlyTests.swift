@@ -99,7 +99,7 @@ struct ReadOnlyTests {
         await cache.removeAll()
         let trimmed = await cache.trim(toSize: 0)
         #expect(trimmed.removals.isEmpty && trimmed.refusal?.code == .notWritable)
-        // There is nothing that had to go.
+        // There is nothing to remove.
         #expect(await cache.clean() == DataCacheTrimReport())
         #expect(await cache.trim(toSize: 100_000) == DataCacheTrimReport())
         for _ in 0..<100 { await expectAll(cache, sizes) }

@@ -187,7 +187,7 @@ struct TrimTests {
         let names = (0..<70).map { "\($0)" }
         for name in names { try await cache.store(Data(count: 10), for: key(name)) }
         await cache.flush()
-        // No flush: the sixty-fourth is what makes them be written.
+        // No flush, because the sixty-fourth use causes the write.
         for name in names.prefix(64) { _ = await cache.entry(for: key(name)) }
 
         let other = SQLiteDiskCache(directory: directory.url)

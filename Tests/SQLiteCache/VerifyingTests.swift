@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoSQLiteCache
 
-/// What one look at everything removes is gone for the next.
+/// A second verification finds nothing after the first.
 @Suite(.timeLimit(.minutes(10)))
 struct VerifyingTests {
     private let directory: TemporaryDirectory

@@ -1,6 +1,6 @@
 import AlcedoTesting
 
-/// A value that tests and fakes record things in from any thread, and whose changes tests can wait for.
+/// A value that tests and fakes change from any thread, and for whose changes tests can wait.
 package struct Guarded<Value: Sendable>: Sendable {
     private let watched: Watched<Value>
 
@@ -12,8 +12,8 @@ package struct Guarded<Value: Sendable>: Sendable {
     @discardableResult
     package func change<Result: Sendable>(_ change: (inout Value) -> Result) -> Result { watched.update(change) }
 
-    /// Returns once the value meets a condition, now or after a change. Throws `CancellationError` if the task is cancelled
-    /// first.
+    /// Returns once the value meets a condition, now or after a change. Throws `CancellationError` if the task is
+    /// cancelled first.
     package func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
         try await watched.waitUntil(isMet)
     }

@@ -1,19 +1,19 @@
 import AlcedoLibc
 import FoundationEssentials
 
-/// A Redis server of a test's own, on a socket in a folder of its own. Ends with this object.
+/// A Redis server for one test, on a socket in its own directory. Ends with this object.
 package final class RedisServer: Sendable {
     private static let path = "/usr/bin/redis-server"
     package static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
 
-    /// It has not begun to listen within two minutes.
+    /// The server has not begun to listen within two minutes.
     private struct Silent: Error {}
 
     private let folder: TemporaryDirectory
     private let options: [String]
     private let process: Guarded<ChildProcess?>
 
-    /// - Parameter options: Of the server, besides those that keep it to itself.
+    /// - Parameter options: Additional options of the server.
     package init(_ options: [String] = []) async throws {
         folder = try TemporaryDirectory()
         self.options = options
@@ -21,7 +21,7 @@ package final class RedisServer: Sendable {
         try await start()
     }
 
-    /// Where it listens.
+    /// The path of its socket.
     package var socket: String { folder.url.appending(path: "s").path }
 
     package func start() async throws {

@@ -23,7 +23,7 @@ import Testing
     @Test func `a free port is closed once`() throws {
         let nobody = try ClosedPort()
         for _ in 0..<2 { nobody.free() }
-        // A second close would end what has the number now.
+        // A second close would close the descriptor that has the number now.
         let other = try LoopbackOrigin { _ in .status(204) }
         defer { other.stop() }
         nobody.free()

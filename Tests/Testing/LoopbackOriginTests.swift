@@ -112,7 +112,7 @@ import Testing
 
         let answer = try client.receiveHead() + client.receive(exactly: 5)
         #expect(answer.hasSuffix("hello"))
-        // The client may have the bytes before the origin's thread has counted.
+        // The client may have the bytes before the origin's thread has counted them.
         try await origin.waitUntil { $0.stalledCount == 0 }
     }
 
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test func `a client that shuts down its sending side receives the rest of the response`() async throws {
-        // More than the sockets buffer, so that the origin sees the end before it has sent everything.
+        // More than the sockets buffer, so that the origin detects the end before it has sent everything.
         let body = Data(count: 32 << 20)
         let origin = try LoopbackOrigin { _ in .ok(body) }
         let client = try RawClient(port: origin.port)

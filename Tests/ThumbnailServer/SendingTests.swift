@@ -5,10 +5,10 @@ import Testing
 
 @testable import thumbnail_server
 
-/// What is on its way to clients, and clients that do not take it.
+/// Responses being sent, and clients that do not read them.
 @Suite(.timeLimit(.minutes(10)))
 struct SendingTests {
-    /// Gives large bodies, one for each path.
+    /// Sends large bodies, one for each path.
     private final class Handler: HTTPHandling {
         private let bodies: [String: Data]
         let asked = Guarded(0)
@@ -35,7 +35,7 @@ struct SendingTests {
     private static func run(
         _ settings: HTTPServer.Settings, _ test: (Handler, HTTPServer) async throws -> Void
     ) async throws {
-        // More than the system takes for a client that reads nothing.
+        // More than the system buffers for a client that reads nothing.
         let handler = Handler(byteCount: 24 << 20)
         let server = try HTTPServer(settings, handler: handler)
         let result: Result<Void, any Error>
@@ -94,7 +94,7 @@ struct SendingTests {
             try await handler.disconnected.wait { $0 >= 1 }
             let other = try await Self.ask("/b", server, method: "GET")
             try await handler.disconnected.wait { $0 >= 2 }
-            // It was not sent away: what went before had been let go.
+            // It was not refused, because the earlier response had been released.
             #expect(try await other.readToEnd().hasPrefix("HTTP/1.1 200 "))
             withExtendedLifetime(slow) {}
         }

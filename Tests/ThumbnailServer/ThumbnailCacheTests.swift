@@ -7,10 +7,10 @@ import Testing
 
 @testable import thumbnail_server
 
-/// Stores that are slow, and such that fail.
+/// Slow and failing stores.
 @Suite(.timeLimit(.minutes(5)))
 struct ThumbnailCacheTests {
-    /// Takes nothing until it is opened.
+    /// Stores nothing until it is opened.
     private final class HeldStore: DataCaching {
         private let held = Guarded<[CheckedContinuation<Void, Never>]?>([])
 

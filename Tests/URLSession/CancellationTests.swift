@@ -72,7 +72,7 @@ import Testing
     }
 }
 
-/// Sends many requests, some at a time, and cancels some of them at a random moment.
+/// Sends many requests concurrently, and cancels some of them at random instants.
 struct CancelStress {
     struct Counts: Sendable {
         var whole = 0
@@ -82,7 +82,7 @@ struct CancelStress {
     let requests: Int
     let seed: UInt64
 
-    /// - Throws: Whatever else than success or `CancellationError` a request came to.
+    /// - Throws: Any error of a request other than `CancellationError`.
     func run(_ transport: URLSessionTransport) async throws -> Counts {
         let body = Data(repeating: 7, count: 5_000)
         let origin = try LoopbackOrigin { _ in .ok(body) }
@@ -99,8 +99,9 @@ struct CancelStress {
                         let response = try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
                         return try await response.body.collect(limit: 1 << 20)
                     }
-                    // Yields for a random time, because cancellation must be right at any instant, not at certain events.
-                    // A sleep is too coarse, and a number of yields takes minutes where the threads are busy.
+                    // Yields for a random time, because a request must survive its cancellation at any instant, not
+                    // only at certain events. A sleep is too coarse, and a number of yields takes minutes where the
+                    // threads are busy.
                     await Interleaving.giveWay(for: delay)
                     if patience % 2 == 0 { task.cancel() }
                     do {

@@ -156,7 +156,7 @@ import Testing
         await expect(.invalidResponse, from: reply)
     }
 
-    /// FoundationNetworking tells these from a lost connection by libcurl's text only.
+    /// FoundationNetworking distinguishes these from a lost connection only by libcurl's text.
     @Test(arguments: [
         OriginReply.raw(Data("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello".utf8)),
         .raw(Data("HTTP/1.1 200 OK\r\nno colon\r\n\r\n".utf8)),
@@ -252,7 +252,7 @@ import Testing
         let body = Data((0..<(4 << 20)).map { UInt8(truncatingIfNeeded: $0 >> 8) })
         let origin = try LoopbackOrigin { $0.path == "/big" ? .ok(body) : .status(204) }
         let response = try await transport.send(HTTPRequest(url: origin.url(for: "/big"), idleTimeout: .seconds(120)))
-        // By the end of a second exchange the first has had its turn many times.
+        // By the end of a second exchange the first could have run many times.
         _ = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
 
         #expect(try await response.body.collect(limit: body.count) == body)

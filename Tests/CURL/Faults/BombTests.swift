@@ -6,10 +6,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Bodies that are small on the wire only.
+/// Bodies with a high compression ratio.
 @Suite(.timeLimit(.minutes(10)))
 struct BombTests {
-    /// Zstandard (RFC 8878) that says "128 KiB of the same byte" `count` times: 32,000 bytes for each byte sent.
+    /// Zstandard (RFC 8878) with "128 KiB of the same byte" `count` times: 32,000 bytes for each byte sent.
     private static func bomb(_ count: Int) -> Data {
         let head: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x58]
         let blocks = (1...count).flatMap { [$0 == count ? 3 : 2, 0, 0x10, 0x61] as [UInt8] }
@@ -48,7 +48,7 @@ struct BombTests {
     @Test func `a slow reader receives the limit error on its next read`() async throws {
         var options = CURLOptions()
         options.decodedByteLimit = 1 << 20
-        // 32 MB, all but their end.
+        // 32 MB without their end.
         let reply = OriginReply(fields: ["Content-Encoding": "zstd"], body: Self.bomb(256))
             .stalling(at: .afterBody(1000))
         let origin = try LoopbackOrigin { $0.path == "/bomb" ? reply : .text("x") }

@@ -17,7 +17,7 @@ struct DescriptorTests {
             let origin = try LoopbackOrigin { _ in .text("hello") }
             defer { origin.stop() }
             let request = HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120))
-            // Kept, so that no descriptor becomes free while there are to be none.
+            // Kept, so that no descriptor becomes available.
             let transports = Self.spares.map { _ in CURLTransport() }
             for (spare, transport) in zip(Self.spares, transports) {
                 await Scarcity.withDescriptors(spare) {

@@ -21,7 +21,7 @@ struct FailedExchangeTests {
         let metrics = try #require(error?.metrics)
         #expect(metrics.connect != nil && metrics.isReusedConnection == false)
         #expect(metrics.bytesReceived == 0)
-        // What it took is no part of what the error is.
+        // The metrics are not part of the error's description.
         #expect(error.map { HTTPTransportError($0.code, $0.message) } == error)
     }
 }

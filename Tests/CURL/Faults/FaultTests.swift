@@ -5,7 +5,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// Servers that do what they must not.
+/// Faulty servers.
 @Suite(.timeLimit(.minutes(10)))
 struct FaultTests {
     private func receive(
@@ -41,7 +41,7 @@ struct FaultTests {
         }
         #expect(late?.code == .timedOut)
         #expect(late?.message == "no answer began within 0.1 seconds")
-        // It is over with the first byte: only the total ends this one.
+        // The timeout ended with the first byte, so only the total timeout ends this one.
         let slow = await code {
             try await receive(
                 .text("hello").stalling(at: .afterBody(2)), firstByte: .seconds(60), total: .milliseconds(500))
@@ -174,7 +174,7 @@ struct FaultTests {
         }
         var options = CURLOptions()
         options.proxy = .url(proxy.url)
-        // The loopback origin serves no whole URLs, which is what a proxy is asked for: 400 is its own.
+        // The loopback origin does not serve absolute URLs, which a proxy receives, so the 400 is its own.
         let through = try await CURLTransport(options: options).send(
             HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
         #expect(through.head.status == 400)

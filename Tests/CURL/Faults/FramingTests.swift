@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoCURL
 
-/// RFC 9112 sections 2.2 and 6.3, RFC 9110 section 8.6: where an answer ends, and where its lines do.
+/// RFC 9112 sections 2.2 and 6.3, RFC 9110 section 8.6: the end of a response and of its lines.
 @Suite(.timeLimit(.minutes(10)))
 struct FramingTests {
     private func response(
@@ -57,7 +57,7 @@ struct FramingTests {
             try await response("Content-Length: 3, 5", status: "304 Not Modified", body: "").head.status == 304)
     }
 
-    /// libcurl passes some of these bodies on as they are, and all empty ones.
+    /// libcurl passes some of these bodies on unchanged, and all empty ones.
     @Test(
         arguments: [
             "x-unheard-of", "none", "br", "compress", "chunked;a=b", "x-foo, chunked", "chunked, x-foo",

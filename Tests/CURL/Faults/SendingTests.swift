@@ -5,17 +5,17 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// RFC 9110 section 9.2.2: what may not be done twice is not sent twice.
+/// RFC 9110 section 9.2.2: a request that is not idempotent is not sent twice.
 @Suite(.timeLimit(.minutes(10)))
 struct SendingTests {
-    /// A server that answers `/` and closes the connection at anything else.
+    /// Returns a server that responds to `/` and closes the connection for other paths.
     private func origin() throws -> LoopbackOrigin {
         try LoopbackOrigin { request in
             request.path == "/" ? .text("hello").stalling(at: .beforeHead) : .status(200).cutting(at: .beforeHead)
         }
     }
 
-    /// Leaves so many connections at rest.
+    /// Leaves this many connections idle.
     private func warm(_ transport: CURLTransport, _ origin: LoopbackOrigin, _ count: Int) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             let seen = origin.requests.count
@@ -48,7 +48,7 @@ struct SendingTests {
 
         #expect(error?.code == .connectionLost)
         #expect(origin.requests.count { $0.path == "/p" } == method.maximumCount)
-        // The handle that was refused does no harm to the next.
+        // The refused handle does not affect the next.
         try await warm(transport, origin, 1)
     }
 

@@ -65,7 +65,7 @@ struct HTTP2Tests {
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        // All have begun while none is over.
+        // All have begun before any has ended.
         #expect(responses.allSatisfy { $0.metrics == nil })
         #expect(Set(responses.map { $0.head.fields["X-Connection"] }).count == 8)
     }
@@ -80,7 +80,7 @@ struct HTTP2Tests {
             let response = try await get(small, transport)
             #expect(response.head.fields["X-Connection"] == first.head.fields["X-Connection"])
         }
-        // The slow one is not over, though it was asked for first.
+        // The slow one has not ended, though it was requested first.
         #expect(first.metrics == nil)
         first.body.cancel()
     }

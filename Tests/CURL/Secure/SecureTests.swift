@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Whom the transport believes.
+/// The servers that a transport trusts.
 @Suite(
     .spawnsProcesses, .timeLimit(.minutes(10)),
     .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
@@ -69,7 +69,7 @@ struct SecureTests {
 
         options.pinnedKeys = ["localhost": [wrong]]
         await expectRejection(try server.url("/small"), options, saying: "pinned")
-        // Other ways to write the name are no way round.
+        // Other forms of the name do not bypass the pin.
         for host in ["LocalHost", "loc%61lhost"] {
             await expectRejection(try server.url("/small", host: host), options, saying: "pinned")
         }

@@ -3,13 +3,13 @@ import AlcedoLibc
 import AlcedoRuntime
 import TestSupport
 
-/// Hands bytes on between clients and a server on the loopback, until it falls silent: what is connected then stays
-/// connected and gets nothing through any more, as when a network was changed. Later connections work.
+/// Forwards bytes between clients and a server on the loopback until it falls silent. Existing connections then stay
+/// open without traffic, as after a change of network. Later connections work.
 final class SilentRelay: Sendable {
     private struct State: Sendable {
         var silentBefore = 0
         var count = 0
-        /// Of clients and of the server, while a thread reads from them.
+        /// The sockets of clients and server from which a thread reads.
         var open: Set<Int32> = []
     }
 
@@ -61,7 +61,7 @@ final class SilentRelay: Sendable {
             state.count += 1
             return state.count - 1
         }
-        // Each direction ends the other, and closes what it reads from.
+        // Each direction ends the other and closes the socket from which it reads.
         for (source, sink) in [(client, server), (server, client)] {
             LoopThread.start {
                 var piece = [UInt8](repeating: 0, count: 1 << 16)

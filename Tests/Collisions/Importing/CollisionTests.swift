@@ -5,8 +5,8 @@ import HTTPTypes
 import SwiftCrossUI
 import Testing
 
-/// Types that other packages own are used unqualified beside `import Alcedo`. The modules with these names in this
-/// directory stand for the packages, and for a UI toolkit.
+/// Types of other packages are used unqualified beside `import Alcedo`. The modules with these names in this directory
+/// are substitutes for the packages and for a UI toolkit.
 @Suite struct CollisionTests {
     @Test func `HTTP messages are those of swift-http-types`() {
         var request = HTTPRequest(path: "/a")

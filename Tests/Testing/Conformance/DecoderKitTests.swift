@@ -4,14 +4,14 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A kit that cannot fail proves nothing: each of these decoders is broken in one way.
+/// A kit that cannot fail proves nothing, so each of these decoders has one fault.
 @Suite(.timeLimit(.minutes(10)))
 struct DecoderKitTests {
     enum Fault: CaseIterable {
         case changesItsMind, decodesText, fillsWhatIsMissing, guessesTheSize, piecesIgnoreDamage, announcesLess
         case swapsPieces, turnsRows, ignoresLimits
 
-        /// The checks that fail.
+        /// The checks that must fail.
         var broken: Set<String> {
             switch self {
             case .changesItsMind: ["a file is decoded, and twice to the same image"]
@@ -27,7 +27,7 @@ struct DecoderKitTests {
         }
     }
 
-    /// The letters `GRY1`, the width and the height in two bytes each, the samples, and their sum in a byte.
+    /// The letters `GRY1`, width and height in two bytes each, the samples, and their sum in a byte.
     private static let file: Data = {
         let samples = (0..<35).map { UInt8($0 * 7) }
         return Data("GRY1".utf8) + [0, 7, 0, 5] + samples + [samples.reduce(0, &+)]
@@ -53,7 +53,7 @@ struct DecoderKitTests {
         #expect(covered == Set(DecoderConformance.checks.map(\.description)))
     }
 
-    /// The contract in the plainest words, and its faults.
+    /// A reference implementation of the contract, and its faults.
     private struct Decoder: ImageDecoding {
         private static let headerLength = 8
         private let fault: Fault?
@@ -145,7 +145,7 @@ struct DecoderKitTests {
         }
     }
 
-    /// Collects the bytes, and decodes them at the end.
+    /// Collects the bytes and decodes them at the end.
     private final class Pieces: IncrementalImageDecoding {
         private let decoder: Decoder
         private let options: DecodingOptions
@@ -161,7 +161,7 @@ struct DecoderKitTests {
         func append(_ bytes: Data) throws(ImageDecodingError) {
             let fault = fault
             data.change { data in
-                // Seen only where pieces are small.
+                // Detected only with small pieces.
                 if fault == .swapsPieces, data.count == 10, bytes.count == 1 { data[9] ^= 1; data[8] ^= 1 }
                 data += bytes
             }

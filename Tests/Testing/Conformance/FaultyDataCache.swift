@@ -2,7 +2,7 @@ import AlcedoCore
 import FoundationEssentials
 import TestSupport
 
-/// The contract of a data cache in the plainest words, and its faults.
+/// A reference implementation of a data cache, and its faults.
 final class FaultyDataCache: MeasurableDataCache {
     typealias Fault = DataCacheKitTests.Fault
     typealias Storage = Guarded<Entries>

@@ -3,7 +3,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// A kit that cannot fail proves nothing: each of these caches is broken in one way.
+/// A kit that cannot fail proves nothing, so each of these caches has one fault.
 @Suite(.timeLimit(.minutes(10)))
 struct MemoryCacheKitTests {
     enum Fault: CaseIterable {
@@ -12,7 +12,7 @@ struct MemoryCacheKitTests {
         case removesAlways, removesTooMuch, removesByPrefix, forgetsVariants, keepsTheCostOfAll, ignoresTrims
         case containsAlways
 
-        /// What the kit says of it.
+        /// The checks that must fail.
         var broken: Set<String> {
             switch self {
             case .confusesKeysOfOneLength:
@@ -53,7 +53,7 @@ struct MemoryCacheKitTests {
     @Test(arguments: Fault.allCases)
     func `a cache with one fault fails exactly the checks of that fault`(fault: Fault) async {
         let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.byteLimit, fault) }
-        // Whether tasks that run beside one another hit upon these keys is chance.
+        // Whether concurrent tasks use these keys at the same time is random.
         let chancy: Set = fault == .confusesKeysOfOneLength ? ["many tasks at once keep the cost right"] : []
         #expect(failed.subtracting(chancy) == fault.broken.subtracting(chancy))
     }
@@ -68,7 +68,7 @@ struct MemoryCacheKitTests {
         #expect(covered == Set(MemoryCacheConformance.checks.map(\.description)))
     }
 
-    /// The contract in the plainest words, and its faults.
+    /// A reference implementation of the contract, and its faults.
     private final class Cache: MaintainableMemoryCache {
         private struct State: Sendable {
             var images: [(key: ImageKey, image: DecodedImage)] = []

@@ -3,13 +3,13 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// A kit that cannot fail proves nothing: each of these processors is broken in one way.
+/// A kit that cannot fail proves nothing, so each of these processors has one fault.
 @Suite(.timeLimit(.minutes(10)))
 struct ProcessorKitTests {
     enum Fault: CaseIterable {
         case countsInItsIdentifier, changesItsMind, turnsRows, forgetsWhatIsMissing, opensPixels, exceedsAlpha
 
-        /// The check that fails.
+        /// The check that must fail.
         var broken: String {
             switch self {
             case .countsInItsIdentifier: "equal processors have one identifier, which processing does not change"
@@ -36,7 +36,7 @@ struct ProcessorKitTests {
         #expect(Set(Fault.allCases.map(\.broken)) == Set(ProcessorConformance.checks.map(\.description)))
     }
 
-    /// Changes nothing but by its fault.
+    /// Changes nothing except by its fault.
     private struct Processor: ImageProcessing {
         private let fault: Fault?
         private let calls = Guarded(0)

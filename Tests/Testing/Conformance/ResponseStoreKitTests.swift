@@ -5,14 +5,14 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A kit that cannot fail proves nothing: each of these stores is broken in one way.
+/// A kit that cannot fail proves nothing, so each of these stores has one fault.
 @Suite(.timeLimit(.minutes(10)))
 struct ResponseStoreKitTests {
     enum Fault: CaseIterable {
         case forgetsNotes, ignoresVariants, keepsTheOld, storesWhatItMayNot, ignoresItsLimit, removesTheResource
         case forgetsVariants, keepsTheDateItself, keepsVariants, mixesBodies
 
-        /// The check that fails.
+        /// The check that must fail.
         var broken: String {
             switch self {
             case .forgetsNotes: "an entry is found whole and as it was stored, and nothing else"
@@ -43,7 +43,7 @@ struct ResponseStoreKitTests {
         #expect(Set(Fault.allCases.map(\.broken)) == Set(ResponseStoreConformance.checks.map(\.description)))
     }
 
-    /// The contract in the plainest words, and its faults.
+    /// A reference implementation of the contract, and its faults.
     private final class Store: ResponseStoring {
         private let entries = Guarded<[ImageKey: ResponseEntry]>([:])
         private let byteLimit: Int
@@ -77,7 +77,7 @@ struct ResponseStoreKitTests {
                 {
                     return
                 }
-                // Only an entry that has more than the smallest body shows it.
+                // Only an entry larger than the smallest body shows it.
                 if fault == .mixesBodies, response.body.count == 100, case .response(let old) = entries[key] {
                     response.body = old.body.prefix(50) + response.body.suffix(50)
                 }

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The time and the bytes that one revalidation in the background may take.
+/// The time and byte limits of one background revalidation.
 @Suite(.timeLimit(.minutes(10)))
 struct BackgroundLimitTests {
     private static let terms: HTTPFields = [
@@ -15,7 +15,8 @@ struct BackgroundLimitTests {
 
     private let clock = ManualClock()
 
-    /// A cache whose server has "old" for a page's first request, and for later ones what `later` makes of them.
+    /// Returns a cache whose server responds with "old" to a page's first request, and with the result of `later` to
+    /// others.
     private func cache(
         byteLimit: Int? = nil, later: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) -> (CachingTransport, FakeTransport) {
@@ -44,7 +45,7 @@ struct BackgroundLimitTests {
         for page in pages { _ = try await text(cache, page) }
         clock.advance(by: .seconds(20))
         for page in pages { #expect(try await text(cache, page) == "old") }
-        // Each of the eight waits for its next byte and for its limit; the ninth waits for a place.
+        // Each of the eight waits for its next byte and for its limit, and the ninth waits for a slot.
         try await clock.waitForSleepers(count: 16)
         #expect(server.requests.count == 17)
 
@@ -72,7 +73,7 @@ struct BackgroundLimitTests {
         #expect(try await text(cache) == "old")
         try await clock.waitForSleepers(count: 2)
 
-        // The default.
+        // The default limit.
         clock.advance(by: .seconds(60))
         await cache.finish()
 
@@ -122,7 +123,7 @@ struct BackgroundLimitTests {
     }
 }
 
-/// A body of one byte a second, without an end.
+/// An endless body of one byte per second.
 private final class DrippingBody: HTTPBodySource {
     private let clock: ManualClock
 
@@ -136,7 +137,7 @@ private final class DrippingBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// A body of pieces of 1,000 bytes, without an end.
+/// An endless body of pieces of 1,000 bytes.
 private final class EndlessBody: HTTPBodySource {
     private let state = Guarded((pieces: 0, isCancelled: false))
 

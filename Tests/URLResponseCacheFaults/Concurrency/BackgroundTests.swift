@@ -7,14 +7,14 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Answers that are made new behind their use. RFC 5861 section 3.
+/// Background revalidation of stale responses. RFC 5861 section 3.
 @Suite(.timeLimit(.minutes(10)))
 struct BackgroundTests {
     private let clock = ManualClock()
     private let gate = Gate()
     private let executor = ManualExecutor()
 
-    /// What the server does when it is asked a second time.
+    /// The server's behavior for a second request.
     enum Second: CaseIterable, Sendable { case answers, fails, isInTrouble, breaksOff }
 
     private func cache(
@@ -88,7 +88,7 @@ struct BackgroundTests {
         #expect(try await text(cache) == "new")
     }
 
-    /// RFC 5861 section 3: each stale answer that is used should be made new.
+    /// RFC 5861 section 3: each stale response that is used should be revalidated.
     @Test func `the number of background revalidations is limited, and the others wait`() async throws {
         let (cache, server) = cache(limit: 2, on: executor)
         for page in 0..<20 { _ = try await text(cache, "\(page)") }
@@ -149,7 +149,7 @@ struct BackgroundTests {
             }
         }
 
-        // The clock has not moved, and nobody has been asked.
+        // The clock has not advanced, and no request was sent.
         #expect(returned.value == 20 && clock.sleeperCount == 0 && server.requests.count == 1)
     }
 }

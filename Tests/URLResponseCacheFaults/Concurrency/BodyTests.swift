@@ -7,12 +7,13 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Bodies on their way into the store.
+/// Bodies while they are being stored.
 @Suite(.timeLimit(.minutes(10)))
 struct BodyTests {
     private let bodies = Guarded<[BrokenBody]>([])
 
-    /// Pages whose names are numbers have bodies of so many bytes; others have two pieces and then break.
+    /// Returns a cache before a server: pages named by numbers have bodies of this many bytes, and others have two
+    /// pieces and then an error.
     private func cache(maximum: Int = 1_000, collected: Int = 1_000) -> (CachingTransport, FakeTransport) {
         let server = FakeTransport { [bodies] request in
             let fields = ["Cache-Control": "max-age=600"] as HTTPFields
@@ -75,7 +76,7 @@ struct BodyTests {
     @Test func `the memory of all bodies being stored is limited`() async throws {
         let (cache, _) = cache(collected: 100)
         var first = try await begin(cache, "80")
-        // There is no room for these; they are passed on as they are.
+        // These exceed the memory limit and are passed on unchanged.
         #expect(try await cache.send(HTTPRequest(url: .page("30"))).text().utf8.count == 30)
         #expect(try await cache.send(HTTPRequest(url: .page("20"))).text().utf8.count == 20)
         #expect(try await first.next() == nil)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Equal questions at the same time.
+/// Concurrent equal requests.
 @Suite(.timeLimit(.minutes(10)))
 struct CoalescingTests {
     private let gate = Gate()
@@ -15,7 +15,7 @@ struct CoalescingTests {
     private let cancellations = Guarded(0)
     private let store = FailingStore()
 
-    /// A cache with a stale answer, before a server that says after the gate that it still holds.
+    /// Returns a cache with a stale response, and a server that confirms it after the gate opens.
     private func staleCache(
         status: Int = 304, on executor: ManualExecutor? = nil
     ) async throws -> (CachingTransport, FakeTransport) {
@@ -92,7 +92,7 @@ struct CoalescingTests {
         first.cancel()
         executor.drain()
 
-        // They leave at once, although the server has not answered.
+        // They return at once, although the server has not responded.
         await #expect(throws: CancellationError.self) { try await first.value }
         await #expect(throws: CancellationError.self) { try await others[3].value }
         gate.open()

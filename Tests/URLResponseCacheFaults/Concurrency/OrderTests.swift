@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Answers that overtake one another, and changes that overtake answers. RFC 9111 sections 4 and 4.4.
+/// Responses that overtake one another, and changes that overtake responses. RFC 9111 sections 4 and 4.4.
 @Suite(.timeLimit(.minutes(10)))
 struct OrderTests {
     private let gate = Gate()
@@ -15,8 +15,8 @@ struct OrderTests {
     private let server: FakeTransport
     private let cache: CachingTransport
 
-    /// The server obeys the request: `X-Slow` sends the head, or the body, through the gate, `X-Says` is the body, `X-Vary`
-    /// the answer's `Vary`, `X-Location` what a POST names.
+    /// The request controls the server: `X-Slow` sends head or body through the gate, `X-Says` is the body, `X-Vary`
+    /// the response's `Vary`, and `X-Location` the location in the response to a POST.
     init() {
         server = FakeTransport { [gate] request in
             let says = request.fields["X-Says"] ?? "now"
@@ -62,7 +62,7 @@ struct OrderTests {
         return try await cache.send(HTTPRequest(url: .page(page), fields: fields, cachePolicy: policy)).text()
     }
 
-    /// What a plain request gets now.
+    /// Returns the response to a plain request at this time.
     private func now(_ fields: HTTPFields = [:]) async throws -> String { try await get(fields, isReload: false) }
 
     @Test(arguments: ["head", "body"])

@@ -10,7 +10,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// One directory, used one process after another, and by two at once.
+/// One directory used by consecutive processes and by two at once.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct RestartTests {
     enum Disk: String, CaseIterable, Sendable {
@@ -40,12 +40,12 @@ struct RestartTests {
     private static let pageCount = 12
     private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
-    /// What a page is at any time: its name and language, many times over, with a number that grows.
+    /// Returns the content of a page: its name and language, repeated, with an increasing version.
     private static func content(_ page: String, _ language: String, _ version: Int) -> String {
         String(repeating: "\(page) \(language) \(version);", count: 40 * (version % 7 + 1))
     }
 
-    /// A server whose answers say which they are; each question makes a new version.
+    /// Returns a server whose responses identify themselves. Each request makes a new version.
     private static func server(firstVersion: Int) -> FakeTransport {
         let version = Guarded(firstVersion)
         return FakeTransport { request in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Changes that meet an entry on its way from the large store to the fast one.
+/// Changes of an entry while it is promoted from the large store to the fast one.
 @Suite(.timeLimit(.minutes(10)))
 struct TieredStoreRaceTests {
     enum Change: CaseIterable, Sendable {
@@ -68,7 +68,7 @@ struct TieredStoreRaceTests {
         let writer = Task { await make(change, in: store) }
         await gate.arrivals()
 
-        // The large store still has the old one.
+        // The large store still has the old entry.
         _ = await store.entry(for: key)
         gate.open()
         await writer.value

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Servers that say what cannot be.
+/// Servers with contradictory responses.
 @Suite(.timeLimit(.minutes(10)))
 struct BadResponseTests {
     private typealias Responder = @Sendable (HTTPRequest) async throws -> HTTPResponse
@@ -15,7 +15,7 @@ struct BadResponseTests {
     private let clock = ManualClock()
     private let store = MemoryResponseStore(byteLimit: 64 << 20)
 
-    /// A cache before a server that gives these answers, one after another, and the last one from then on.
+    /// Returns a cache before a server with these responses, of which the last is repeated.
     private func cache(
         _ responders: Responder..., on executor: ManualExecutor? = nil
     ) -> (CachingTransport, FakeTransport) {
@@ -76,7 +76,7 @@ struct BadResponseTests {
         let (cache, server) = cache { HTTPResponse($0, flood, "body") }
         for _ in 0..<2 { #expect(try await get(cache).text() == "body") }
 
-        // More directives than anyone means: nobody knows what the others would say.
+        // An excessive number of directives, so the meaning of the others is unknown.
         #expect(server.requests.count == 2)
     }
 
@@ -98,7 +98,7 @@ struct BadResponseTests {
         for _ in 0..<2 { #expect(try await get(cache, HTTPFields([.init(name, value)])).text() == "body") }
     }
 
-    // MARK: Lengths that are not true
+    // MARK: Wrong lengths
 
     @Test(arguments: ["3", "5", "99999999999999999999", "-4", "four", "4, 5", "4.0", ""])
     func `a body of a length other than declared is not stored as whole`(length: String) async throws {
@@ -176,7 +176,7 @@ struct BadResponseTests {
             }, { HTTPResponse($0, [:], "new") }, on: executor)
         _ = try await get(cache).text()
 
-        // Both are the same question to the server, and the first of them leaves.
+        // Both are the same request to the server, and the first caller leaves.
         let conditional = Task(executorPreference: executor) { try await get(cache, ["If-None-Match": "\"a\""]) }
         executor.drain()
         let plain = Task(executorPreference: executor) { try await get(cache).head.status }
@@ -227,7 +227,8 @@ struct BadResponseTests {
         #expect(server.requests.count == 2)
     }
 
-    /// Parts that are not of the same content as the first six of ten bytes with the tag "a", or do not touch them.
+    /// Parts that are not of the same content as the first six of ten bytes with the tag "a", or are not adjacent to
+    /// them.
     static let strangers: [(range: String, body: String, tag: String)] = [
         ("bytes 4-9/10", "456789", "\"b\""), ("bytes 4-9/10", "456789", "W/\"a\""),
         ("bytes 4-11/12", "456789ab", "\"a\""), ("bytes 7-9/10", "789", "\"a\""),
@@ -247,7 +248,7 @@ struct BadResponseTests {
         #expect(server.requests.count == 3)
     }
 
-    /// The answers to the question for the rest of "0123456789", of which the first six are there, that are not it.
+    /// Wrong responses to a request for the rest of "0123456789", of which the first six bytes are stored.
     static let lies: [(range: String, body: String)] = [
         ("bytes 6-9/10", "67"), ("bytes 6-9/10", "6789ab"), ("bytes 6-9/10", ""), ("bytes 5-9/10", "56789"),
         ("bytes 6-8/10", "678"), ("bytes 6-9/*", "6789"), ("bytes 7-9/10", "789"), ("nonsense", "6789"),
@@ -265,7 +266,7 @@ struct BadResponseTests {
             { HTTPResponse($0, ["ETag": "\"a\"", "Content-Length": "10"], "0123456789") })
         _ = try? await get(cache).text()
 
-        // An error, or the truth, and the truth the next time at the latest.
+        // An error or the right content, and the right content the next time at the latest.
         if let text = try? await get(cache).text() { #expect(text == "0123456789") }
         for _ in 0..<2 { #expect(try await get(cache).text() == "0123456789") }
     }
@@ -296,7 +297,7 @@ struct BadResponseTests {
         #expect(try await get(cache, ["Range": "bytes=99999999999999999999-"]).head.status == 416)
         #expect(try await get(cache, ["Range": "bytes=-99999999999999999999"]).text() == "0123456789")
         #expect(try await get(cache).text() == "0123456789")
-        // Only the server says what a wrong one means.
+        // Only the server can evaluate an invalid one.
         #expect(server.requests.count == 2)
     }
 }

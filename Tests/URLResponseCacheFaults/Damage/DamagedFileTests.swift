@@ -8,7 +8,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Answers on disk that somebody or something has changed.
+/// Damaged responses on disk.
 @Suite(.timeLimit(.minutes(10)))
 struct DamagedFileTests {
     private let directory: TemporaryDirectory

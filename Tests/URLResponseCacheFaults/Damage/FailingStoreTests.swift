@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// A cache problem never fails a request that the network could answer.
+/// A cache error never fails a request that the network can serve.
 @Suite(.timeLimit(.minutes(10)))
 struct FailingStoreTests {
     private let store = FailingStore()
@@ -17,7 +17,7 @@ struct FailingStoreTests {
 
     private var cache: CachingTransport { CachingTransport(wrapping: server, store: store, clock: ManualClock()) }
 
-    /// Throws at everything.
+    /// Throws from every method.
     private struct BrokenDataCache: MeasurableDataCache {
         func entry(for key: ImageKey) async -> CachedData? { CachedData(Data("x".utf8), metadata: Data("y".utf8)) }
         func contains(_ key: ImageKey) async -> Bool { true }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct EntryCoderPropertyTests {
-    /// An entry of every shape that there is.
+    /// Returns an entry of a random shape.
     static func entry(using random: inout SeededGenerator) -> ResponseEntry {
         func text(_ random: inout SeededGenerator) -> String {
             let letters = ["a", "\u{E9}", "\u{0}", "\u{1F426}", "\"", " ", "Z"]
@@ -111,7 +111,7 @@ struct EntryCoderPropertyTests {
         #expect(refused > 1_000 && used > 1_000, "\((refused, used))")
     }
 
-    /// Takes a stored answer through everything that is computed from it.
+    /// Passes a stored response through every function that uses it.
     static func use(_ stored: StoredResponse, at now: Date) {
         for fields: HTTPFields in [
             [:], ["Range": "bytes=1-3"], ["Range": "bytes=-2"], ["If-None-Match": "\"a\""],

@@ -6,10 +6,11 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Long header values: four times as long take about four times as long to read, where the square would take sixteen.
+/// Long header values: four times the length takes about four times as long to parse, where quadratic time would be
+/// sixteen times.
 @Suite(.timeLimit(.minutes(10)))
 struct LongInputTests {
-    /// Of most values, because there are many, and tests are built without optimisation.
+    /// Fewer of most values, because there are many, and tests are built without optimization.
     private static let count = 32 << 10
 
     private static func expectLinear(_ value: String, _ read: (String) -> Void) {

@@ -6,10 +6,10 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// What holds for all inputs of the parsers: they end, do not crash, and give back what was written.
+/// Properties of the parsers for all inputs: they end, do not crash, and invert the formatters.
 @Suite(.timeLimit(.minutes(10)))
 struct ParserPropertyTests {
-    /// Bytes that parsers look for, and some that they do not.
+    /// Bytes that parsers look for, and others.
     private static let alphabet = Array(
         "\"\"\\,;==-/*:()?@%+. \t\u{0}\u{7F}\u{E9}\u{FF}aAzZWw019bytesGMTmax-age no-store".unicodeScalars)
 
@@ -21,7 +21,7 @@ struct ParserPropertyTests {
         return String(text)
     }
 
-    /// A good text with a few characters changed, removed or doubled.
+    /// Returns a valid text with a few characters changed, removed or repeated.
     private static func damaged(_ text: String, using random: inout SeededGenerator) -> String {
         var scalars = Array(text.unicodeScalars)
         for _ in 0..<Int.random(in: 0...4, using: &random) where !scalars.isEmpty {
@@ -38,7 +38,7 @@ struct ParserPropertyTests {
     @Test func `a formatted date parses to the same date`() {
         var random = SeededGenerator(seed: 1)
         for _ in 0..<20_000 {
-            // All that four digits can spell.
+            // All years of four digits.
             let seconds = Int.random(in: -62_135_596_800...253_402_300_799, using: &random)
             let date = Date(timeIntervalSince1970: Double(seconds))
             let text = HTTPDate.format(date)
@@ -53,7 +53,7 @@ struct ParserPropertyTests {
         let names = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
         for _ in 0..<5_000 {
             let now = Date(timeIntervalSince1970: Double(Int.random(in: 0...4_000_000_000, using: &random)))
-            // Within the fifty years on both sides that two digits can tell apart.
+            // Within the fifty years in both directions that two digits can distinguish.
             let date = now + Double(Int.random(in: -49 * 31_536_000...49 * 31_536_000, using: &random))
             let text = HTTPDate.format(date)
             let parts = text.split(separator: " ")
@@ -143,7 +143,7 @@ struct ParserPropertyTests {
         var random = SeededGenerator(seed: 6)
         for _ in 0..<30_000 {
             let before = Self.text(upTo: 20, using: &random)
-            // A quote before it may make it a part of a string; the other way round, nothing can.
+            // A preceding quote may make it a part of a string, and nothing else can hide it.
             let text = "no-store," + before
 
             #expect(CacheControl(["Cache-Control": text]).forbidsStoring, "\(text)")

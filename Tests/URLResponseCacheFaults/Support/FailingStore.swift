@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import AlcedoURLResponseCache
 
-/// A store that a test can stop, before a call does anything or after it has read.
+/// A store that a test can block before or after a call's work.
 final class FailingStore: ResponseStoring {
     enum Call: Hashable, Sendable { case entry, store, remove, removeAll }
 
@@ -20,21 +20,21 @@ final class FailingStore: ResponseStoring {
     /// The keys that entries were stored under, in order.
     var storedKeys: [ImageKey] { stored.value }
 
-    /// Stops the next call of a kind before it does anything.
+    /// Blocks the next call of a kind before its work.
     func stop(_ call: Call) -> Gate {
         let gate = Gate()
         gates.change { $0[call] = gate }
         return gate
     }
 
-    /// Stops the next call of a kind when it has done its work, before it returns.
+    /// Blocks the next call of a kind after its work, before it returns.
     func stopAfter(_ call: Call) -> Gate {
         let gate = Gate()
         late.change { $0[call] = gate }
         return gate
     }
 
-    /// Finds and keeps nothing from now on, as a disk that has gone.
+    /// Finds and stores nothing from now on, like a failed disk.
     func lose() { losesAll.change { $0 = true } }
 
     private func around<Result: Sendable>(_ call: Call, _ work: () async -> Result) async -> Result {

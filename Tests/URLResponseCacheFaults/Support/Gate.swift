@@ -1,7 +1,7 @@
 import AlcedoCore
 import TestSupport
 
-/// A place where tasks stop until a test lets them go on.
+/// A gate that blocks tasks until a test opens it.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -12,7 +12,7 @@ final class Gate: Sendable {
 
     private let state = Guarded(State())
 
-    /// Returns when the gate is open.
+    /// Returns once the gate is open.
     func pass() async {
         await withCheckedContinuation { continuation in
             let ready = state.change { state -> [CheckedContinuation<Void, Never>] in
@@ -27,7 +27,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Returns when so many tasks have come to the gate.
+    /// Returns once this many tasks have arrived at the gate.
     func arrivals(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let isThere = state.change { state in
@@ -38,7 +38,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Lets everyone pass from now on.
+    /// Opens the gate permanently.
     func open() {
         let stopped = state.change { state in
             defer { state.stopped = [] }
