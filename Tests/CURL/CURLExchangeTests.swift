@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
@@ -13,9 +14,9 @@ import Testing
 
     /// The loop may process both commands before the canceller continues.
     @Test func `a cancelled exchange is settled before the loop processes it`() throws {
-        let seen = Guarded<[Bool]>([])
+        let seen = Watched<[Bool]>([])
         let exchange = CURLExchange(try Self.request("http://h/"), onSpace: { _ in }) { exchange in
-            seen.change { $0.append(exchange.isSettled) }
+            seen.update { $0.append(exchange.isSettled) }
         }
         exchange.cancel()
         exchange.cancel()

@@ -90,14 +90,14 @@ struct CURLTransportTests {
         defer { origin.stop() }
         let transport = CURLTransport()
         for round in 0..<300 {
-            let hasBegun = Guarded(false)
+            let hasBegun = Watched(false)
             let task = Task {
-                hasBegun.change { $0 = true }
+                hasBegun.update { $0 = true }
                 return try await transport.send(HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120))).head
                     .status
             }
             // Half of the cancellations come before the task begins, half while it sends the request.
-            if round.isMultiple(of: 2) { try await hasBegun.wait { $0 } }
+            if round.isMultiple(of: 2) { try await hasBegun.waitUntil { $0 } }
             task.cancel()
             _ = await task.result
         }

@@ -6,14 +6,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct RecurrenceTests {
     private let clock = ManualClock()
-    private let count = Guarded(0)
+    private let count = Watched(0)
     private let executor = ManualExecutor()
 
     @Test func `work repeats after each interval until it returns false`() {
         let recurrence = RepeatingTask(every: .seconds(60), clock: clock, taskExecutor: executor)
         for _ in 0..<3 {
             recurrence.start { [count] in
-                count.change {
+                count.update {
                     $0 += 1; return $0 < 3
                 }
             }
@@ -42,7 +42,7 @@ struct RecurrenceTests {
         let stopped = RepeatingTask(every: .seconds(60), clock: clock, taskExecutor: executor)
         stopped.stop()
         stopped.start { [count] in
-            count.change {
+            count.update {
                 $0 += 1; return true
             }
         }

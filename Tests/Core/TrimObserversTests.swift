@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import TestSupport
 import Testing
@@ -14,13 +15,13 @@ struct TrimObserversTests {
     private let report = DataCacheTrimReport(removals: [.init(name: "a", size: 1, reason: .sizeLimit)])
 
     /// Returns the observation of a handler that alone holds the observation of another, which counts.
-    private func observeNested(_ count: Guarded<Int>) -> any Sendable {
-        let inner = observers.add { _ in count.change { $0 += 1 } }
+    private func observeNested(_ count: Watched<Int>) -> any Sendable {
+        let inner = observers.add { _ in count.update { $0 += 1 } }
         return observers.add(Holder(inner).record)
     }
 
     @Test func `ending an observation may end another that its handler references`() {
-        let count = Guarded(0)
+        let count = Watched(0)
         var outer: (any Sendable)? = observeNested(count)
         observers.tell(report)
         #expect(count.value == 1 && outer != nil)

@@ -14,12 +14,12 @@ struct CoalescingTests {
     /// Waiters that record their progress. An immediate task has joined when it returns here.
     private func waiters(
         _ count: Int, on downloader: Downloader, for source: ImageSource
-    ) -> (tasks: [Task<Data, any Error>], progress: Guarded<[Int: [DownloadProgress]]>) {
-        let progress = Guarded<[Int: [DownloadProgress]]>([:])
+    ) -> (tasks: [Task<Data, any Error>], progress: Watched<[Int: [DownloadProgress]]>) {
+        let progress = Watched<[Int: [DownloadProgress]]>([:])
         let tasks = (0..<count).map { number in
             Task.immediate {
                 try await downloader.download(DownloadRequest(source)) { step in
-                    progress.change { $0[number, default: []].append(step) }
+                    progress.update { $0[number, default: []].append(step) }
                 }.data
             }
         }
@@ -126,9 +126,9 @@ struct CoalescingTests {
         let clock = ManualClock()
         let transport = FakeTransport.waiting(on: clock)
         var configuration = Downloader.Configuration()
-        let modified = Guarded(0)
+        let modified = Watched(0)
         configuration.modifyRequest = { request in
-            defer { modified.change { $0 += 1 } }
+            defer { modified.update { $0 += 1 } }
             var request = request
             // A signature that does not matter is removed, and a difference is added.
             let isSigned = request.url.query() != nil
@@ -167,10 +167,10 @@ struct CoalescingTests {
 
     @Test func `a failure reaches all waiters and is not cached`() async throws {
         let clock = ManualClock()
-        let attempts = Guarded(0)
+        let attempts = Watched(0)
         let downloader = Downloader(
             transport: FakeTransport {
-                let attempt = attempts.change { count -> Int in
+                let attempt = attempts.update { count -> Int in
                     count += 1
                     return count
                 }

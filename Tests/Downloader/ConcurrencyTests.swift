@@ -79,11 +79,11 @@ struct ConcurrencyTests {
     }
 
     @Test func `failed and cancelled transfers release their slots`() async throws {
-        let isOpen = Guarded(false)
+        let isOpen = Watched(false)
         let downloader = downloader(
             FakeTransport { request in
                 if request.url.path == "/fail" { throw HTTPTransportError(.timedOut, "late") }
-                try await isOpen.wait { $0 }
+                try await isOpen.waitUntil { $0 }
                 return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data([1])))
             }, width: 2)
         let tasks = (0..<300).map { number in
@@ -92,7 +92,7 @@ struct ConcurrencyTests {
             if number % 5 == 0 { task.cancel() }
             return task
         }
-        isOpen.change { $0 = true }
+        isOpen.update { $0 = true }
         for (number, task) in tasks.enumerated() {
             if number % 7 == 0 { task.cancel() }
             _ = await task.result

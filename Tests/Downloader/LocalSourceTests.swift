@@ -65,18 +65,18 @@ struct LocalSourceTests {
 
     @Test func `requests for different versions of a file do not share a transfer`() async throws {
         let source = try write("a", count: 1)
-        let begun = Guarded(0)
+        let begun = Watched(0)
         func request() -> DownloadRequest {
             var request = DownloadRequest(source)
             request.fileVersion = FileVersion(path: root + "/a")
             request.admission = {
-                begun.change { $0 += 1 }
-                try await begun.wait { $0 == 2 }
+                begun.update { $0 += 1 }
+                try await begun.waitUntil { $0 == 2 }
             }
             return request
         }
         async let first = downloader.download(request())
-        try await begun.wait { $0 == 1 }
+        try await begun.waitUntil { $0 == 1 }
 
         _ = try write("a", count: 2)
 
@@ -101,10 +101,10 @@ struct LocalSourceTests {
     }
 
     @Test func `a file is read with progress at its beginning and end`() async throws {
-        let steps = Guarded<[DownloadProgress]>([])
+        let steps = Watched<[DownloadProgress]>([])
         let source = try write("ünïcode name.png", count: 10)
 
-        let download = try await downloader.download(DownloadRequest(source)) { step in steps.change { $0.append(step) }
+        let download = try await downloader.download(DownloadRequest(source)) { step in steps.update { $0.append(step) }
         }
 
         #expect(download.data == Data(repeating: 5, count: 10))
@@ -158,9 +158,9 @@ struct LocalSourceTests {
         async throws
     {
         let clock = ManualClock()
-        let calls = Guarded(0)
+        let calls = Watched(0)
         let source = ImageSource.provider(identity: "a") {
-            calls.change { $0 += 1 }
+            calls.update { $0 += 1 }
             try await clock.sleep(for: .seconds(1))
             return Data([1])
         }

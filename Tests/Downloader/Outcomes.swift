@@ -5,7 +5,7 @@ import TestSupport
 
 /// The outcomes of completions, as short text, and how often they were called.
 final class Outcomes: Sendable {
-    private let recorded = Guarded<[String: [String]]>([:])
+    private let recorded = Watched<[String: [String]]>([:])
     /// Signals each outcome.
     private let bell = AsyncStream<Void>.makeStream()
 
@@ -19,7 +19,7 @@ final class Outcomes: Sendable {
             case .failure(let error as DownloadError): "\(error.code)"
             case .failure(let error): "\(error)"
             }
-        recorded.change { $0[name, default: []].append(text) }
+        recorded.update { $0[name, default: []].append(text) }
         bell.continuation.yield()
     }
 

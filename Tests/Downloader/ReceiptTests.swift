@@ -146,9 +146,9 @@ struct ReceiptTests {
     }
 
     @Test func `a downloader that is shut down ends its transfers and refuses new ones`() async throws {
-        let hasEnded = Guarded(0)
+        let hasEnded = Watched(0)
         let transport = FakeTransport { [clock] _ in
-            defer { hasEnded.change { $0 += 1 } }
+            defer { hasEnded.update { $0 += 1 } }
             try await clock.sleep(for: .seconds(1))
             throw HTTPTransportError(.failed, "never")
         }
@@ -256,11 +256,11 @@ struct ReceiptTests {
     }
 
     @Test func `a waiter cancelled while its modified request joins others has its outcome at once`() async throws {
-        let modified = Guarded(-1)
+        let modified = Watched(-1)
         var configuration = Downloader.Configuration(maxConcurrentDownloads: 10_000)
         configuration.modifyRequest = { request in
             let number = Int(request.url.lastPathComponent) ?? -1
-            modified.change { $0 = number }
+            modified.update { $0 = number }
             return request
         }
         let downloader = downloader(.waiting(on: clock), configuration)

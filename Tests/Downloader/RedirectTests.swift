@@ -37,11 +37,11 @@ struct RedirectTests {
     func `the hook is called for each redirect that is followed, and for no other`(limit: Int) async throws {
         let origin = try LoopbackOrigin { _ in .redirect(to: "/again") }
         defer { origin.stop() }
-        let hookCalls = Guarded(0)
+        let hookCalls = Watched(0)
         var configuration = Downloader.Configuration()
         configuration.maximumRedirectCount = limit
         configuration.redirectHook = { _, next in
-            hookCalls.change { $0 += 1 }
+            hookCalls.update { $0 += 1 }
             return next
         }
         let downloader = Downloader(transport: CURLTransport(), configuration: configuration)
@@ -140,13 +140,13 @@ struct RedirectTests {
 
     @Test func `a redirect does not wait for a stalled body`() async throws {
         let clock = ManualClock()
-        let cancellations = Guarded(0)
+        let cancellations = Watched(0)
         let transport = FakeTransport { request in
             guard request.url.path == "/a" else {
                 return HTTPResponse(
                     head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data("x".utf8)))
             }
-            let pipe = HTTPBodyPipe(onSpace: {}, onCancel: { cancellations.change { $0 += 1 } })
+            let pipe = HTTPBodyPipe(onSpace: {}, onCancel: { cancellations.update { $0 += 1 } })
             let head = HTTPResponseHead(url: request.url, status: 302, fields: ["Location": "/b"])
             return HTTPResponse(head: head, body: HTTPBody(pipe))
         }

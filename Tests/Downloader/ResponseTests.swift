@@ -42,10 +42,10 @@ struct ResponseTests {
         let origin = try LoopbackOrigin { _ in OriginReply.endless(framing: .declaredLength(5_000_000_000)) }
         defer { origin.stop() }
         let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
-        let steps = Guarded(0)
+        let steps = Watched(0)
 
         let error = try await failure {
-            try await downloader().download(DownloadRequest(source)) { _ in steps.change { $0 += 1 } }
+            try await downloader().download(DownloadRequest(source)) { _ in steps.update { $0 += 1 } }
         }
 
         #expect(error.code == .tooLarge)
@@ -112,10 +112,10 @@ struct ResponseTests {
     @Test func `progress without a declared length has no expected length`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.ok(Data(count: 700)).framed(.chunked(size: 100)) }
         defer { origin.stop() }
-        let steps = Guarded<[DownloadProgress]>([])
+        let steps = Watched<[DownloadProgress]>([])
         let request = DownloadRequest(.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120))))
 
-        let download = try await downloader().download(request) { step in steps.change { $0.append(step) } }
+        let download = try await downloader().download(request) { step in steps.update { $0.append(step) } }
 
         #expect(download.data.count == 700)
         #expect(download.head?.status == 200)

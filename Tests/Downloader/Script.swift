@@ -17,14 +17,14 @@ struct Script: HTTPTransport {
         case cancellation
     }
 
-    let requests = Guarded<[HTTPRequest]>([])
-    private let responses: Guarded<ArraySlice<Response>>
+    let requests = Watched<[HTTPRequest]>([])
+    private let responses: Watched<ArraySlice<Response>>
 
-    init(_ responses: [Response]) { self.responses = Guarded(responses[...]) }
+    init(_ responses: [Response]) { self.responses = Watched(responses[...]) }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        requests.change { $0.append(request) }
-        switch responses.change({ $0.popFirst() }) ?? .failure(.shutDown) {
+        requests.update { $0.append(request) }
+        switch responses.update({ $0.popFirst() }) ?? .failure(.shutDown) {
         case .head(let status, let fields, let slice, let failing):
             let data = Data(slice)
             let pieces = stride(from: 0, to: data.count, by: 1_000).map { data[$0..<min($0 + 1_000, data.count)] }
@@ -41,17 +41,17 @@ struct Script: HTTPTransport {
 
 /// Sends pieces, then ends or fails.
 final class ScriptedBody: HTTPBodySource {
-    private let pieces: Guarded<ArraySlice<Data>>
+    private let pieces: Watched<ArraySlice<Data>>
     private let end: (any Error)?
 
     init(_ pieces: [Data], end: (any Error)? = nil) {
-        self.pieces = Guarded(pieces[...])
+        self.pieces = Watched(pieces[...])
         self.end = end
     }
 
     func next() async throws -> Data? {
         try Task.checkCancellation()
-        if let piece = pieces.change({ $0.popFirst() }) { return piece }
+        if let piece = pieces.update({ $0.popFirst() }) { return piece }
         if let end { throw end }
         return nil
     }
@@ -76,10 +76,10 @@ extension HTTPFetcher {
         return HTTPFetcher(transport: transport, configuration: configuration, clock: clock, random: { 0.5 })
     }
 
-    func fetch(_ text: String, pauses: Guarded<[Duration]>? = nil) async throws -> Download {
+    func fetch(_ text: String, pauses: Watched<[Duration]>? = nil) async throws -> Download {
         let result = try await fetch(
             HTTPRequest(url: try #require(URL(string: text)), idleTimeout: .seconds(120)),
-            pause: { wait in pauses?.change { $0.append(wait) } }, report: { _ in })
+            pause: { wait in pauses?.update { $0.append(wait) } }, report: { _ in })
         return Download(result)
     }
 }

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoGIF
 import Foundation
@@ -187,12 +188,12 @@ import Testing
 
     @Test func `row encoding writes the same file`() throws {
         let image = try decoder.decode(fixture("transparent.gif"), options: DecodingOptions())
-        let rows = Guarded(Data())
+        let rows = Watched(Data())
 
         try image.sendRows(
             to: GIFEncoder().makeRowEncoder { piece in
                 let bytes = piece.withUnsafeBytes { Data($0) }
-                rows.change { $0.append(bytes) }
+                rows.update { $0.append(bytes) }
             })
 
         #expect(try rows.value == GIFEncoder().encode(image))

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
@@ -10,13 +11,13 @@ import Testing
 struct HTTPBodyPipeTests {
     private struct Failure: Error {}
 
-    private let spaces = Guarded(0)
-    private let cancels = Guarded(0)
+    private let spaces = Watched(0)
+    private let cancels = Watched(0)
     private let pipe: HTTPBodyPipe
 
     init() {
         pipe = HTTPBodyPipe(
-            onSpace: { [spaces] in spaces.change { $0 += 1 } }, onCancel: { [cancels] in cancels.change { $0 += 1 } })
+            onSpace: { [spaces] in spaces.update { $0 += 1 } }, onCancel: { [cancels] in cancels.update { $0 += 1 } })
     }
 
     private func write(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { pipe.write($0) } }
@@ -170,10 +171,10 @@ struct HTTPBodyPipeTests {
 
     @Test func `a fast writer and a slow reader transfer every byte in order`() async throws {
         let space = DispatchSemaphore(value: 0)
-        let writer = Guarded((isAhead: false, isDone: false))
+        let writer = Watched((isAhead: false, isDone: false))
         let pipe = HTTPBodyPipe(
             onSpace: {
-                writer.change { $0.isAhead = false }
+                writer.update { $0.isAhead = false }
                 space.signal()
             }, onCancel: {})
         let piece = 7919
@@ -182,13 +183,13 @@ struct HTTPBodyPipeTests {
             message.withUnsafeBytes { bytes in
                 for start in stride(from: 0, to: bytes.count, by: piece) {
                     while !pipe.write(UnsafeRawBufferPointer(rebasing: bytes[start..<start + piece])) {
-                        writer.change { $0.isAhead = true }
+                        writer.update { $0.isAhead = true }
                         space.wait()
                     }
                 }
             }
             pipe.finish()
-            writer.change { $0.isDone = true }
+            writer.update { $0.isDone = true }
         }
 
         let body = HTTPBody(pipe)
@@ -196,7 +197,7 @@ struct HTTPBodyPipeTests {
         for try await part in body {
             #expect(!part.isEmpty && part.count <= HTTPBodyPipe.capacity)
             received.append(part)
-            try await writer.wait { $0.isAhead || $0.isDone }
+            try await writer.waitUntil { $0.isAhead || $0.isDone }
         }
 
         #expect(received == Data(message))
@@ -206,15 +207,15 @@ struct HTTPBodyPipeTests {
         for round in 0..<300 {
             let pipe = HTTPBodyPipe(onSpace: {}, onCancel: {})
             let reader = Task { try await HTTPBody(pipe).collect(limit: 1000) }
-            let writeCount = Guarded(0)
+            let writeCount = Watched(0)
             let writer = Task {
                 for _ in 0..<5 {
                     _ = [UInt8](repeating: 0, count: 100).withUnsafeBytes { pipe.write($0) }
-                    writeCount.change { $0 += 1 }
+                    writeCount.update { $0 += 1 }
                 }
                 pipe.finish()
             }
-            try await writeCount.wait { $0 >= round % 6 }
+            try await writeCount.waitUntil { $0 >= round % 6 }
             reader.cancel()
             do {
                 #expect(try await reader.value.count == 500)

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
@@ -8,15 +9,15 @@ import Testing
 struct HTTPBodyTests {
     /// Sends pieces of one length without end, and counts them.
     private final class Endless: HTTPBodySource {
-        let reads = Guarded(0)
-        let cancels = Guarded(0)
+        let reads = Watched(0)
+        let cancels = Watched(0)
 
         func next() async throws -> Data? {
-            reads.change { $0 += 1 }
+            reads.update { $0 += 1 }
             return Data(count: 10)
         }
 
-        func cancel() { cancels.change { $0 += 1 } }
+        func cancel() { cancels.update { $0 += 1 } }
     }
 
     @Test func `a body in memory is read once`() async throws {

@@ -63,14 +63,14 @@ struct PolicyModelTests {
     func `thousands of random calls follow the contract of the policy`(policy: PolicyChoice, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let clock = ManualClock()
-        let evicted = Guarded<[Eviction]>([])
+        let evicted = Watched<[Eviction]>([])
         let limits = MemoryCacheLimits(
             costLimit: 60, countLimit: seed == 2 ? 12 : .max, entryCostLimit: 20,
             timeToLive: seed == 3 ? .seconds(20) : nil, extendsLifeOnUse: seed == 4)
         var reference = Reference(limits: limits, isWeak: seed != 1)
         let cache: Cache = policy.cache(limits, findsReferencedValues: reference.isWeak, clock: clock) {
             key, value, reason in
-            evicted.change { $0.append((key, value, reason)) }
+            evicted.update { $0.append((key, value, reason)) }
         }
         // Every second value is referenced. The others are found only while they are in the cache.
         var held: [ReferencedNumber] = []
@@ -136,7 +136,7 @@ struct PolicyModelTests {
                 reference.lost = [:]
                 #expect(cache.count == 0)
             }
-            evicted.change { $0 = [] }
+            evicted.update { $0 = [] }
             checkSums(of: cache, against: reference, at: clock.uptime)
         }
         #expect(held.count > 100)

@@ -7,13 +7,13 @@ import Testing
 /// The behavior of SDWebImage's `AutoPurgeCache` and `NSCacheDelegate`.
 @Suite(.timeLimit(.minutes(10)))
 struct NSCacheEvictionTests {
-    private let evicted = Guarded<[String]>([])
+    private let evicted = Watched<[String]>([])
 
     private func cache(
         costLimit: Int = 1000, countLimit: Int = .max, pressureSource: (any MemoryPressureSource)? = nil
     ) -> NSCacheBackend {
         NSCacheBackend(costLimit: costLimit, countLimit: countLimit, pressureSource: pressureSource) {
-            [evicted] key, image in evicted.change { $0.append("\(key):\(image.cost)") }
+            [evicted] key, image in evicted.update { $0.append("\(key):\(image.cost)") }
         }
     }
 
@@ -71,14 +71,14 @@ struct NSCacheEvictionTests {
     }
 
     @Test func `a handler may call the cache`() {
-        let holder = Guarded<NSCacheBackend?>(nil)
-        let counts = Guarded<[Int]>([])
+        let holder = Watched<NSCacheBackend?>(nil)
+        let counts = Watched<[Int]>([])
         let cache = NSCacheBackend(costLimit: 100, countLimit: 1) { _, _ in
-            if let cache = holder.value { counts.change { $0.append(cache.count) } }
+            if let cache = holder.value { counts.update { $0.append(cache.count) } }
         }
-        holder.change { $0 = cache }
+        holder.update { $0 = cache }
         for number in 0..<3 { cache.store(.weighing(1), for: .number(number)) }
         #expect(counts.value == [1, 1])
-        holder.change { $0 = nil }
+        holder.update { $0 = nil }
     }
 }

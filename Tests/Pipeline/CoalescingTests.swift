@@ -35,7 +35,7 @@ struct CoalescingTests {
     }
 
     @Test func `requests for variants of one resource share its download and write`() async throws {
-        let seen = Guarded<Set<UInt8>>([])
+        let seen = Watched<Set<UInt8>>([])
         let stack = Stack(
             FakeDownloader { [clock] _, progress in
                 try await clock.sleep(for: .seconds(1))
@@ -45,7 +45,7 @@ struct CoalescingTests {
         let tasks = try (0..<5 as Range<UInt8>).map { step in
             let request = try web("a") { $0.processors = [Brighten(step: step)] }
             return Task(executorPreference: executor) {
-                try await stack.pipeline.load(request) { _ in seen.change { _ = $0.insert(step) } }.image.level
+                try await stack.pipeline.load(request) { _ in seen.update { _ = $0.insert(step) } }.image.level
             }
         }
         executor.drain()
@@ -119,11 +119,11 @@ struct CoalescingTests {
     }
 
     @Test func `with random joins and cancellations every remaining waiter receives the right image`() async throws {
-        let isOpen = Guarded(false)
+        let isOpen = Watched(false)
         let stack = Stack(
             FakeDownloader { request, _ in
                 // The first downloads wait until every request has been made.
-                try await isOpen.wait { $0 }
+                try await isOpen.waitUntil { $0 }
                 try Task.checkCancellation()
                 guard case .http(let http) = request.source else { return Download(data: Data()) }
                 return Download(data: level(Int(http.url.path.dropFirst()) ?? 0))
@@ -137,7 +137,7 @@ struct CoalescingTests {
             if number % 5 == 0 { task.cancel() }
             return task
         }
-        isOpen.change { $0 = true }
+        isOpen.update { $0 = true }
         for (number, task) in tasks.enumerated() {
             if number % 5 == 1 { task.cancel() }
             do {

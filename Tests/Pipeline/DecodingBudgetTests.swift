@@ -16,9 +16,9 @@ private struct HeavyCodec: ImageDecoding {
     }
 
     let executor: ManualExecutor
-    let use = Guarded(Use())
+    let use = Watched(Use())
     /// Called in the first long decode.
-    let meanwhile = Guarded<(@Sendable () -> Void)?>(nil)
+    let meanwhile = Watched<(@Sendable () -> Void)?>(nil)
 
     var registry: CodecRegistry {
         CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "heavy"), decoder: self) { _ in true }])
@@ -39,20 +39,20 @@ private struct HeavyCodec: ImageDecoding {
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         let count = Int(String(decoding: data.drop { $0 == UInt8(ascii: "?") }, as: UTF8.self)) ?? 0
-        use.change {
+        use.update {
             $0.running += 1
             $0.most = max($0.most, $0.running)
             $0.decoded.append(count)
         }
         if count >= 50 {
-            let body = meanwhile.change { body in
+            let body = meanwhile.update { body in
                 defer { body = nil }
                 return body
             }
             body?()
             executor.drain()
         }
-        use.change { $0.running -= 1 }
+        use.update { $0.running -= 1 }
         return .gray(side: 1, level: 1)
     }
 }
@@ -95,16 +95,16 @@ struct DecodingBudgetTests {
     private func decodes(
         by pipeline: ImagePipeline, during first: String = "60", of others: [ImageRequest]
     ) async throws -> [Int] {
-        let loads = Guarded<[Task<Void, any Error>]>([])
-        let decoded = Guarded<[Int]>([])
-        codec.meanwhile.change {
+        let loads = Watched<[Task<Void, any Error>]>([])
+        let decoded = Watched<[Int]>([])
+        codec.meanwhile.update {
             $0 = {
                 for request in others {
                     let load = start(pipeline, request)
-                    loads.change { $0.append(load) }
+                    loads.update { $0.append(load) }
                     executor.drain()
                 }
-                decoded.change { $0 = codec.use.value.decoded }
+                decoded.update { $0 = codec.use.value.decoded }
             }
         }
         let load = start(pipeline, try request(first, id: "first"))
@@ -150,13 +150,13 @@ struct DecodingBudgetTests {
     @Test func `a load cancelled while it waits for the budget is not decoded`() async throws {
         let pipeline = pipeline(width: 2)
         let cancelled = try request("70", id: "b")
-        let second = Guarded<Task<Void, any Error>?>(nil)
-        codec.meanwhile.change {
+        let second = Watched<Task<Void, any Error>?>(nil)
+        codec.meanwhile.update {
             $0 = {
                 let load = start(pipeline, cancelled)
                 executor.drain()
                 load.cancel()
-                second.change { $0 = load }
+                second.update { $0 = load }
             }
         }
         let first = start(pipeline, try request("60", id: "a"))

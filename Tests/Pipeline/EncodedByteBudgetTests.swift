@@ -11,9 +11,9 @@ import Testing
 private struct SlowCodec: ImageDecoding {
     let executor: ManualExecutor
     /// The loads that began, by the first byte of their data.
-    let begun = Guarded([UInt8]())
+    let begun = Watched([UInt8]())
     /// Called in the first decodes, one in each.
-    let meanwhile = Guarded<[@Sendable () -> Void]>([])
+    let meanwhile = Watched<[@Sendable () -> Void]>([])
 
     var registry: CodecRegistry {
         CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "slow"), decoder: self) { _ in true }])
@@ -24,9 +24,9 @@ private struct SlowCodec: ImageDecoding {
     }
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        begun.change { $0.append(data.first ?? 0) }
+        begun.update { $0.append(data.first ?? 0) }
         executor.drain()
-        let body = meanwhile.change { $0.isEmpty ? nil : $0.removeFirst() }
+        let body = meanwhile.update { $0.isEmpty ? nil : $0.removeFirst() }
         body?()
         executor.drain()
         if data.first == UInt8(ascii: "?") { throw ImageDecodingError(.corrupt, "damaged") }
@@ -39,7 +39,7 @@ private struct SlowCodec: ImageDecoding {
 struct EncodedByteBudgetTests {
     private let executor = ManualExecutor()
     private let codec: SlowCodec
-    private let fetched = Guarded(0)
+    private let fetched = Watched(0)
 
     init() { codec = SlowCodec(executor: executor) }
 
@@ -64,7 +64,7 @@ struct EncodedByteBudgetTests {
 
     /// Runs all loads to their end, and `bodies` within the first decodes.
     private func end(_ loads: [Task<Void, any Error>], _ bodies: [@Sendable () -> Void]) async throws {
-        codec.meanwhile.change { $0 = bodies }
+        codec.meanwhile.update { $0 = bodies }
         executor.drain()
         #expect(codec.meanwhile.value.isEmpty)
         for load in loads { try await load.value }
@@ -73,14 +73,14 @@ struct EncodedByteBudgetTests {
     /// A source of 100 bytes that counts its reads.
     private func source(_ number: Int) -> ImageSource {
         .provider(identity: "\(number)") { [fetched] in
-            fetched.change { $0 += 1 }
+            fetched.update { $0 += 1 }
             return Data(repeating: 1, count: 100)
         }
     }
 
     @Test func `sources are not read while the byte budget is exhausted`() async throws {
         let pipeline = pipeline(local, limit: 1000)
-        let others = Guarded<[Task<Void, any Error>]>([])
+        let others = Watched<[Task<Void, any Error>]>([])
         let first = start(pipeline, [ImageRequest(source: source(0))])
 
         try await end(
@@ -90,12 +90,12 @@ struct EncodedByteBudgetTests {
                     // One by one, so that exactly one has begun when the limit is reached.
                     for number in 1..<10 {
                         let load = start(pipeline, [ImageRequest(source: source(number))])
-                        others.change { $0 += load }
+                        others.update { $0 += load }
                         executor.drain()
                         #expect(fetched.value == number + 1)
                     }
                     let loads = start(pipeline, (10..<40).map { ImageRequest(source: source($0)) })
-                    others.change { $0 += loads }
+                    others.update { $0 += loads }
                     executor.drain()
                     #expect(fetched.value == 10)
                 }
@@ -108,7 +108,7 @@ struct EncodedByteBudgetTests {
     @Test func `concurrent sources are admitted a few at a time`() async throws {
         let downloader = FakeDownloader { [fetched] request, _ in
             try await request.admission?()
-            fetched.change { $0 += 1 }
+            fetched.update { $0 += 1 }
             return Download(data: Data(repeating: 1, count: 100))
         }
         // Before any has arrived, each counts as 1/256 of the limit.
@@ -132,10 +132,10 @@ struct EncodedByteBudgetTests {
             try Data(repeating: 1, count: 1000).write(to: directory.url.appending(path: "\(number)"))
         }
         let downloader = local
-        let read = Guarded(0)
+        let read = Watched(0)
         let counting = FakeDownloader { request, _ in
             let download = try await downloader.download(request)
-            read.change { $0 += download.data.count }
+            read.update { $0 += download.data.count }
             return download
         }
         let pipeline = pipeline(counting, limit: 2000)
@@ -173,7 +173,7 @@ struct EncodedByteBudgetTests {
             try web("\(level)") { $0.priority = priority }
         }
         let first = start(pipeline, [try web("1")])
-        let later = Guarded<[Task<Void, any Error>]>([])
+        let later = Watched<[Task<Void, any Error>]>([])
 
         try await end(
             first,
@@ -181,7 +181,7 @@ struct EncodedByteBudgetTests {
                 {
                     for request in requests {
                         let load = start(pipeline, [request])
-                        later.change { $0 += load }
+                        later.update { $0 += load }
                         executor.drain()
                     }
                 }
@@ -194,14 +194,14 @@ struct EncodedByteBudgetTests {
     @Test func `a waiter for the byte budget can be cancelled`() async throws {
         let pipeline = pipeline(local, limit: 100)
         let first = start(pipeline, [ImageRequest(source: source(0))])
-        let second = Guarded<[Task<Void, any Error>]>([])
+        let second = Watched<[Task<Void, any Error>]>([])
 
         try await end(
             first,
             [
                 {
                     let load = start(pipeline, [ImageRequest(source: source(1))])
-                    second.change { $0 += load }
+                    second.update { $0 += load }
                     executor.drain()
                     load[0].cancel()
                 }

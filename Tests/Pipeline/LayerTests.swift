@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoPipeline
 import FoundationEssentials
@@ -99,9 +100,9 @@ struct LayerTests {
                 progress(DownloadProgress(received: 3, expected: 7))
                 return Download(data: level(1))
             })
-        let steps = Guarded<[DownloadProgress]>([])
+        let steps = Watched<[DownloadProgress]>([])
         _ = try await stack.pipeline.load(try web("a") { $0.priority = .veryHigh }) { step in
-            steps.change { $0.append(step) }
+            steps.update { $0.append(step) }
         }
         #expect(steps.value == [DownloadProgress(received: 3, expected: 7)])
         #expect(stack.downloader.requests.value.map(\.priority.value) == [.veryHigh])

@@ -81,10 +81,10 @@ struct StoringTests {
         let request = try web("a")
         _ = try await executor.drain { try await stack.load(request) }
         #expect(clock.sleeperCount == 1)
-        let isFlushed = Guarded(false)
+        let isFlushed = Watched(false)
         Task(executorPreference: executor) {
             await stack.pipeline.flush()
-            isFlushed.change { $0 = true }
+            isFlushed.update { $0 = true }
         }
         executor.drain()
         #expect(!isFlushed.value)
@@ -139,12 +139,12 @@ struct StoringTests {
     }
 
     @Test func `the write of the later load stays when two write under one key`() async throws {
-        let levels = Guarded(0)
+        let levels = Watched(0)
         let stack = Stack(
             FakeDownloader { _, _ in
                 Download(
                     data: level(
-                        levels.change { count -> Int in
+                        levels.update { count -> Int in
                             count += 1
                             return count
                         }))

@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoProcessing
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite struct MetadataTests {
@@ -19,7 +20,8 @@ import Testing
         let pixels = PixelBuffer.pattern(.rgba8)
         let image = DecodedImage(
             pixels: pixels, colorProfile: Data([1, 2, 3]), orientation: .right, scale: 2, format: .gif,
-            frames: OneFrame(buffer: pixels), partialError: ImageDecodingError(.truncated, "cut"))
+            frames: MadeFrames(pixels.size, [(pixels, .milliseconds(100))]),
+            partialError: ImageDecodingError(.truncated, "cut"))
 
         let result = try Self.processors[index].process(image)
 

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoLibc
 import Dispatch
@@ -15,8 +16,8 @@ final class FakeServer: Sendable {
     }
 
     private let listener: Int32
-    private let executed = Guarded<[[String]]>([])
-    private let received = Guarded(0)
+    private let executed = Watched<[[String]]>([])
+    private let received = Watched(0)
 
     /// - Parameter answer: Returns the reply to a command.
     init(path: String, pace: Pace = Pace(), makeReply: @escaping @Sendable ([String]) -> String) throws {
@@ -50,7 +51,7 @@ final class FakeServer: Sendable {
     func words(of name: String) -> [[String]] { commands.filter { $0.first == name }.map { Array($0.dropFirst()) } }
 
     private static func serve(
-        _ file: Int32, _ pace: Pace, _ executed: Guarded<[[String]]>, _ received: Guarded<Int>,
+        _ file: Int32, _ pace: Pace, _ executed: Watched<[[String]]>, _ received: Watched<Int>,
         _ makeReply: ([String]) -> String
     ) {
         var bytes: [UInt8] = []
@@ -59,7 +60,7 @@ final class FakeServer: Sendable {
         while true {
             while let (words, rest) = command(bytes[...]) {
                 bytes = Array(rest)
-                executed.change { $0.append(words) }
+                executed.update { $0.append(words) }
                 var left = Array(reply(words, &queue, makeReply).utf8)[...]
                 while !left.isEmpty {
                     poll(nil, 0, pace.pause)
@@ -73,7 +74,7 @@ final class FakeServer: Sendable {
             let count = recv(file, &piece, piece.count, 0)
             guard count > 0 else { return }
             bytes += piece[..<count]
-            received.change { $0 += count }
+            received.update { $0 += count }
         }
     }
 

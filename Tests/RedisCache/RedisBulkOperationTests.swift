@@ -17,7 +17,7 @@ struct RedisBulkOperationTests {
     private let path: String
     private let clock = ManualClock()
     /// The number of commands of the tested kind.
-    private let rounds = Guarded(0)
+    private let rounds = Watched(0)
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -40,7 +40,7 @@ struct RedisBulkOperationTests {
     private func scanning(_ page: @escaping @Sendable (Int) -> (cursor: String, names: [String])) throws -> FakeServer {
         try FakeServer(path: path) { [rounds] words in
             guard words[0] == "SCAN" else { return ":\(words.count - 1)\r\n" }
-            let round = rounds.change { rounds in
+            let round = rounds.update { rounds in
                 rounds += 1
                 return rounds
             }
@@ -54,7 +54,7 @@ struct RedisBulkOperationTests {
         try FakeServer(path: path) { [rounds] words in
             switch words[0] {
             case "ZRANGE":
-                let round = rounds.change { rounds in
+                let round = rounds.update { rounds in
                     rounds += 1
                     return rounds
                 }
@@ -134,7 +134,7 @@ struct RedisBulkOperationTests {
         let server = try FakeServer(path: path) { [clock, rounds] words in
             guard words[0] == "SCAN" else { return ":1\r\n" }
             clock.advance(by: .seconds(1))
-            let round = rounds.change { rounds in
+            let round = rounds.update { rounds in
                 rounds += 1
                 return rounds
             }
@@ -190,7 +190,7 @@ struct RedisBulkOperationTests {
             case "SCAN":
                 return Self.list([Self.bulk("0"), Self.list([set, other].map(Self.bulk))])
             case "ZRANGE" where words[1] == set:
-                let round = rounds.change { rounds in
+                let round = rounds.update { rounds in
                     rounds += 1
                     return rounds
                 }

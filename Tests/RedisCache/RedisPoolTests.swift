@@ -18,7 +18,7 @@ struct RedisPoolTests {
     private let clock = ManualClock()
     private let pool: RedisPool
     private let gate = DispatchSemaphore(value: 0)
-    private let ran = Guarded(0)
+    private let ran = Watched(0)
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -49,7 +49,7 @@ struct RedisPoolTests {
 
     private func run() async throws -> String? {
         try await pool.run { _ in
-            ran.change { $0 += 1 }
+            ran.update { $0 += 1 }
             return "ran"
         }
     }
@@ -130,7 +130,7 @@ struct RedisPoolTests {
     @Test func `a timeout on a reused connection is not retried on another`() async throws {
         #expect(try await run() == "ran")
         let silent = try await pool.run { _ -> Int in
-            ran.change { $0 += 1 }
+            ran.update { $0 += 1 }
             throw RedisFailure(kind: .timeout, message: "")
         }
         #expect(silent == nil)

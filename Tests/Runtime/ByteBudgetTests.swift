@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoRuntime
 import Dispatch
@@ -11,24 +12,24 @@ struct ByteBudgetTests {
     /// After its creation it either has its bytes and has begun, or waits for them.
     private struct Holder {
         let task: Task<Void, any Error>
-        let begun = Guarded(false)
-        private let ended = Guarded(false)
+        let begun = Watched(false)
+        private let ended = Watched(false)
 
         init(_ budget: ByteBudget, _ byteCount: Int, _ priority: LoadPriority = .normal) {
             task = Task.immediate { [begun, ended] in
                 try await budget.withReservation(of: byteCount, priority: PriorityHandle(priority)) {
-                    begun.change { $0 = true }
-                    await Task { try? await ended.wait { $0 } }.value
+                    begun.update { $0 = true }
+                    await Task { try? await ended.waitUntil { $0 } }.value
                 }
             }
         }
 
         func end() async throws {
-            ended.change { $0 = true }
+            ended.update { $0 = true }
             try await task.value
         }
 
-        func waitUntilBegun() async throws { try await begun.wait { $0 } }
+        func waitUntilBegun() async throws { try await begun.waitUntil { $0 } }
     }
 
     @Test func `a reservation returns the value or error of its work and releases its bytes`() async throws {
@@ -149,21 +150,21 @@ struct ByteBudgetTests {
 
     @Test func `concurrent reservations stay within the budget, and all bytes are released`() async throws {
         let budget = ByteBudget(limit: 100)
-        let use = Guarded((now: 0, most: 0, runs: 0))
+        let use = Watched((now: 0, most: 0, runs: 0))
         var generator = SeededGenerator(seed: 11)
         let tasks = (0..<1000).map { number in
             let byteCount = Int.random(in: 0...60, using: &generator)
             let priority = LoadPriority.allCases.randomElement(using: &generator) ?? .normal
             let task = Task {
                 try await budget.withReservation(of: byteCount, priority: PriorityHandle(priority)) {
-                    use.change {
+                    use.update {
                         $0.now += byteCount
                         $0.most = max($0.most, $0.now)
                     }
-                    defer { use.change { $0.now -= byteCount } }
+                    defer { use.update { $0.now -= byteCount } }
                     // The first holders keep their bytes until the next request, of at most 60 bytes, may not fit.
-                    try await use.wait { $0.most > 40 }
-                    use.change { $0.runs += 1 }
+                    try await use.waitUntil { $0.most > 40 }
+                    use.update { $0.runs += 1 }
                 }
             }
             if number.isMultiple(of: 3) { task.cancel() }

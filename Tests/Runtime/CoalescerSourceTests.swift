@@ -17,8 +17,8 @@ struct CoalescerSourceTests {
     private struct OtherFailure: Error {}
 
     private let coalescer = Coalescer<String, Int, String> { $0 is Rejection }
-    private let runs = Guarded<[String]>([])
-    private let priorities = Guarded<[LoadPriority]>([])
+    private let runs = Watched<[String]>([])
+    private let priorities = Watched<[LoadPriority]>([])
     /// Each run sleeps on this clock, so advancing it ends the run.
     private let clock = ManualClock()
 
@@ -34,9 +34,9 @@ struct CoalescerSourceTests {
         let source = try source ?? self.source(name)
         return Task.immediate { [coalescer, runs, priorities, clock] in
             try await coalescer.value(for: "k", from: source, priority: PriorityHandle(priority)) { _, priority in
-                runs.change { $0.append(name) }
+                runs.update { $0.append(name) }
                 try await clock.sleep(for: .seconds(1))
-                priorities.change { $0.append(priority.value) }
+                priorities.update { $0.append(priority.value) }
                 if let error { throw error }
                 return name
             }

@@ -7,28 +7,28 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct CoalescerTests {
     private let coalescer = Coalescer<String, Int, String>()
-    private let runs = Guarded(0)
+    private let runs = Watched(0)
     /// Work sleeps on this clock, so advancing it continues the work.
     private let clock = ManualClock()
 
     /// Shows which waiters have joined, because each records its updates.
     private final class Waiters: Sendable {
-        let seen = Guarded<[Int: [Int]]>([:])
+        let seen = Watched<[Int: [Int]]>([:])
 
         func listener(_ number: Int) -> @Sendable (Int) -> Void {
-            { update in self.seen.change { $0[number, default: []].append(update) } }
+            { update in self.seen.update { $0[number, default: []].append(update) } }
         }
     }
 
     /// Work that reports the sent updates until their end, then returns "value" or throws.
     private struct Relay {
         private let updates = AsyncStream.makeStream(of: Int.self)
-        let runs: Guarded<Int>
+        let runs: Watched<Int>
         var error: (any Error)?
 
         var body: Coalescer<String, Int, String>.Body {
             { [runs, updates, error] report in
-                runs.change { $0 += 1 }
+                runs.update { $0 += 1 }
                 for await update in updates.stream { report(update) }
                 try Task.checkCancellation()
                 if let error { throw error }
@@ -53,7 +53,7 @@ struct CoalescerTests {
     /// Work that ends at once.
     private var brief: Coalescer<String, Int, String>.Body {
         { [runs] _ in
-            runs.change { $0 += 1 }
+            runs.update { $0 += 1 }
             return "value"
         }
     }
@@ -76,7 +76,7 @@ struct CoalescerTests {
             tasks.append(join(relay, as: number, waiters))
             for update in 1...10 { relay.send(10 * number + update) }
             // The update was received and not only sent, so the next waiter joins after it.
-            try await waiters.seen.wait { $0[0]?.last == 10 * number + 10 }
+            try await waiters.seen.waitUntil { $0[0]?.last == 10 * number + 10 }
         }
         relay.finish()
         for task in tasks { _ = try await task.value }
@@ -107,7 +107,7 @@ struct CoalescerTests {
         let (relay, waiters) = (Relay(runs: runs), Waiters())
         let tasks = (0..<3).map { join(relay, as: $0, waiters) }
         relay.send(1)
-        try await waiters.seen.wait { $0.count == 3 }
+        try await waiters.seen.waitUntil { $0.count == 3 }
 
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
@@ -118,14 +118,14 @@ struct CoalescerTests {
     }
 
     @Test func `the last waiter to leave cancels the work`() async throws {
-        let wasCancelled = Guarded(false)
+        let wasCancelled = Watched(false)
         let task = Task {
             try await coalescer.value(for: "a") { [clock] _ in
                 do {
                     try await clock.sleep(for: .seconds(1))
                     return "value"
                 } catch {
-                    wasCancelled.change { $0 = true }
+                    wasCancelled.update { $0 = true }
                     throw error
                 }
             }
@@ -135,7 +135,7 @@ struct CoalescerTests {
         task.cancel()
 
         await #expect(throws: CancellationError.self) { try await task.value }
-        try await wasCancelled.wait { $0 }
+        try await wasCancelled.waitUntil { $0 }
     }
 
     @Test func `abandoned work starts again, and its late end does not affect the new run`() async throws {
@@ -185,7 +185,7 @@ struct CoalescerTests {
         let tasks = (0..<1500).map { number in
             let task = Task {
                 try await coalescer.value(for: keys[number % 3], onUpdate: { _ in }) { [runs] report in
-                    runs.change { $0 += 1 }
+                    runs.update { $0 += 1 }
                     for step in 0..<number % 7 {
                         report(step)
                         // Yields, because the work could not wait for an event that may depend on the end of the same

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
@@ -8,17 +9,17 @@ import Testing
 struct LoopThreadTests {
     @Test func `more loops may run than dispatch queues have threads`() async {
         await #expect(processExitsWith: .success) {
-            let begun = Guarded(0)
+            let begun = Watched(0)
             let executor = BlockingExecutor(name: "lane", width: 1)
             for _ in 0..<300 {
                 LoopThread.start {
-                    begun.change { $0 += 1 }
+                    begun.update { $0 += 1 }
                     pause()
                 }
             }
             // A loop that blocks for a moment still runs later.
             let answer = try? await executor.run { 42 }
-            try await begun.wait { $0 == 300 }
+            try await begun.waitUntil { $0 == 300 }
             exit(answer == 42 ? 0 : 1)
         }
     }

@@ -110,8 +110,8 @@ struct ExpiryTests {
     }
 
     @Test func `cleaning removes expired entries and reports them`() async throws {
-        let reports = Guarded<[DataCacheTrimReport]>([])
-        let cache = make(DataCacheLimits(maximumAge: .seconds(100))) { report in reports.change { $0.append(report) } }
+        let reports = Watched<[DataCacheTrimReport]>([])
+        let cache = make(DataCacheLimits(maximumAge: .seconds(100))) { report in reports.update { $0.append(report) } }
         let soon = clock.now.addingTimeInterval(1)
         for number in 0..<600 {
             try await cache.store(CachedData(bytes(10), expiry: soon), for: key("soon \(number)"))
@@ -136,8 +136,8 @@ struct ExpiryTests {
     }
 
     @Test func `a cache in use removes expired entries without a request`() async throws {
-        let reports = Guarded<[DataCacheTrimReport]>([])
-        var cache: SQLiteDiskCache? = make { report in reports.change { $0.append(report) } }
+        let reports = Watched<[DataCacheTrimReport]>([])
+        var cache: SQLiteDiskCache? = make { report in reports.update { $0.append(report) } }
         try await cache?.store(CachedData(bytes(10), expiry: clock.now.addingTimeInterval(900)), for: key("a"))
         try await cache?.store(bytes(10), for: key("b"))
         await cache?.flush()
@@ -149,7 +149,7 @@ struct ExpiryTests {
             #expect(clock.sleeperCount == 1)
             clock.advance(by: .seconds(600))
         }
-        try await reports.wait { !$0.isEmpty }
+        try await reports.waitUntil { !$0.isEmpty }
 
         #expect(reports.value.flatMap(\.removals).map(\.name) == [key("a").fileName])
         #expect(await cache?.count == 1)

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoLibc
 import AlcedoSQLiteCache
@@ -25,8 +26,8 @@ struct FullDiskTests {
     @Test(.enabled(if: canMount, "only the superuser may make a small file system"), arguments: [4_000, 100_000])
     func `a full disk evicts old entries and keeps the new one`(count: Int) async throws {
         let disk = try #require(try SmallDisk())
-        let reports = Guarded<[DataCacheTrimReport]>([])
-        let cache = SQLiteDiskCache(directory: disk.directory.url) { report in reports.change { $0.append(report) } }
+        let reports = Watched<[DataCacheTrimReport]>([])
+        let cache = SQLiteDiskCache(directory: disk.directory.url) { report in reports.update { $0.append(report) } }
 
         for number in 0..<(12_000_000 / count) {
             let content = Data(repeating: UInt8(truncatingIfNeeded: number), count: count)

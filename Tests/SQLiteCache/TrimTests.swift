@@ -112,10 +112,10 @@ struct TrimTests {
     }
 
     @Test func `a trim reports entries and reasons in order`() async throws {
-        let reports = Guarded<[DataCacheTrimReport]>([])
+        let reports = Watched<[DataCacheTrimReport]>([])
         let limits = DataCacheLimits(maximumSize: entrySize * 10)
         let cache = SQLiteDiskCache(directory: directory.url, limits: limits) { report in
-            reports.change { $0.append(report) }
+            reports.update { $0.append(report) }
         }
         for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
         await cache.flush()

@@ -38,10 +38,10 @@ struct ShrinkOnLoadTests {
 
     /// Records the sizes of decoded images.
     private struct DecodedSizes: PipelineObserving {
-        let widths = Guarded<[Int]>([])
+        let widths = Watched<[Int]>([])
 
         func pipelineDidReport(_ event: PipelineEvent) {
-            if case .decoded(let size) = event.stage { widths.change { $0.append(size.width) } }
+            if case .decoded(let size) = event.stage { widths.update { $0.append(size.width) } }
         }
     }
 

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
@@ -24,7 +25,7 @@ package final class ChildProcess: Sendable {
 
     /// The process ID.
     package let id: Int32
-    private let hasEnded = Guarded(false)
+    private let hasEnded = Watched(false)
 
     /// - Parameters:
     ///   - name: The executable: one that lies beside the test runner's, or the whole path of another.
@@ -95,7 +96,7 @@ package final class ChildProcess: Sendable {
             while waitpid(id, &status, 0) < 0 {
                 guard errno == EINTR else { throw CallError(call: "waitpid", number: errno) }
             }
-            hasEnded.change { $0 = true }
+            hasEnded.update { $0 = true }
             return status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
         }
     }

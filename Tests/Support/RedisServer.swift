@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoLibc
 import FoundationEssentials
 
@@ -11,13 +12,13 @@ package final class RedisServer: Sendable {
 
     private let folder: TemporaryDirectory
     private let options: [String]
-    private let process: Guarded<ChildProcess?>
+    private let process: Watched<ChildProcess?>
 
     /// - Parameter options: Additional options of the server.
     package init(_ options: [String] = []) async throws {
         folder = try TemporaryDirectory()
         self.options = options
-        process = Guarded(nil)
+        process = Watched(nil)
         try await start()
     }
 
@@ -30,7 +31,7 @@ package final class RedisServer: Sendable {
         let child = try ChildProcess(
             Self.path, words + options, folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
             problems: .file("/dev/null"))
-        process.change { $0 = child }
+        process.update { $0 = child }
         for _ in 0..<24_000 {
             if isListening { return }
             try await Task.sleep(for: .milliseconds(5))
@@ -39,7 +40,7 @@ package final class RedisServer: Sendable {
     }
 
     package func kill() async throws {
-        let child = process.change { child in
+        let child = process.update { child in
             defer { child = nil }
             return child
         }
@@ -51,15 +52,6 @@ package final class RedisServer: Sendable {
         let file = AlcedoLibc.socket(AF_UNIX, SocketType.stream | SocketType.closeOnExec, 0)
         guard file >= 0 else { return false }
         defer { close(file) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let path = Array(socket.utf8)
-        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
-        return withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(file, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
+        return withUnixAddress(socket) { connect(file, $0, $1) == 0 } ?? false
     }
 }

@@ -3,8 +3,8 @@ package import Testing
 
 /// Returns once the condition holds. Records a failure of the test and throws if it does not hold within 150 seconds.
 ///
-/// For states that signal no change, such as another process's files. Where the value is in a ``Guarded``, use its
-/// `wait(until:)`, which waits for the change itself.
+/// For states that signal no change, such as another process's files. If the value is a `Watched`, use its
+/// `waitUntil(_:)`, which waits for the change itself.
 package func eventually(
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool, _ comment: Comment? = nil,
     location: SourceLocation = #_sourceLocation

@@ -42,11 +42,11 @@ import Testing
 
     @Test func `sleepers wake at their deadlines`() {
         let executor = ManualExecutor()
-        let order = Guarded<[Int]>([])
+        let order = Watched<[Int]>([])
         for seconds in [3, 1, 2] {
             Task(executorPreference: executor) {
                 try await clock.sleep(for: .seconds(seconds))
-                order.change { $0.append(seconds) }
+                order.update { $0.append(seconds) }
             }
         }
         executor.drain()
@@ -61,11 +61,11 @@ import Testing
 
     @Test func `sleepers past their deadlines are resumed in the order of deadlines`() {
         let executor = ManualExecutor()
-        let order = Guarded<[Int]>([])
+        let order = Watched<[Int]>([])
         for seconds in [3, 1, 2] {
             Task(executorPreference: executor) {
                 try await clock.sleep(for: .seconds(seconds))
-                order.change { $0.append(seconds) }
+                order.update { $0.append(seconds) }
             }
         }
         executor.drain()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ManualExecutorTests {
     private let executor = ManualExecutor()
-    private let log = Guarded<[String]>([])
+    private let log = Watched<[String]>([])
 
     private struct Broken: Error {}
 
@@ -19,7 +19,7 @@ import Testing
         @TaskLocal static var value = "none"
     }
 
-    private func note(_ word: String) { log.change { $0.append(word) } }
+    private func note(_ word: String) { log.update { $0.append(word) } }
 
     @Test func `a task runs when the executor is drained and not before`() {
         Task(executorPreference: executor) { note("ran") }
@@ -157,22 +157,22 @@ import Testing
     }
 
     @Test func `threads that drain concurrently run one job at a time and return when none runs`() {
-        let (executor, running) = (executor, Guarded(0))
+        let (executor, running) = (executor, Watched(0))
         for _ in 0..<200 {
             Task(executorPreference: executor) {
                 note(
-                    running.change {
+                    running.update {
                         $0 += 1; return $0
                     } == 1 ? "alone" : "beside another")
-                running.change { $0 -= 1 }
+                running.update { $0 -= 1 }
             }
         }
-        let counts = Guarded<[Int]>([])
+        let counts = Watched<[Int]>([])
 
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
             let count = executor.drain()
             #expect(running.value == 0)
-            counts.change { $0.append(count) }
+            counts.update { $0.append(count) }
         }
 
         #expect(log.value == Array(repeating: "alone", count: 200))

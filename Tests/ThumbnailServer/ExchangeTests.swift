@@ -8,14 +8,14 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ExchangeTests {
-    private let resumed = Guarded(0)
-    private let closes = Guarded(0)
+    private let resumed = Watched(0)
+    private let closes = Watched(0)
     private let executor = ManualExecutor()
 
     private func exchange(on executor: ManualExecutor? = nil) -> Exchange {
         Exchange(
-            number: 1, head: RequestHead(method: "GET", target: "/"), close: { [closes] in closes.change { $0 += 1 } },
-            resume: { [resumed] in resumed.change { $0 += 1 } }, taskExecutor: executor)
+            number: 1, head: RequestHead(method: "GET", target: "/"), close: { [closes] in closes.update { $0 += 1 } },
+            resume: { [resumed] in resumed.update { $0 += 1 } }, taskExecutor: executor)
     }
 
     private func status(_ exchange: Exchange) -> Int? {
@@ -33,11 +33,11 @@ struct ExchangeTests {
 
     @Test func `a disconnected client cancels the work, and its result is dropped`() {
         let exchange = exchange(on: executor)
-        let isCancelled = Guarded(false)
+        let isCancelled = Watched(false)
         exchange.start {
             // Until it is cancelled.
-            try? await isCancelled.wait { $0 }
-            isCancelled.change { $0 = Task.isCancelled }
+            try? await isCancelled.waitUntil { $0 }
+            isCancelled.update { $0 = Task.isCancelled }
             return ServerResponse(status: 200)
         }
         executor.drain()

@@ -173,11 +173,11 @@ struct FailureTests {
             #expect(try await server.get(server.target("/named")).status == 403)
             #expect(try await server.get(server.target("/round")).status == 502)
         }
-        let origins = Guarded<[OriginPattern]>([])
+        let origins = Watched<[OriginPattern]>([])
         let before = other.requests.count
         let origin = try LoopbackOrigin(handler: handler)
         defer { origin.stop() }
-        origins.change { $0 = [OriginPattern(origin.url.absoluteString)].compactMap { $0 } }
+        origins.update { $0 = [OriginPattern(origin.url.absoluteString)].compactMap { $0 } }
         try await TestServer.run(change: { $0.service.allowed.patterns = origins.value }) {
             (server: TestServer) async throws in
             let target = { (path: String) in

@@ -179,7 +179,7 @@ struct LoadTests {
         let origin = try LoopbackOrigin(handler: TestServer.images)
         defer { origin.stop() }
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/opaque.png").absoluteString))&w=10"
-        let tags = Guarded<[String?]>([])
+        let tags = Watched<[String?]>([])
         for _ in 0..<2 {
             try await TestServer.run(change: {
                 $0.redis = RedisOptions(
@@ -188,7 +188,7 @@ struct LoadTests {
             }) { (server: TestServer) async throws in
                 let response = try await server.get(target)
                 #expect(response.status == 200)
-                tags.change { $0.append(response.fields["ETag"]) }
+                tags.update { $0.append(response.fields["ETag"]) }
                 if tags.value.count == 2 {
                     #expect(try await server.number("thumbnail_responses_total{source=\"store\"}") == 1)
                 }

@@ -10,12 +10,12 @@ import Testing
 struct OriginPolicyTrackerTests {
     /// Responds to each download with other directives.
     private struct Origin: Downloading {
-        let policy: Guarded<[String]>
+        let policy: Watched<[String]>
 
         func download(
             _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
         ) async throws -> Download {
-            let control = policy.change { $0.removeFirst() }
+            let control = policy.update { $0.removeFirst() }
             let head = HTTPResponseHead(
                 url: URL(filePath: "/a"), status: 200, fields: ["Cache-Control": control])
             return Download(data: Data(), head: head)
@@ -26,7 +26,7 @@ struct OriginPolicyTrackerTests {
     private let source = ImageSource.file("/a")
 
     private func tracker(_ policy: String...) -> OriginPolicyTracker {
-        OriginPolicyTracker(Origin(policy: Guarded(policy)), clock: clock)
+        OriginPolicyTracker(Origin(policy: Watched(policy)), clock: clock)
     }
 
     @Test(arguments: [["no-store", "max-age=60"], ["max-age=60", "no-store"]])

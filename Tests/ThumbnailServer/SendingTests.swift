@@ -1,3 +1,4 @@
+import AlcedoTesting
 import Alcedo
 import FoundationEssentials
 import TestSupport
@@ -11,15 +12,15 @@ struct SendingTests {
     /// Sends large bodies, one for each path.
     private final class Handler: HTTPHandling {
         private let bodies: [String: Data]
-        let asked = Guarded(0)
-        let disconnected = Guarded(0)
+        let asked = Watched(0)
+        let disconnected = Watched(0)
 
         init(byteCount: Int) {
             bodies = ["/a": Data(repeating: 1, count: byteCount), "/b": Data(repeating: 2, count: byteCount)]
         }
 
         func respond(to head: RequestHead) -> HandlerResult {
-            asked.change { $0 += 1 }
+            asked.update { $0 += 1 }
             return .response(ServerResponse(status: 200, body: bodies[head.target] ?? Data()))
         }
 
@@ -28,7 +29,7 @@ struct SendingTests {
         func timeoutResponse(to head: RequestHead) -> ServerResponse { HTTPError.timedOut.response }
 
         func requestEnded(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {
-            if status == nil { disconnected.change { $0 += 1 } }
+            if status == nil { disconnected.update { $0 += 1 } }
         }
     }
 
@@ -75,7 +76,7 @@ struct SendingTests {
     @Test func `unread responses leave space for the same body only`() async throws {
         try await Self.run(HTTPServer.Settings(sendingLimit: 1 << 20)) { handler, server in
             let slow = try await Self.ask("/a", server)
-            try await handler.asked.wait { $0 >= 1 }
+            try await handler.asked.waitUntil { $0 >= 1 }
 
             let same = try await Self.ask("/a", server).readToEnd()
             #expect(same.hasPrefix("HTTP/1.1 200 ") && same.utf8.count > 24 << 20)
@@ -91,9 +92,9 @@ struct SendingTests {
         try await Self.run(HTTPServer.Settings(sendingTimeout: .milliseconds(1), sendingLimit: 1 << 20)) {
             handler, server in
             let slow = try await Self.ask("/a", server)
-            try await handler.disconnected.wait { $0 >= 1 }
+            try await handler.disconnected.waitUntil { $0 >= 1 }
             let other = try await Self.ask("/b", server, method: "GET")
-            try await handler.disconnected.wait { $0 >= 2 }
+            try await handler.disconnected.waitUntil { $0 >= 2 }
             // It was not refused, because the earlier response had been released.
             #expect(try await other.readToEnd().hasPrefix("HTTP/1.1 200 "))
             withExtendedLifetime(slow) {}

@@ -12,10 +12,10 @@ import Testing
 struct ThumbnailCacheTests {
     /// Stores nothing until it is opened.
     private final class HeldStore: DataCaching {
-        private let held = Guarded<[CheckedContinuation<Void, Never>]?>([])
+        private let held = Watched<[CheckedContinuation<Void, Never>]?>([])
 
         func open() {
-            let held = held.change { held in
+            let held = held.update { held in
                 defer { held = nil }
                 return held ?? []
             }
@@ -24,7 +24,7 @@ struct ThumbnailCacheTests {
 
         func store(_ entry: CachedData, for key: ImageKey) async throws {
             await withCheckedContinuation { continuation in
-                let isHeld = held.change { held in
+                let isHeld = held.update { held in
                     held?.append(continuation)
                     return held != nil
                 }
@@ -83,8 +83,8 @@ struct ThumbnailCacheTests {
 
     @Test func `a Redis that refuses stores is counted and reported once`() async throws {
         let cache = RedisDataCache(RedisOptions(address: .socket("/nowhere/s"), failureLimit: 1), clock: clock)
-        let lines = Guarded<[String]>([])
-        let monitor = SharedStoreMonitor(cache) { line in lines.change { $0.append(line) } }
+        let lines = Watched<[String]>([])
+        let monitor = SharedStoreMonitor(cache) { line in lines.update { $0.append(line) } }
         let thumbnails = ThumbnailCache(memoryLimit: 0, store: cache, maximumAge: .seconds(3_600), clock: clock) {
             monitor.check()
         }

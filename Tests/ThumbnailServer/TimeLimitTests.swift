@@ -1,3 +1,4 @@
+import AlcedoTesting
 import TestSupport
 import Testing
 
@@ -14,9 +15,9 @@ struct TimeLimitTests {
     }
 
     @Test func `finished work is awaited no longer`() async {
-        let hasEnded = Guarded(false)
+        let hasEnded = Watched(false)
 
-        await TimeLimit.wait(for: .seconds(86_400)) { hasEnded.change { $0 = true } }
+        await TimeLimit.wait(for: .seconds(86_400)) { hasEnded.update { $0 = true } }
 
         #expect(hasEnded.value)
     }

@@ -14,11 +14,11 @@ final class ChangingContent: Sendable {
         var stall: Int?
     }
 
-    let state: Guarded<State>
+    let state: Watched<State>
 
     /// - Parameter seed: Different seeds yield different bytes of the same length.
     init(seed: UInt64, tag: String = "\"one\"", stall: Int? = nil) throws {
-        state = Guarded(State(data: try Self.image(seed), tag: tag, stall: stall))
+        state = Watched(State(data: try Self.image(seed), tag: tag, stall: stall))
     }
 
     /// Returns a small image followed by many bytes, so that the transfer takes time.

@@ -71,15 +71,15 @@ struct InterruptionTests {
         let frameCount = 1_000_000
         let playCount: Int? = nil
         let cost = 0
-        let drawn = Guarded(0)
-        let animation = Guarded<CancellableFrames?>(nil)
+        let drawn = Watched(0)
+        let animation = Watched<CancellableFrames?>(nil)
 
         func delay(at index: Int) -> Duration { .milliseconds(10) }
 
         func rawDelay(at index: Int) -> Duration { .milliseconds(10) }
 
         func frame(at index: Int) throws -> PixelBuffer {
-            drawn.change { $0 += 1 }
+            drawn.update { $0 += 1 }
             if index == 1 { animation.value?.stop() }
             let pixels = PixelBuffer(size: canvasSize, format: .rgba8, alphaMode: .opaque) { memory, _ in
                 for offset in memory.indices { memory[offset] = UInt8(truncatingIfNeeded: index) }
@@ -92,7 +92,7 @@ struct InterruptionTests {
     func `an encoder receives no more frames of a stopped animation`(format: OutputFormat) throws {
         let frames = Frames()
         let animation = CancellableFrames(frames)
-        frames.animation.change { $0 = animation }
+        frames.animation.update { $0 = animation }
         let image = DecodedImage(pixels: try frames.frame(at: 0), frames: animation)
 
         #expect(throws: ImageEncodingError.self) {

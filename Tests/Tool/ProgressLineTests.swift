@@ -8,11 +8,11 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ProgressLineTests {
     private let clock = ManualClock()
-    private let shown = Guarded("")
+    private let shown = Watched("")
 
     private func line(total: Int) -> ProgressLine {
         ProgressLine(total: total, isVisible: true, clock: clock, columns: { nil }) { [shown] text in
-            if text != Console.clearing { shown.change { $0 = String(text.dropFirst(Console.clearing.count)) } }
+            if text != Console.clearing { shown.update { $0 = String(text.dropFirst(Console.clearing.count)) } }
         }
     }
 
@@ -85,7 +85,7 @@ struct ProgressLineTests {
 
     @Test func `nothing is written when standard error is not a terminal`() async {
         let line = ProgressLine(total: 1, isVisible: false, clock: clock, columns: { nil }) { [shown] text in
-            shown.change { $0 += text }
+            shown.update { $0 += text }
         }
         await line.begin(0, progress(0, 10, expected: 10))
         await line.received(for: 0)

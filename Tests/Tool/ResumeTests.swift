@@ -55,7 +55,7 @@ struct ResumeTests {
         let url = origin.url(for: "/big.png")
 
         try await load(url, killedAfter: 2 << 20)
-        content.state.change { $0.stall = nil }
+        content.state.update { $0.stall = nil }
         let second = try await alcedo.run(["load", "--verbose", url.absoluteString])
 
         #expect(second.status == 0, "\(second.problems)")
@@ -85,7 +85,7 @@ struct ResumeTests {
         try await waitForParts(3 * 512 << 10, of: broken)
         broken.process.send(SIGINT)
         let outcome = try await broken.outcome()
-        content.state.change { $0.stall = nil }
+        content.state.update { $0.stall = nil }
         let second = try await alcedo.run(["load"] + urls.map(\.absoluteString))
 
         #expect(outcome.status == 130 && outcome.output == "")
@@ -197,7 +197,7 @@ struct ResumeTests {
 
         try await load(url, killedAfter: 2 << 20)
         let other = try ChangingContent(seed: 4, tag: "\"two\"").state.value
-        content.state.change { $0 = other }
+        content.state.update { $0 = other }
         let second = try await alcedo.run(["load", "-v", url.absoluteString])
 
         #expect(second.status == 0)
@@ -217,7 +217,7 @@ struct ResumeTests {
         try await origin.waitForStalls()
         killed.process.send(SIGKILL)
         _ = try await killed.outcome()
-        content.state.change { $0.stall = nil }
+        content.state.update { $0.stall = nil }
         let second = try await alcedo.run(["load", url.absoluteString])
 
         #expect(second.status == 0)
@@ -264,14 +264,14 @@ struct ResumeTests {
         var generator = SeededGenerator(seed: 9)
 
         for _ in 0..<TestLength.rounds(10, full: 50) {
-            content.state.change { $0.stall = Int.random(in: 0..<4 << 20, using: &generator) }
+            content.state.update { $0.stall = Int.random(in: 0..<4 << 20, using: &generator) }
             let killed = try alcedo.start(Self.load + [url.absoluteString])
             // Real time, because a load must survive being killed at any instant. No assertion relies on its progress.
             try await Task.sleep(for: .milliseconds(Int.random(in: 0..<150, using: &generator)))
             killed.process.send(SIGKILL)
             _ = try await killed.outcome()
         }
-        content.state.change { $0.stall = nil }
+        content.state.update { $0.stall = nil }
         let last = try await alcedo.run(["load", url.absoluteString])
 
         #expect(last.status == 0 && last.problems == "")

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
@@ -18,7 +19,7 @@ final class SilentRelay: Sendable {
     let port: Int
     private let listener: Int32
     private let target: sockaddr_in
-    private let state = Guarded(State())
+    private let state = Watched(State())
 
     /// - Parameter server: The server's port.
     init(to server: Int) throws {
@@ -42,12 +43,12 @@ final class SilentRelay: Sendable {
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        state.change { for socket in $0.open { shutdown(socket, Int32(SHUT_RDWR)) } }
+        state.update { for socket in $0.open { shutdown(socket, Int32(SHUT_RDWR)) } }
     }
 
-    func silence() { state.change { $0.silentBefore = $0.count } }
+    func silence() { state.update { $0.silentBefore = $0.count } }
 
-    private static func connect(_ client: Int32, to target: sockaddr_in, _ state: Guarded<State>) {
+    private static func connect(_ client: Int32, to target: sockaddr_in, _ state: Watched<State>) {
         let server = makeSocket()
         var address = target
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -56,7 +57,7 @@ final class SilentRelay: Sendable {
             close(client)
             return
         }
-        let number = state.change { state -> Int in
+        let number = state.update { state -> Int in
             state.open.formUnion([client, server])
             state.count += 1
             return state.count - 1
@@ -72,7 +73,7 @@ final class SilentRelay: Sendable {
                         more > 0
                     { sent += more }
                 }
-                state.change { state in
+                state.update { state in
                     if state.open.contains(sink) { shutdown(sink, Int32(SHUT_RDWR)) }
                     state.open.remove(source)
                     close(source)

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import FoundationEssentials
 import TestSupport
@@ -68,22 +69,22 @@ import Testing
 
     @Test func `an encoder of whole images collects the rows and writes its bytes to the output`() throws {
         struct Encoder: ImageEncoding {
-            let images = Guarded<[DecodedImage]>([])
+            let images = Watched<[DecodedImage]>([])
             var format: ImageFormat { .png }
 
             func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
-                images.change { $0.append(image) }
+                images.update { $0.append(image) }
                 if image.size.width == 1 { throw ImageEncodingError(.unsupportedImage, "too narrow") }
                 return Data(image.pixels.tightBytes.reversed())
             }
         }
         let encoder = Encoder()
-        let output = Guarded<[UInt8]>([])
+        let output = Watched<[UInt8]>([])
         let image = try codec.decode(Data("pic:123".utf8), options: DecodingOptions())
 
         try image.sendRows(
             to: encoder.makeRowEncoder { bytes in
-                bytes.withUnsafeBytes { bytes in output.change { $0 += Array(bytes) } }
+                bytes.withUnsafeBytes { bytes in output.update { $0 += Array(bytes) } }
             })
 
         #expect(output.value == Array("321".utf8))

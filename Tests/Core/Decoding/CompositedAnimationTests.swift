@@ -88,7 +88,7 @@ struct CompositedAnimationTests {
         let animation = animation(synthetic)
 
         for (index, decoded) in [(6, [4, 5, 6]), (6, []), (3, [2, 3]), (4, [4]), (5, [5]), (1, [0, 1])] {
-            synthetic.calls.change { $0 = [] }
+            synthetic.calls.update { $0 = [] }
             _ = try animation.frame(at: index)
             #expect(synthetic.calls.value == decoded, "jump to \(index)")
         }
@@ -100,7 +100,7 @@ struct CompositedAnimationTests {
         let frames = try (0..<12).map { try whole.frame(at: $0) }
         let animation = animation(synthetic)
         let broken = 6
-        synthetic.broken.change { $0 = [broken] }
+        synthetic.broken.update { $0 = [broken] }
         let damage = ImageDecodingError(.corrupt, "frame 6 is damaged")
 
         for index in 0..<12 {
@@ -112,7 +112,7 @@ struct CompositedAnimationTests {
             // The previous frame is still available.
             #expect(try animation.frame(at: broken - 1) == frames[broken - 1])
         }
-        synthetic.broken.change { $0 = [] }
+        synthetic.broken.update { $0 = [] }
         for index in 0..<12 { #expect(try animation.frame(at: index) == frames[index]) }
     }
 

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import FoundationEssentials
 import TestSupport
@@ -15,22 +16,22 @@ import Testing
             var calls = 0
         }
 
-        let calls: Guarded<CallRecord>
+        let calls: Watched<CallRecord>
         let failingCall: Int
 
-        init(_ calls: Guarded<CallRecord>, failingCall: Int = .max) {
+        init(_ calls: Watched<CallRecord>, failingCall: Int = .max) {
             self.calls = calls
             self.failingCall = failingCall
         }
 
         private func enter() throws(ImageDecodingError) {
-            let call = calls.change { calls in
+            let call = calls.update { calls in
                 calls.inside += 1
                 calls.maximumInside = max(calls.maximumInside, calls.inside)
                 calls.calls += 1
                 return calls.calls
             }
-            defer { calls.change { $0.inside -= 1 } }
+            defer { calls.update { $0.inside -= 1 } }
             // Long enough for other calls to enter if they were not serialized.
             for _ in 0..<200 { _ = calls.value }
             if call == failingCall { throw ImageDecodingError(.corrupt, "call \(call)") }
@@ -50,7 +51,7 @@ import Testing
     }
 
     @Test func `after an error every call throws it again without calling the codec`() throws {
-        let calls = Guarded(RecordingState.CallRecord())
+        let calls = Watched(RecordingState.CallRecord())
         let decoder = IncrementalDecoder(RecordingState(calls, failingCall: 3))
         try decoder.append(Data([1]))
         _ = try decoder.preview()
@@ -64,7 +65,7 @@ import Testing
     }
 
     @Test func `an error of a preview or of the end is repeated, too`() {
-        let calls = Guarded(RecordingState.CallRecord())
+        let calls = Watched(RecordingState.CallRecord())
         let first = IncrementalDecoder(RecordingState(calls, failingCall: 1))
         #expect(throws: ImageDecodingError(.corrupt, "call 1")) { try first.preview() }
         #expect(throws: ImageDecodingError(.corrupt, "call 1")) { try first.append(Data()) }
@@ -75,7 +76,7 @@ import Testing
     }
 
     @Test func `calls from many threads are serialized`() async {
-        let calls = Guarded(RecordingState.CallRecord())
+        let calls = Watched(RecordingState.CallRecord())
         let decoder = IncrementalDecoder(RecordingState(calls))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import TestSupport
 
@@ -5,9 +6,9 @@ import TestSupport
 final class SyntheticAnimation: FrameDecoding {
     let layout: AnimationLayout
     /// Indices of the frames that were decoded, in order.
-    let calls = Guarded<[Int]>([])
+    let calls = Watched<[Int]>([])
     /// Frames that cannot be decoded.
-    let broken = Guarded<Set<Int>>([])
+    let broken = Watched<Set<Int>>([])
     private let frames: [[SIMD4<UInt8>]]
 
     init(canvas: PixelSize, frames: [AnimationFrame], playCount: Int? = nil, seed: UInt64 = 1) {
@@ -52,7 +53,7 @@ final class SyntheticAnimation: FrameDecoding {
     var byteCount: Int { 77 }
 
     func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
-        calls.change { $0.append(index) }
+        calls.update { $0.append(index) }
         guard !broken.value.contains(index) else { throw ImageDecodingError(.corrupt, "frame \(index) is damaged") }
         let pixels = frames[index]
         let size = layout.frames[index].area.size

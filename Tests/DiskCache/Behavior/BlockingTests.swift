@@ -38,12 +38,12 @@ struct BlockingTests {
 
     /// A clock that blocks the first thread that reads the date until it is released.
     private final class HoldingClock: TimeSource {
-        private let isFirst = Guarded(true)
+        private let isFirst = Watched(true)
         private let held = DispatchSemaphore(value: 0)
         private let gate = DispatchSemaphore(value: 0)
 
         var now: Date {
-            let holds = isFirst.change { isFirst in
+            let holds = isFirst.update { isFirst in
                 defer { isFirst = false }
                 return isFirst
             }

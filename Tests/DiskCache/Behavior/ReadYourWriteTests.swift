@@ -195,12 +195,12 @@ struct ReadYourWriteTests {
     }
 
     @Test func `a waiting flush is not delayed by later stores`() async throws {
-        let flushed = Guarded(0)
+        let flushed = Watched(0)
         let first = try await begin(CachedData(bytes(1)), for: key("a"))
         let flushes = (0..<3).map { _ in
             Task {
                 await cache.flush()
-                flushed.change { $0 += 1 }
+                flushed.update { $0 += 1 }
             }
         }
         lock.release()

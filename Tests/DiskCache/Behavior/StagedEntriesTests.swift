@@ -1,4 +1,5 @@
 import AlcedoCore
+import TestSupport
 import Testing
 
 @testable import AlcedoDiskCache

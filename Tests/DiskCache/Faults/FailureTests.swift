@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoDiskCache
 import AlcedoLibc
@@ -67,15 +68,15 @@ struct FailureTests {
     @Test func `a directory that is removed repeatedly loses entries and never returns wrong ones`() async throws {
         let url = directory.url.appending(path: "cache")
         let cache = FileDiskCache(directory: url)
-        let stepCount = Guarded(0)
+        let stepCount = Watched(0)
         let remover = Task {
             for round in 0..<50 {
-                try await stepCount.wait { $0 >= round * 4 }
+                try await stepCount.waitUntil { $0 >= round * 4 }
                 try? FileManager.default.removeItem(at: url)
             }
         }
         for step in 0..<200 {
-            stepCount.change { $0 = step }
+            stepCount.update { $0 = step }
             do {
                 try await cache.store(bytes(100, seed: step % 7), for: key("\(step % 7)"))
             } catch let error as DataCacheError {

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
@@ -47,21 +48,21 @@ struct ReadingWhileWritingTests {
 
     @Test func `a store succeeds while another task lists the entries`() async throws {
         let store = try #require(FileDiskCache(directory: directory.url).engine).store
-        let (looks, isOver) = (Guarded(0), Guarded(false))
+        let (looks, isOver) = (Watched(0), Watched(false))
         // A blocking call on its own thread.
         async let looking: Void = BlockingExecutor(name: "looking", width: 1).run {
             while !isOver.value {
-                if !store.contains(key("nothing")) { looks.change { $0 += 1 } }
+                if !store.contains(key("nothing")) { looks.update { $0 += 1 } }
             }
         }
-        defer { isOver.change { $0 = true } }
-        try await looks.wait { $0 > 0 }
+        defer { isOver.update { $0 = true } }
+        try await looks.waitUntil { $0 > 0 }
         for round in 0..<10 {
             try FileManager.default.removeItem(at: directory.url.appending(path: "index"))
             try store.store(CachedData(Data([2])), for: key("round \(round)"))
             #expect(store.index.totals.count == names.count + round + 1)
         }
-        isOver.change { $0 = true }
+        isOver.update { $0 = true }
         try await looking
     }
 }

@@ -238,14 +238,14 @@ struct SizeAndCountTests {
     @Test func `a caller that stores faster than the background trims does the trim itself`() async throws {
         let cache = cache(DataCacheLimits(maximumCount: 50))
         let index = try #require(cache.engine).store.index
-        let most = Guarded(0)
+        let most = Watched(0)
         // The background work waits behind all of these.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<400 {
                 group.addTask {
                     try await cache.store(bytes(10), for: key("\(number)"))
                     let count = index.read(\.count)
-                    most.change { $0 = max($0, count) }
+                    most.update { $0 = max($0, count) }
                 }
             }
             try await group.waitForAll()

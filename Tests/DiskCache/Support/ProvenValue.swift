@@ -1,5 +1,6 @@
 import AlcedoCore
 import FoundationEssentials
+import TestSupport
 
 /// An entry that contains its own name, so that a reader can verify it.
 struct ProvenValue: Equatable {

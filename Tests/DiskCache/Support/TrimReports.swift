@@ -1,9 +1,10 @@
+import AlcedoTesting
 import AlcedoCore
 import TestSupport
 
 /// Receives the trim reports of a cache and waits for them.
 final class TrimReports: Sendable {
-    private let reports = Guarded<[DataCacheTrimReport]>([])
+    private let reports = Watched<[DataCacheTrimReport]>([])
     private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
 
     var all: [DataCacheTrimReport] { reports.value }
@@ -12,7 +13,7 @@ final class TrimReports: Sendable {
 
     /// The closure for the cache.
     func add(_ report: DataCacheTrimReport) {
-        reports.change { $0.append(report) }
+        reports.update { $0.append(report) }
         continuation.yield()
     }
 

@@ -33,9 +33,9 @@ struct AuthenticatingTransportTests {
     @Test func `a server that sends a challenge receives a credential and sends no further challenge`() async throws {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=\"birds\"")
         defer { origin.stop() }
-        let challenges = Guarded<[AuthenticationChallenge]>([])
+        let challenges = Watched<[AuthenticationChallenge]>([])
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { challenge in
-            challenges.change { $0.append(challenge) }
+            challenges.update { $0.append(challenge) }
             return Self.right
         }
         for _ in 0..<3 {
@@ -85,9 +85,9 @@ struct AuthenticatingTransportTests {
     @Test func `a rejected request is sent again and fails after a second rejection`() async throws {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
-        let counts = Guarded<[Int]>([])
+        let counts = Watched<[Int]>([])
         let learning = AuthenticatingTransport(wrapping: CURLTransport()) { challenge in
-            counts.change { $0.append(challenge.previousFailureCount) }
+            counts.update { $0.append(challenge.previousFailureCount) }
             return challenge.previousFailureCount == 0 ? Self.wrong : Self.right
         }
         #expect(try await send(origin.url(for: "/"), learning) == (200, "yours"))
@@ -162,9 +162,9 @@ struct AuthenticatingTransportTests {
     @Test func `concurrently rejected requests share one challenge`() async throws {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
-        let count = Guarded(0)
+        let count = Watched(0)
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
-            count.change { $0 += 1 }
+            count.update { $0 += 1 }
             return Self.right
         }
         try await withThrowingTaskGroup(of: Int.self) { group in
@@ -187,9 +187,9 @@ struct AuthenticatingTransportTests {
             return isGood ? .text("yours") : OriginReply(status: 401, fields: fields)
         }
         defer { origin.stop() }
-        let count = Guarded(0)
+        let count = Watched(0)
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
-            count.change { $0 += 1 }
+            count.update { $0 += 1 }
             return Self.right
         }
         for _ in 0..<6 { #expect(try await send(origin.url(for: "/a?b=c"), transport) == (200, "yours")) }
@@ -236,9 +236,9 @@ struct AuthenticatingTransportTests {
             let head = HTTPResponseHead(url: request.url, status: isAccepted ? 200 : 401, fields: fields)
             return HTTPResponse(head: head, body: HTTPBody(Data("yours".utf8)))
         }
-        let challenges = Guarded<[AuthenticationChallenge]>([])
+        let challenges = Watched<[AuthenticationChallenge]>([])
         let signing = AuthenticatingTransport(wrapping: transport) { challenge in
-            challenges.change { $0.append(challenge) }
+            challenges.update { $0.append(challenge) }
             return .password(user: "alcedo", password: challenge.schemes.first?.realm ?? "")
         }
 
@@ -255,11 +255,11 @@ struct AuthenticatingTransportTests {
     {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
-        let counts = Guarded<[Int]>([])
+        let counts = Watched<[Int]>([])
         let known: [[URL: HTTPCredential]] = [[:], [origin.url: Self.wrong], [origin.url: Self.right]]
         for credentials in known {
             let transport = AuthenticatingTransport(wrapping: CURLTransport(), credentials: credentials) { challenge in
-                counts.change { $0.append(challenge.previousFailureCount) }
+                counts.update { $0.append(challenge.previousFailureCount) }
                 return Self.right
             }
             #expect(try await send(origin.url(for: "/"), transport) == (200, "yours"))

@@ -47,10 +47,10 @@ struct FileWaiterTests {
         defer { origin.stop() }
         let downloader = downloader(CURLTransport())
         let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
-        let steps = Guarded<[[DownloadProgress]]>([[], []])
+        let steps = Watched<[[DownloadProgress]]>([[], []])
         for number in 0..<2 {
             downloader.start(DownloadRequest(source), to: path("one")) { step in
-                steps.change { $0[number].append(step) }
+                steps.update { $0[number].append(step) }
             } completion: { [outcomes] in
                 outcomes.record("one", $0.map(\.byteCount))
             }
@@ -123,9 +123,9 @@ struct FileWaiterTests {
             (.provider(identity: "p") { Data([3]) }, Data([3])),
         ]
         for (number, (source, expected)) in sources.enumerated() {
-            let steps = Guarded<[DownloadProgress]>([])
+            let steps = Watched<[DownloadProgress]>([])
             let file = try await downloader.download(DownloadRequest(source), to: path("\(number)")) { step in
-                steps.change { $0.append(step) }
+                steps.update { $0.append(step) }
             }
             #expect(try content("\(number)") == expected)
             #expect(file.path == path("\(number)") && file.byteCount == expected.count)
@@ -176,10 +176,10 @@ struct FileWaiterTests {
         try large.write(to: URL(filePath: path("source")))
         var configuration = Downloader.Configuration(maximumByteCount: large.count)
         configuration.progressInterval = .zero
-        let steps = Guarded<[Int]>([])
+        let steps = Watched<[Int]>([])
         let source = DownloadRequest(.file(path("source")))
         let downloader = Downloader(transport: FakeTransport(body: Data()), configuration: configuration, clock: clock)
-        let download = try await downloader.download(source) { step in steps.change { $0.append(step.received) } }
+        let download = try await downloader.download(source) { step in steps.update { $0.append(step.received) } }
         #expect(download.data == large)
         #expect(steps.value == [0, 1 << 20, 2 << 20, 3 << 20, large.count])
         configuration.maximumByteCount -= 1

@@ -51,10 +51,10 @@ struct ConfigurationTests {
     @Test func `content of a refused type fails at its beginning`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.endless().setting("Content-Type", "text/html") }
         defer { origin.stop() }
-        let seen = Guarded<[Int]>([])
+        let seen = Watched<[Int]>([])
         let fetcher = HTTPFetcher.make(CURLTransport()) {
             $0.acceptsContent = { beginning in
-                seen.change { $0.append(beginning.count) }
+                seen.update { $0.append(beginning.count) }
                 return beginning.starts(with: [0x89, 0x50])
             }
         }
@@ -66,10 +66,10 @@ struct ConfigurationTests {
     }
 
     @Test func `short content is checked at its end, and valid content once`() async throws {
-        let seen = Guarded<[Data]>([])
+        let seen = Watched<[Data]>([])
         let fetcher = HTTPFetcher.make(Script([.head(200, [:], Data([1, 2])), .head(200, [:], png)])) {
             $0.acceptsContent = { beginning in
-                seen.change { $0.append(beginning) }
+                seen.update { $0.append(beginning) }
                 return beginning.count > 2
             }
         }
@@ -159,10 +159,10 @@ struct ConfigurationTests {
 
     @Test func `a redirect is followed to the target that the hook returns`() async throws {
         let script = Script([.head(302, ["Location": "/b"]), .head(200, [:], png)])
-        let seen = Guarded<[String]>([])
+        let seen = Watched<[String]>([])
         let fetcher = HTTPFetcher.make(script) {
             $0.redirectHook = { head, next in
-                seen.change { $0.append("\(head.status) \(next.url.absoluteString)") }
+                seen.update { $0.append("\(head.status) \(next.url.absoluteString)") }
                 var next = next
                 next.fields["X-Hop"] = "1"
                 return next

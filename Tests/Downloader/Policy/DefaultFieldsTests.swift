@@ -48,11 +48,11 @@ struct DefaultFieldsTests {
     }
 
     @Test func `the app's closure sees its own fields, and those it sets replace the default ones`() async throws {
-        let seen = Guarded<[HTTPFields]>([])
+        let seen = Watched<[HTTPFields]>([])
 
         let sent = try await sent {
             $0.modifyRequest = { request in
-                seen.change { $0.append(request.fields) }
+                seen.update { $0.append(request.fields) }
                 var request = request
                 request.fields["User-Agent"] = "hook"
                 return request

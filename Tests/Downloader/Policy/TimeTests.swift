@@ -106,9 +106,9 @@ struct TimeTests {
     }
 
     @Test func `progress is reported at the beginning, at the end and rarely in between`() {
-        let steps = Guarded<[Int]>([])
+        let steps = Watched<[Int]>([])
         var meter = ProgressMeter(interval: .milliseconds(50), clock: clock) { step in
-            steps.change { $0.append(step.received) }
+            steps.update { $0.append(step.received) }
         }
         func step(_ count: Int) -> DownloadProgress { DownloadProgress(received: count, expected: 100) }
         meter.mark(step(0))
@@ -128,10 +128,10 @@ struct TimeTests {
     }
 
     @Test func `a download of many pieces reports progress rarely`() async throws {
-        let steps = Guarded<[DownloadProgress]>([])
+        let steps = Watched<[DownloadProgress]>([])
         let fetcher = HTTPFetcher.make(Script([.head(200, [:], Data(count: 500_000))]), clock: clock)
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
-        _ = try await fetcher.fetch(request) { step in steps.change { $0.append(step) } }
+        _ = try await fetcher.fetch(request) { step in steps.update { $0.append(step) } }
         #expect(steps.value.map(\.received) == [0, 500_000])
     }
 }

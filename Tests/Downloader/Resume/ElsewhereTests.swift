@@ -15,7 +15,7 @@ struct ElsewhereTests {
     private static let body = sample(10_000)
     private static let other = sample(10_000, seed: 2)
 
-    private let requests = Guarded<[String]>([])
+    private let requests = Watched<[String]>([])
 
     private func response(
         _ request: HTTPRequest, _ status: Int, _ fields: HTTPFields, _ body: Data = Data(), isBroken: Bool = false
@@ -31,13 +31,13 @@ struct ElsewhereTests {
     private func server(
         _ contents: [String: Data], target: @escaping @Sendable (_ time: Int) -> String = { _ in "" }
     ) -> FakeTransport {
-        let times = Guarded(0)
-        let isFirst = Guarded(true)
+        let times = Watched(0)
+        let isFirst = Watched(true)
         return FakeTransport { [requests] request in
             let url = request.url.absoluteString
-            requests.change { $0.append("\(url) \(request.fields["Range"] ?? "whole")") }
+            requests.update { $0.append("\(url) \(request.fields["Range"] ?? "whole")") }
             guard let body = contents[url] else {
-                let time = times.change { times -> Int in
+                let time = times.update { times -> Int in
                     times += 1
                     return times
                 }
@@ -48,7 +48,7 @@ struct ElsewhereTests {
                     request, 206, ["ETag": "\"a\"", "Content-Range": "bytes \(start)-9999/10000"],
                     body.dropFirst(start))
             }
-            let isBroken = isFirst.change { isFirst in
+            let isBroken = isFirst.update { isFirst in
                 defer { isFirst = false }
                 return isFirst
             }
@@ -120,11 +120,11 @@ struct ElsewhereTests {
     }
 
     @Test func `behind a response cache a transfer resumes, and the server sends each byte once`() async throws {
-        let sent = Guarded(0)
+        let sent = Watched(0)
         let server = server(["http://h/a": Self.body])
         let counting = FakeTransport { request in
             let response = try await server.send(request)
-            if request.fields["Range"] != nil { sent.change { $0 += response.head.declaredBodyLength ?? 6_000 } }
+            if request.fields["Range"] != nil { sent.update { $0 += response.head.declaredBodyLength ?? 6_000 } }
             return response
         }
         #expect(try await fetch(cached(counting), "http://h/a") == Self.body)
@@ -133,9 +133,9 @@ struct ElsewhereTests {
     }
 
     @Test func `behind a response cache, changed content is never appended to the old`() async throws {
-        let attempt = Guarded(0)
+        let attempt = Watched(0)
         let transport = FakeTransport { request in
-            let number = attempt.change { attempt -> Int in
+            let number = attempt.update { attempt -> Int in
                 attempt += 1
                 return attempt
             }
@@ -152,10 +152,10 @@ struct ElsewhereTests {
     }
 
     @Test func `behind a response cache, parts shorter than declared do not loop forever`() async throws {
-        let ranges = Guarded<[String?]>([])
+        let ranges = Watched<[String?]>([])
         let transport = FakeTransport { request in
             let range = request.fields["Range"]
-            let isFirst = ranges.change { ranges -> Bool in
+            let isFirst = ranges.update { ranges -> Bool in
                 ranges.append(range)
                 return ranges.count == 1
             }
@@ -175,9 +175,9 @@ struct ElsewhereTests {
     }
 
     @Test func `bytes of a fresh cached response are not requested again`() async throws {
-        let count = Guarded(0)
+        let count = Watched(0)
         let transport = FakeTransport { request in
-            count.change { $0 += 1 }
+            count.update { $0 += 1 }
             return response(request, 200, ["ETag": "\"a\"", "Cache-Control": "max-age=60"], Self.body)
         }
         let cache = cached(transport)

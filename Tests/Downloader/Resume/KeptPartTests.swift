@@ -229,11 +229,11 @@ struct KeptPartTests {
             }
 
             let next = Script([Self.rest(6_000)])
-            let steps = Guarded<[DownloadProgress]>([])
+            let steps = Watched<[DownloadProgress]>([])
             let disk = Self.disk(directory.path)
             let fetcher = HTTPFetcher.make(next, clock: Self.today) { $0.resume = Self.policy(disk) }
             let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
-            let done = try await fetcher.fetch(request) { step in steps.change { $0.append(step) } }
+            let done = try await fetcher.fetch(request) { step in steps.update { $0.append(step) } }
 
             #expect(done.data == Self.body)
             #expect(next.ranges == ["bytes=6000-"])

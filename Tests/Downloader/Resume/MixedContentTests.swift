@@ -15,18 +15,18 @@ struct MixedContentTests {
     /// lengths and ranges are true.
     private struct Moody: HTTPTransport {
         let contents: [Data]
-        let generator: Guarded<SeededGenerator>
-        let version = Guarded(0)
-        let ranges = Guarded(0)
+        let generator: Watched<SeededGenerator>
+        let version = Watched(0)
+        let ranges = Watched(0)
 
         func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-            if roll(4) == 0 { version.change { $0 = ($0 + 1) % 3 } }
+            if roll(4) == 0 { version.update { $0 = ($0 + 1) % 3 } }
             let number = version.value
             let (body, tag) = (contents[number], "\"\(number)\"")
             if roll(8) == 0 { return response(request, 503, [:], Data()) }
             let offset = request.fields["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
             guard let offset else { return response(request, 200, whole(tag, body), body) }
-            ranges.change { $0 += 1 }
+            ranges.update { $0 += 1 }
             switch roll(5) {
             case 0: return response(request, 416, ["Content-Range": "bytes */\(body.count)"], Data())
             case 1: return response(request, 200, whole(tag, body), body)
@@ -42,7 +42,7 @@ struct MixedContentTests {
             }
         }
 
-        private func roll(_ count: Int) -> Int { generator.change { Int.random(in: 0..<count, using: &$0) } }
+        private func roll(_ count: Int) -> Int { generator.update { Int.random(in: 0..<count, using: &$0) } }
 
         private func whole(_ tag: String, _ body: Data) -> HTTPFields {
             var fields: HTTPFields = ["ETag": tag]
@@ -77,7 +77,7 @@ struct MixedContentTests {
         var (rangeCount, doneCount) = (0, 0)
         for seed in 0..<300 as Range<UInt64> {
             let storage = DataMemoryCache(sizeLimit: 1 << 20)
-            let server = Moody(contents: contents, generator: Guarded(SeededGenerator(seed: seed)))
+            let server = Moody(contents: contents, generator: Watched(SeededGenerator(seed: seed)))
             let clock = ManualClock(now: Date())
             let transport: any HTTPTransport =
                 isCached ? CachingTransport(wrapping: server, store: MemoryResponseStore(), clock: clock) : server

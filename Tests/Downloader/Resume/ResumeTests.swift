@@ -133,11 +133,11 @@ struct ResumeTests {
     }
 
     @Test func `progress includes the kept bytes`() async throws {
-        let steps = Guarded<[DownloadProgress]>([])
+        let steps = Watched<[DownloadProgress]>([])
         let script = Script([broken(4_000), rest(4_000)])
         let fetcher = HTTPFetcher.make(script) { $0.retries() }
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
-        _ = try await fetcher.fetch(request, pause: { _ in }) { step in steps.change { $0.append(step) } }
+        _ = try await fetcher.fetch(request, pause: { _ in }) { step in steps.update { $0.append(step) } }
         #expect(steps.value.map(\.received) == [0, 4_000, 10_000])
         #expect(steps.value.allSatisfy { $0.expected == 10_000 })
     }

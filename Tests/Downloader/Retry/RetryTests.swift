@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct RetryTests {
-    private let pauses = Guarded<[Duration]>([])
+    private let pauses = Watched<[Duration]>([])
     private let ok = Script.Response.head(200, [:], Data("x".utf8))
 
     @Test func `a failing server is retried after its Retry-After`() async throws {

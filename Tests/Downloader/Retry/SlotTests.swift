@@ -11,7 +11,7 @@ import Testing
 struct SlotTests {
     private let clock = ManualClock()
     private let outcomes = Outcomes()
-    private let counts = Guarded<[String: Int]>([:])
+    private let counts = Watched<[String: Int]>([:])
 
     /// The first response to `/flaky…` is a 503 with a delay of ten seconds. All others arrive after the clock has
     /// advanced one second.
@@ -20,7 +20,7 @@ struct SlotTests {
     ) -> (Downloader, FakeTransport) {
         let transport = FakeTransport { [clock, counts] request in
             let path = request.url.path
-            let attempt = counts.change { counts -> Int in
+            let attempt = counts.update { counts -> Int in
                 counts[path, default: 0] += 1
                 return counts[path] ?? 0
             }

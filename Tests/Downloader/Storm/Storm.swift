@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoDownloader
 import AlcedoHTTP
@@ -25,7 +26,7 @@ struct Storm: Sendable {
     let directory: String
     /// The servers, without a trailing slash.
     let origins: [String]
-    let ends: Guarded<Ends>
+    let ends: Watched<Ends>
     private let bell = AsyncStream<Void>.makeStream()
 
     init(
@@ -34,7 +35,7 @@ struct Storm: Sendable {
     ) {
         (self.downloader, self.seed, self.count) = (downloader, seed, count)
         (self.directory, self.origins) = (directory, origins)
-        ends = Guarded(Ends(counts: Array(repeating: 0, count: count)))
+        ends = Watched(Ends(counts: Array(repeating: 0, count: count)))
     }
 
     /// Returns when every waiter has its outcome.
@@ -96,7 +97,7 @@ struct Storm: Sendable {
             if let (other, receipt) = receipts.suffix(12).randomElement(using: &generator) {
                 switch Int.random(in: 0..<6, using: &generator) {
                 case 0, 1:
-                    ends.change { _ = $0.isCancelled.insert(other) }
+                    ends.update { _ = $0.isCancelled.insert(other) }
                     downloader.cancel(receipt)
                 case 2:
                     downloader.setPriority(LoadPriority.allCases.randomElement(using: &generator) ?? .low, of: receipt)
@@ -104,7 +105,7 @@ struct Storm: Sendable {
                 }
             }
             if waiter % 7 == 0, let (other, task) = tasks.suffix(4).randomElement(using: &generator) {
-                ends.change { _ = $0.isCancelled.insert(other) }
+                ends.update { _ = $0.isCancelled.insert(other) }
                 task.cancel()
             }
             if waiter % 501 == 0 {
@@ -131,7 +132,7 @@ struct Storm: Sendable {
     }
 
     private func end(_ waiter: Int, _ result: Result<Bool, any Error>) {
-        ends.change { ends in
+        ends.update { ends in
             ends.counts[waiter] += 1
             switch result {
             case .success(true): ends.successes += 1

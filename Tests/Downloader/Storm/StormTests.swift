@@ -46,7 +46,7 @@ struct StormTests {
             transport: transport, configuration: Self.configuration(hostLimit: .max), clock: ManualClock())
         let storm = Storm(downloader, seed: 3, directory: directory.path, origins: ["http://a"])
         async let end: Void = storm.run()
-        try await storm.ends.wait { $0.successes >= 500 }
+        try await storm.ends.waitUntil { $0.successes >= 500 }
 
         await downloader.shutDown()
 
@@ -69,7 +69,7 @@ struct StormTests {
             options.logLimit = 400
             let origin = try LoopbackOrigin(options: options) { Self.reply(to: $0) }
             let directory = try TemporaryDirectory()
-            let lost = Guarded(0)
+            let lost = Watched(0)
             let release = Task {
                 while !Task.isCancelled {
                     try await origin.waitForStalls()
@@ -92,7 +92,7 @@ struct StormTests {
                 #expect(
                     transport.runningCount == 0 && downloader.transferCounts == (0, 0),
                     "\(counts) \(downloader.transferCounts)")
-                lost.change { $0 += counts.requests }
+                lost.update { $0 += counts.requests }
             }
             try await storm(1, 8_000)
             try await origin.waitUntil { $0.openConnectionCount == 0 }

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
@@ -5,11 +6,11 @@ import TestSupport
 
 /// Responds without a network, as ``StormContent`` determines, and suspends at random points.
 struct StormTransport: HTTPTransport {
-    private let attempts = Guarded<[Int: Int]>([:])
+    private let attempts = Watched<[Int: Int]>([:])
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let number = StormContent.number(request.url.path)
-        let attempt = attempts.change { attempts -> Int in
+        let attempt = attempts.update { attempts -> Int in
             attempts[number, default: 0] += 1
             return attempts[number] ?? 0
         }

@@ -6,13 +6,13 @@ import Testing
 
 /// Statistics, the listener, groups, memory pressure and weakly referenced values.
 @Suite struct EventTests {
-    private let evicted = Guarded<[String]>([])
+    private let evicted = Watched<[String]>([])
 
     private func cache(
         _ limits: MemoryCacheLimits, findsReferencedValues: Bool = false, policy: PolicyChoice = .lru
     ) -> ImageMemoryCache {
         policy.cache(limits, findsReferencedValues: findsReferencedValues) { [evicted] key, value, reason in
-            evicted.change { $0.append("\(key) \(reason)") }
+            evicted.update { $0.append("\(key) \(reason)") }
         }
     }
 
@@ -59,21 +59,21 @@ import Testing
 
     @Test(arguments: PolicyChoice.allCases)
     func `a listener may call the cache`(policy: PolicyChoice) {
-        let box = Guarded<MemoryCache<Int, Int>?>(nil)
-        let calls = Guarded(0)
+        let box = Watched<MemoryCache<Int, Int>?>(nil)
+        let calls = Watched(0)
         let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: 3)) { key, value, reason in
-            calls.change { $0 += 1 }
+            calls.update { $0 += 1 }
             guard calls.value < 50, let cache = box.value else { return }
             // Stores the evicted value again, which evicts another.
             cache.store(value, for: key, cost: 1)
             _ = cache.value(for: 0)
             _ = cache.statistics
         }
-        box.change { $0 = cache }
+        box.update { $0 = cache }
         for key in 0..<10 { cache.store(key, for: key, cost: 1) }
         #expect(calls.value + cache.statistics.rejections >= 7)
         #expect(cache.totalCost <= 3)
-        box.change { $0 = nil }
+        box.update { $0 = nil }
     }
 
     @Test(arguments: PolicyChoice.allCases)
@@ -176,10 +176,10 @@ import Testing
     }
 
     @Test func `an entry that the policy refuses is never stored`() {
-        let evicted = Guarded<[Int: EvictionReason]>([:])
+        let evicted = Watched<[Int: EvictionReason]>([:])
         let cache: MemoryCache<Int, Int> = PolicyChoice.gdsf.cache(MemoryCacheLimits(costLimit: 10)) {
             key, value, reason in
-            evicted.change { $0[key] = reason }
+            evicted.update { $0[key] = reason }
         }
         for key in 0..<5 { cache.store(key, for: key, cost: 2) }
         for key in 0..<5 { for _ in 0..<9 { _ = cache.value(for: key) } }

@@ -7,14 +7,14 @@ import Testing
 /// Expiration of entries.
 @Suite struct ExpirationTests {
     private let clock = ManualClock()
-    private let evicted = Guarded<[String]>([])
+    private let evicted = Watched<[String]>([])
 
     private func cache(
         _ life: Duration?, extends: Bool = false, policy: PolicyChoice = .adaptive
     ) -> MemoryCache<Int, Int> {
         let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsLifeOnUse: extends)
         return policy.cache(limits, clock: clock) { [evicted] key, value, reason in
-            evicted.change { $0.append("\(key) \(reason)") }
+            evicted.update { $0.append("\(key) \(reason)") }
         }
     }
 

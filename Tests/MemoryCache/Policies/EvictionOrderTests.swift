@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoMemoryCache
 import TestSupport
@@ -5,11 +6,11 @@ import Testing
 
 /// The eviction order of each policy, in examples that can be followed by hand.
 @Suite struct EvictionOrderTests {
-    private let evicted = Guarded<[Int]>([])
+    private let evicted = Watched<[Int]>([])
 
     private func cache(_ policy: PolicyChoice, _ costLimit: Int) -> MemoryCache<Int, Int> {
         policy.cache(MemoryCacheLimits(costLimit: costLimit)) { [evicted] key, value, reason in
-            evicted.change { $0.append(key) }
+            evicted.update { $0.append(key) }
         }
     }
 
@@ -141,7 +142,7 @@ import Testing
     @Test func `a purging cache evicts nothing at the limit and down to the preferred cost above it`() {
         let cache: MemoryCache<Int, Int> = MemoryCache(
             limits: MemoryCacheLimits(costLimit: 10), policy: .purging(toPreferredCost: 6)
-        ) { [evicted] key, value, reason in evicted.change { $0.append(key) } }
+        ) { [evicted] key, value, reason in evicted.update { $0.append(key) } }
         store(1...10, in: cache)
         #expect(evicted.value.isEmpty)
         _ = cache.value(for: 1)

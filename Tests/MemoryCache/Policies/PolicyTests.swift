@@ -18,11 +18,11 @@ struct PolicyTests {
         policy: PolicyChoice, seed: UInt64
     ) {
         var random = SeededGenerator(seed: seed)
-        let evicted = Guarded<[Int: Int]>([:])
+        let evicted = Watched<[Int: Int]>([:])
         let limits = MemoryCacheLimits(
             costLimit: Int.random(in: 20...200, using: &random), countLimit: seed == 2 ? 15 : .max, entryCostLimit: 30)
         let cache: MemoryCache<Int, Int> = policy.cache(limits) { key, value, reason in
-            evicted.change { $0[key] = value }
+            evicted.update { $0[key] = value }
         }
         var stored: [Int: (value: Int, cost: Int)] = [:]
 
@@ -31,7 +31,7 @@ struct PolicyTests {
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<40:
                 let cost = Int.random(in: 0...35, using: &random)
-                evicted.change { $0 = [:] }
+                evicted.update { $0 = [:] }
                 let isStored = cache.store(step, for: key, cost: cost)
                 #expect(cost <= 30 || !isStored)
                 stored[key] = isStored ? (step, cost) : nil
@@ -41,7 +41,7 @@ struct PolicyTests {
             case 90..<96:
                 #expect(cache.removeValue(for: key) == stored.removeValue(forKey: key)?.value)
             case 96..<99:
-                evicted.change { $0 = [:] }
+                evicted.update { $0 = [:] }
                 let (cost, count) = (
                     Int.random(in: 0...limits.costLimit, using: &random), Int.random(in: 0...20, using: &random)
                 )

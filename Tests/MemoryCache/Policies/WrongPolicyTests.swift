@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoMemoryCache
 import TestSupport
@@ -47,10 +48,10 @@ struct WrongPolicyTests {
 
     /// Records the slots that it receives.
     private struct Collector: EvictionPolicy {
-        let slots: Guarded<[Int]>
+        let slots: Watched<[Int]>
 
         mutating func insert(_ slot: Int, hash: UInt64, cost: Int, hasRoom: Bool, marks: AccessMarks) {
-            slots.change { $0.append(slot) }
+            slots.update { $0.append(slot) }
         }
 
         mutating func remove(_ slot: Int) {}
@@ -60,7 +61,7 @@ struct WrongPolicyTests {
 
     /// Returns the slot of an entry of a much larger cache.
     private func foreignSlot() -> Int? {
-        let slots = Guarded<[Int]>([])
+        let slots = Watched<[Int]>([])
         let cache = MemoryCache<Int, Int>(costLimit: .max, policy: .custom(Collector(slots: slots)))
         for key in 0..<2000 { cache.store(key, for: key, cost: 1) }
         return slots.value.last
@@ -77,10 +78,10 @@ struct WrongPolicyTests {
     }
 
     private func checkLimits(_ policy: MemoryCachePolicy) {
-        let evicted = Guarded(0)
+        let evicted = Watched(0)
         let cache = MemoryCache<Int, Int>(
             limits: MemoryCacheLimits(costLimit: 50, countLimit: 12), policy: policy
-        ) { _, _, _ in evicted.change { $0 += 1 } }
+        ) { _, _, _ in evicted.update { $0 += 1 } }
         var random = SeededGenerator(seed: 3)
         for step in 0..<2000 {
             let key = Int.random(in: 0..<40, using: &random)

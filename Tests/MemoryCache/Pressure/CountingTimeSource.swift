@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import FoundationEssentials
 import TestSupport
@@ -5,14 +6,14 @@ import TestSupport
 /// The system clock, with a count of its readings.
 struct CountingTimeSource: TimeSource {
     private let clock = SystemClock()
-    private let looks = Guarded(0)
+    private let looks = Watched(0)
 
     var count: Int { looks.value }
 
     var now: Date { clock.now }
 
     var uptime: Duration {
-        looks.change { $0 += 1 }
+        looks.update { $0 += 1 }
         return clock.uptime
     }
 

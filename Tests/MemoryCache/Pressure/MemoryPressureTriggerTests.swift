@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoLibc
 import TestSupport
@@ -45,13 +46,13 @@ struct MemoryPressureTriggerTests {
         #expect(system.seen.value.isEmpty)
 
         guard pair.fire() else { return }
-        try await eventually { system.seen.value == [level] }
+        try await system.seen.waitUntil { $0 == [level] }
 
         // Clears the event by reading the urgent byte.
         var byte: UInt8 = 0
         #expect(recv(pair.watched, &byte, 1, Int32(MSG_OOB)) == 1)
         try await system.pass(seconds: 15)
-        try await eventually { system.seen.value == [level, .normal] }
+        try await system.seen.waitUntil { $0 == [level, .normal] }
         observation.end()
     }
 
@@ -60,7 +61,7 @@ struct MemoryPressureTriggerTests {
     {
         let pair = try Pair()
         defer { close(pair.other) }
-        let count = Guarded(StallCount(some: 7_000_000, full: 0))
+        let count = Watched(StallCount(some: 7_000_000, full: 0))
         let system = WatchedSystem(triggers: [{ StallTriggers(warning: pair.watched) { count.value } }])
         let observation = system.observe()
         try await system.eventuallyReads()
@@ -77,9 +78,9 @@ struct MemoryPressureTriggerTests {
         #expect(recv(pair.watched, &byte, 1, Int32(MSG_OOB)) == 1)
         #expect(system.seen.value.isEmpty)
         // The counter was behind, and no trigger fires again.
-        count.change { $0 = StallCount(some: 7_100_000, full: 0) }
+        count.update { $0 = StallCount(some: 7_100_000, full: 0) }
         try await system.pass(seconds: 3)
-        try await eventually { system.seen.value == [.warning] }
+        try await system.seen.waitUntil { $0 == [.warning] }
         observation.end()
     }
 
@@ -97,11 +98,11 @@ struct MemoryPressureTriggerTests {
 
     @Test func `a failed trigger is replaced by the next, and the last by readings`() async throws {
         let (first, second) = (try Pair(), try Pair())
-        let made = Guarded(0)
+        let made = Watched(0)
         let system = WatchedSystem(
             triggers: [first, second].map { pair in
                 {
-                    made.change { $0 += 1 }
+                    made.update { $0 += 1 }
                     return StallTriggers(critical: pair.watched)
                 }
             })
@@ -111,11 +112,11 @@ struct MemoryPressureTriggerTests {
 
         // Shutting down both ends yields POLLHUP.
         close(first.other)
-        try await eventually { made.value == 2 }
+        try await made.waitUntil { $0 == 2 }
         #expect(system.figures.value.includesAvailable.allSatisfy { !$0 })
 
         close(second.other)
-        try await eventually { system.figures.value.includesAvailable.last == true }
+        try await system.figures.waitUntil { $0.includesAvailable.last == true }
         #expect(made.value == 2 && system.seen.value.isEmpty)
         observation.end()
     }
@@ -146,12 +147,12 @@ struct MemoryPressureTriggerTests {
             interval: .milliseconds(20), time: looks, triggers: [{ [watched] in StallTriggers(warning: watched) }])
         let observation = system.observe()
 
-        try await eventually { system.figures.value.readCount >= 10 }
+        try await system.figures.waitUntil { $0.readCount >= 10 }
 
         // About four clock readings per iteration, and an iteration or two per memory reading.
         let (lookCount, readCount) = (looks.count, system.figures.value.readCount)
         #expect(lookCount < 12 * (readCount + 2))
         observation.end()
-        try await eventually { system.figures.value.threadCount == 0 }
+        try await system.figures.waitUntil { $0.threadCount == 0 }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct PurgePriorityTests {
     private let source = ManualMemoryPressureSource()
-    private let evicted = Guarded<[Int]>([])
+    private let evicted = Watched<[Int]>([])
 
     private func cache(
         _ policy: PolicyChoice = .adaptive, findsReferencedValues: Bool = false
@@ -15,7 +15,7 @@ struct PurgePriorityTests {
         policy.cache(MemoryCacheLimits(costLimit: 100), findsReferencedValues: findsReferencedValues) {
             [evicted] key, value, reason in
             #expect(reason == .trimmed)
-            evicted.change { $0.append(key) }
+            evicted.update { $0.append(key) }
         }
     }
 
@@ -84,7 +84,7 @@ struct PurgePriorityTests {
         cache.respond(to: .critical)
         #expect(!cache.contains(1) && cache.value(for: 1) === held)
         held = nil
-        evicted.change { $0 = [] }
+        evicted.update { $0 = [] }
         #expect(cache.value(for: 1) == nil)
     }
 

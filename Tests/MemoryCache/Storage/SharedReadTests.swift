@@ -36,9 +36,9 @@ struct SharedReadTests {
         let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsLifeOnUse: extends)
         let cache = Cache(limits: limits, clock: clock)
         cache.store(1, for: 1, cost: 1, timeToLive: .seconds(10))
-        let found = Guarded(0)
+        let found = Watched(0)
         await onAnotherLane(of: cache) {
-            for _ in 0..<5 where cache.value(for: 1) == 1 { found.change { $0 += 1 } }
+            for _ in 0..<5 where cache.value(for: 1) == 1 { found.update { $0 += 1 } }
         }
         #expect(found.value == 5)
         #expect(cache.statistics.hits == 5)

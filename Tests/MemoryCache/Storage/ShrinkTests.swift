@@ -79,12 +79,12 @@ struct ShrinkTests {
     func `critical pressure reports every entry once and keeps referenced values reachable`(
         policy: PolicyChoice
     ) {
-        let evicted = Guarded<[Int: EvictionReason]>([:])
+        let evicted = Watched<[Int: EvictionReason]>([:])
         let cache: MemoryCache<Int, ReferencedNumber> = policy.cache(
             MemoryCacheLimits(costLimit: .max), findsReferencedValues: true
         ) {
             key, value, reason in
-            evicted.change { $0[key] = reason }
+            evicted.update { $0[key] = reason }
         }
         let held = (0..<500).map { ReferencedNumber($0) }
         for number in held { cache.store(number, for: number.value, cost: 2) }

@@ -70,9 +70,9 @@ struct AutoPurgingPipelineTests {
     }
 
     @Test func `the pipeline stores only images that should be cached, by request and identifier`() async throws {
-        let asked = Guarded<[String]>([])
+        let asked = Watched<[String]>([])
         let cache = AutoPurgingImageCache(pressureSource: nil) { image, request, identifier in
-            asked.change { $0.append("\(request.originalKey.resource) \(identifier ?? "-") \(image.level)") }
+            asked.update { $0.append("\(request.originalKey.resource) \(identifier ?? "-") \(image.level)") }
             return identifier != "brighten(5)"
         }
         let pipeline = pipeline(cache)

@@ -31,7 +31,7 @@ struct CacheSerializerTests {
         var image = image
         var second = image.pixels
         second.withUnsafeMutableBytes { $0[0] = 200 }
-        image.frames = TwoFrames(buffer: image.pixels, second: second)
+        image.frames = MadeFrames(image.pixels, second)
         image.format = .gif
         return image
     }

@@ -17,7 +17,7 @@ struct ImageCacheOrderTests {
     /// Returns a cache over a disk with level 1 whose reads wait for the clock.
     private func slowReads(on executor: ManualExecutor? = nil) -> (ImageCacheParts, ImageCache) {
         let disk = FakeDataCache(afterRead: { [clock] _ in try? await clock.sleep(for: .seconds(1)) })
-        disk.entries.change { $0[key] = CachedData(level(1)) }
+        disk.entries.update { $0[key] = CachedData(level(1)) }
         let parts = ImageCacheParts(disk: disk, clock: clock)
         return (parts, parts.cache { $0.taskExecutor = executor })
     }
@@ -97,7 +97,7 @@ struct ImageCacheOrderTests {
 
     @Test func `bytes that cannot be decoded are not removed once they have been replaced`() async throws {
         let (parts, cache) = slowReads()
-        parts.disk.entries.change { $0[key] = CachedData(Data("fail:corrupt".utf8)) }
+        parts.disk.entries.update { $0[key] = CachedData(Data("fail:corrupt".utf8)) }
         let read = Task { try await cache.image(forKey: "a") }
         try await clock.waitForSleepers(count: 1)
         try await cache.store(image(2), forKey: "a")
@@ -172,7 +172,7 @@ struct ImageCacheOrderTests {
 
     @Test func `a cancelled store throws CancellationError and leaves the image in memory only`() async throws {
         let (parts, cache) = slowStores()
-        parts.disk.entries.change { $0[key] = CachedData(level(9)) }
+        parts.disk.entries.update { $0[key] = CachedData(level(9)) }
         let store = Task { try await cache.store(image(1), forKey: "a") }
         try await clock.waitForSleepers(count: 1)
         store.cancel()

@@ -87,8 +87,8 @@ struct ImageCacheTests {
     @Test func `disk errors are thrown to callers that wait and reported for those that do not`() async throws {
         let parts = ImageCacheParts(
             disk: FakeDataCache(beforeStore: { number in if number > 1 { throw DataCacheError(.noSpace, "full") } }))
-        let failures = Guarded<[ImageKey]>([])
-        let cache = parts.cache { $0.onWriteFailure = { key, _ in failures.change { $0.append(key) } } }
+        let failures = Watched<[ImageKey]>([])
+        let cache = parts.cache { $0.onWriteFailure = { key, _ in failures.update { $0.append(key) } } }
         try await cache.store(image(1), forKey: "a")
 
         await #expect(throws: DataCacheError(.noSpace, "full")) { try await cache.store(image(2), forKey: "a") }
@@ -243,12 +243,12 @@ struct ImageCacheTests {
 
     @Test func `cleaning returns the removed entries, and the size is the remaining one`() async throws {
         let directory = try TemporaryDirectory()
-        let cleaned = Guarded<[[String]]>([])
+        let cleaned = Watched<[[String]]>([])
         let limits = DataCacheLimits(maximumAge: .seconds(100))
         let files = FileDiskCache(directory: directory.url, limits: limits, clock: parts.clock)
         let cache = parts.cache {
             $0.diskCache = files
-            $0.onClean = { names in cleaned.change { $0.append(names) } }
+            $0.onClean = { names in cleaned.update { $0.append(names) } }
         }
         try await cache.store(image(1), forKey: "old", processorIdentifier: "p")
         parts.clock.advance(by: .seconds(60))

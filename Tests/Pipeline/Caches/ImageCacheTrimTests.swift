@@ -17,7 +17,7 @@ struct ImageCacheTrimTests {
 
     private let directory: TemporaryDirectory
     private let parts = ImageCacheParts()
-    private let told = Guarded<[String]>([])
+    private let told = Watched<[String]>([])
 
     init() throws { directory = try TemporaryDirectory() }
 
@@ -31,7 +31,7 @@ struct ImageCacheTrimTests {
     private func cache(on disk: any MaintainableDataCache) -> ImageCache {
         parts.cache {
             $0.diskCache = disk
-            $0.onClean = { [told] names in told.change { $0 += names } }
+            $0.onClean = { [told] names in told.update { $0 += names } }
         }
     }
 
@@ -61,7 +61,7 @@ struct ImageCacheTrimTests {
 
         parts.clock.advance(by: .seconds(600))
 
-        try await eventually { told.value.count == 2 }
+        try await told.waitUntil { $0.count == 2 }
         #expect(Set(told.value) == [name(0), name(1)])
     }
 
@@ -83,7 +83,7 @@ struct ImageCacheTrimTests {
     func `a disk cache that is set after initialization reports its cleans`(storage: Storage) async throws {
         let disk: any DataCaching = disk(storage, DataCacheLimits(maximumAge: .seconds(90)))
         var configuration = ImageCache.Configuration(
-            codecs: parts.codec.registry, onClean: { [told] names in told.change { $0 += names } })
+            codecs: parts.codec.registry, onClean: { [told] names in told.update { $0 += names } })
         configuration.diskCache = disk
         let cache = ImageCache(configuration)
         try await store(0..<1, in: cache)

@@ -45,7 +45,7 @@ struct TieredDataCacheTests {
         of entry: CachedData, _ during: (TieredDataCache) async throws -> Void
     ) async throws -> CachedData? {
         let slow = FakeDataCache(afterRead: { [clock] _ in try? await clock.sleep(for: .seconds(1)) })
-        slow.entries.change { $0[key] = entry }
+        slow.entries.update { $0[key] = entry }
         let cache = TieredDataCache([DataCacheTier(upper), DataCacheTier(slow)])
         let read = Task { await cache.entry(for: key) }
         try await clock.waitForSleepers(count: 1)

@@ -8,7 +8,7 @@ import TestSupport
 struct FakeDownloader: Downloading {
     typealias Progress = @Sendable (DownloadProgress) -> Void
 
-    let requests = Guarded<[DownloadRequest]>([])
+    let requests = Watched<[DownloadRequest]>([])
     let answer: @Sendable (DownloadRequest, Progress) async throws -> Download
 
     init(_ answer: @escaping @Sendable (DownloadRequest, Progress) async throws -> Download) { self.answer = answer }
@@ -26,7 +26,7 @@ struct FakeDownloader: Downloading {
     func download(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download {
-        requests.change { $0.append(request) }
+        requests.update { $0.append(request) }
         return try await answer(request) { progress?($0) }
     }
 }

@@ -10,11 +10,11 @@ import Testing
 struct CachedLayersTests {
     /// A response cache with the responses that a test stores.
     private struct Responses: ResponseCacheAccess {
-        let urls = Guarded<Set<URL>>([])
+        let urls = Watched<Set<URL>>([])
 
         func hasResponse(for request: HTTPRequest) async -> Bool { urls.value.contains(request.url) }
 
-        func removeResponses(for request: HTTPRequest) async { urls.change { _ = $0.remove(request.url) } }
+        func removeResponses(for request: HTTPRequest) async { urls.update { _ = $0.remove(request.url) } }
     }
 
     private let responses = Responses()
@@ -38,7 +38,7 @@ struct CachedLayersTests {
         #expect(await pipeline.cache.contains(request) == [])
         _ = try await pipeline.load(request)
         await pipeline.flush()
-        if case .http(let http) = request.source { responses.urls.change { _ = $0.insert(http.url) } }
+        if case .http(let http) = request.source { responses.urls.update { _ = $0.insert(http.url) } }
         #expect(await pipeline.cache.contains(request) == .all)
 
         await pipeline.cache.remove(request, from: .processed)

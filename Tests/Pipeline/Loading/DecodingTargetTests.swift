@@ -126,8 +126,8 @@ struct DecodingTargetTests {
 private struct ShrinkingCodec: ImageDecoding {
     static let size = PixelSize(width: 40, height: 30)
 
-    let targets = Guarded<[TargetSize?]>([])
-    let countedTargets = Guarded<[TargetSize?]>([])
+    let targets = Watched<[TargetSize?]>([])
+    let countedTargets = Watched<[TargetSize?]>([])
 
     var registry: CodecRegistry {
         CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "picture"), decoder: self) { _ in true }])
@@ -138,12 +138,12 @@ private struct ShrinkingCodec: ImageDecoding {
     }
 
     func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        countedTargets.change { $0.append(options.target) }
+        countedTargets.update { $0.append(options.target) }
         return 1_200
     }
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        targets.change { $0.append(options.target) }
+        targets.update { $0.append(options.target) }
         return .coordinates(options.target.map { Self.size.scaled(to: $0.size, mode: $0.mode) } ?? Self.size)
     }
 }
@@ -152,8 +152,8 @@ private struct ShrinkingCodec: ImageDecoding {
 private struct Shrink: ImageProcessing {
     let decodingTarget: TargetSize?
     let identifier: String
-    let sizes = Guarded<[PixelSize]>([])
-    let fullSizes = Guarded<[PixelSize?]>([])
+    let sizes = Watched<[PixelSize]>([])
+    let fullSizes = Watched<[PixelSize?]>([])
 
     init(_ target: TargetSize?, _ identifier: String = "shrink") {
         decodingTarget = target
@@ -161,8 +161,8 @@ private struct Shrink: ImageProcessing {
     }
 
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-        sizes.change { $0.append(image.size) }
-        fullSizes.change { $0.append(image.fullSize) }
+        sizes.update { $0.append(image.size) }
+        fullSizes.update { $0.append(image.fullSize) }
         return image
     }
 }

@@ -159,11 +159,11 @@ struct FileVersionTests {
 
     @Test func `a file that is modified during its read is not stored`() async throws {
         try write(7)
-        let changes = Guarded([8])
+        let changes = Watched([8])
         let pipeline = pipeline(
             FakeDownloader { [file] _, _ in
                 let data = try Data(contentsOf: file)
-                for number in changes.change({ numbers in
+                for number in changes.update({ numbers in
                     defer { numbers = [] }
                     return numbers
                 }) { try level(number).write(to: file) }
@@ -183,10 +183,10 @@ struct FileVersionTests {
         try write(7)
         _ = try await pipeline.load(request())
         try write(8)
-        let shown = Guarded<[UInt8]>([])
+        let shown = Watched<[UInt8]>([])
 
         let response = try await pipeline.load(request { $0.showsCachedFirst = true }, priority: PriorityHandle()) {
-            if case .cached(let response) = $0 { shown.change { $0.append(response.image.level) } }
+            if case .cached(let response) = $0 { shown.update { $0.append(response.image.level) } }
         }
 
         #expect(response.image.level == 8 && shown.value == [8])

@@ -27,14 +27,14 @@ struct InterceptorTests {
     }
 
     @Test func `the first interceptor is outermost, and each may change request and result`() async throws {
-        let order = Guarded<[String]>([])
+        let order = Watched<[String]>([])
         func step(_ name: String, _ step: UInt8) -> Closure {
             Closure { request, next in
-                order.change { $0.append("\(name) in") }
+                order.update { $0.append("\(name) in") }
                 var changed = request
                 changed.processors.append(Brighten(step: step))
                 let response = try await next(changed)
-                order.change { $0.append("\(name) out") }
+                order.update { $0.append("\(name) out") }
                 return response
             }
         }
@@ -47,9 +47,9 @@ struct InterceptorTests {
 
     @Test func `an interceptor can retry and can return its own result`() async throws {
         struct Broken: Error {}
-        let tries = Guarded(0)
+        let tries = Watched(0)
         let downloader = FakeDownloader { _, _ in
-            let number = tries.change { count -> Int in
+            let number = tries.update { count -> Int in
                 count += 1
                 return count
             }

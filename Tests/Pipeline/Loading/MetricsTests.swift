@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoPipeline
 import FoundationEssentials
@@ -52,8 +53,8 @@ struct MetricsTests {
     }
 
     @Test func `each step is logged as one line`() async throws {
-        let lines = Guarded<[String]>([])
-        let logger = TextLogger { line in lines.change { $0.append(line) } }
+        let lines = Watched<[String]>([])
+        let logger = TextLogger { line in lines.update { $0.append(line) } }
         let pipeline = pipeline(
             [logger, PipelineMetrics()],
             FakeDownloader(giving: Data("fail:corrupt\n\u{1B}\u{85}\u{202E}\u{2028}".utf8)))

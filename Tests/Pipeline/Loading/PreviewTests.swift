@@ -8,14 +8,14 @@ import Testing
 /// Decodes one gray pixel whose level is the last received byte.
 private struct LastByteCodec: ImageDecoding {
     final class Incremental: IncrementalImageDecoding {
-        let bytes = Guarded(Data())
+        let bytes = Watched(Data())
 
         var info: ImageInfo? {
             bytes.value.isEmpty
                 ? nil : ImageInfo(format: ImageFormat(rawValue: "last"), size: PixelSize(width: 1, height: 1))
         }
 
-        func append(_ bytes: Data) { self.bytes.change { $0.append(bytes) } }
+        func append(_ bytes: Data) { self.bytes.update { $0.append(bytes) } }
 
         func preview() throws(ImageDecodingError) -> ImagePreview? {
             bytes.value.last.map { ImagePreview(image: .gray(side: 1, level: $0), rowCount: 1) }
@@ -43,15 +43,15 @@ private struct LastByteCodec: ImageDecoding {
 private struct HungryCodec: ImageDecoding {
     final class Incremental: IncrementalImageDecoding {
         private let inner = LastByteCodec.Incremental()
-        private let pieces: Guarded<[Int]>
+        private let pieces: Watched<[Int]>
 
-        init(_ pieces: Guarded<[Int]>) { self.pieces = pieces }
+        init(_ pieces: Watched<[Int]>) { self.pieces = pieces }
 
         var info: ImageInfo? { inner.info }
         var decodingByteCount: Int? { inner.bytes.value.first.map { Int($0) } }
 
         func append(_ bytes: Data) {
-            pieces.change { $0.append(bytes.count) }
+            pieces.update { $0.append(bytes.count) }
             inner.append(bytes)
         }
 
@@ -60,7 +60,7 @@ private struct HungryCodec: ImageDecoding {
     }
 
     /// The byte counts of the calls of `append`.
-    let pieces = Guarded<[Int]>([])
+    let pieces = Watched<[Int]>([])
 
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try LastByteCodec().inspect(data, limits: limits)
@@ -77,7 +77,7 @@ private struct HungryCodec: ImageDecoding {
 struct PreviewTests {
     private let clock = ManualClock()
     private let executor = ManualExecutor()
-    private let levels = Guarded<[UInt8]>([])
+    private let levels = Watched<[UInt8]>([])
 
     /// Delivers the bytes one by one, each after the work for the previous one has ended.
     private func pipeline(
@@ -112,7 +112,7 @@ struct PreviewTests {
             change(&$0)
         }
         let task = pipeline.imageTask(with: request) { [levels] event in
-            if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
+            if case .preview(let preview) = event { levels.update { $0.append(preview.image.level) } }
         }
         executor.drain()
         _ = try await task.response
@@ -159,7 +159,7 @@ struct PreviewTests {
 
     @Test func `a restarted transfer restarts its previews, and a gap ends them`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32), (0, 48), (1, 64)])) == [16, 32, 48, 64])
-        levels.change { $0 = [] }
+        levels.update { $0 = [] }
         #expect(try await shown(by: pipeline([(0, 16), (5, 32), (6, 48)])) == [16])
     }
 
@@ -177,7 +177,7 @@ struct PreviewTests {
         }
         let pipeline = pipeline(downloader, byteBudget: 512)
         let slow = pipeline.imageTask(with: try web("slow") { $0.wantsPreviews = true }) { [levels] event in
-            if case .preview(let preview) = event { levels.change { $0.append(preview.image.level) } }
+            if case .preview(let preview) = event { levels.update { $0.append(preview.image.level) } }
         }
         executor.drain()
         #expect(clock.sleeperCount == 1 && levels.value == [16])
@@ -217,7 +217,7 @@ struct PreviewTests {
         for (need, isShown) in [(UInt8(200), true), (201, false)] {
             let codec = HungryCodec()
             let bytes = Data([need]) + Data(repeating: 7, count: 8_191)
-            levels.change { $0 = [] }
+            levels.update { $0 = [] }
 
             // A quarter of the budget is for previews.
             let shown = try await shown(by: hungryPipeline(codec, [bytes], byteBudget: 800))

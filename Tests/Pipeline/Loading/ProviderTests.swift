@@ -25,7 +25,7 @@ struct ProviderTests {
         ImagePipeline.Configuration(
             downloader: Downloader(transport: FakeTransport(body: level(3))), codecs: FakeCodec().registry,
             memoryCache: DictionaryMemoryCache(), diskCache: FakeDataCache(), responseCache: NoResponses()))
-    private let running = Guarded(0)
+    private let running = Watched(0)
 
     private func load(_ request: ImageRequest, _ use: Use) async throws {
         switch use {
@@ -40,8 +40,8 @@ struct ProviderTests {
     ) -> ImageRequest {
         ImageRequest(
             source: .provider(identity: identity) { [running] in
-                running.change { $0 += 1 }
-                try await running.wait { $0 >= count }
+                running.update { $0 += 1 }
+                try await running.waitUntil { $0 >= count }
                 try await body()
                 return level(7)
             })
@@ -78,12 +78,12 @@ struct ProviderTests {
 
     @Test(arguments: Use.allCases)
     func `a provider closure that loads its own image receives an error`(use: Use) async throws {
-        let own = Guarded<(any Error)?>(nil)
+        let own = Watched<(any Error)?>(nil)
         let request = provider("own") {
             do {
                 try await load(provider("own") {}, use)
             } catch {
-                own.change { $0 = error }
+                own.update { $0 = error }
             }
         }
 
@@ -107,10 +107,10 @@ struct ProviderTests {
     @Test(arguments: Use.allCases)
     func `a provider closure that loads another source under its own name receives an error`(use: Use) async throws {
         let inner = try web("a")
-        let own = Guarded<PipelineError?>(nil)
+        let own = Watched<PipelineError?>(nil)
         var request = provider("own") {
             let error = await #expect(throws: PipelineError.self) { try await load(inner, use) }
-            own.change { $0 = error }
+            own.update { $0 = error }
         }
         request.resource = inner.originalKey.resource
 
@@ -142,11 +142,11 @@ struct ProviderTests {
     }
 
     @Test func `a provider closure may look for its own image in the caches`() async throws {
-        let found = Guarded<[PipelineError.Code?]>([])
+        let found = Watched<[PipelineError.Code?]>([])
         let request = provider("own") {
             let cached = cacheOnly(provider("own") {})
             let error = await #expect(throws: PipelineError.self) { try await load(cached, .image) }
-            found.change { $0.append(error?.code) }
+            found.update { $0.append(error?.code) }
         }
 
         #expect(try await pipeline.load(request).image.level == 7)
@@ -156,7 +156,7 @@ struct ProviderTests {
 
     @Test func `a task that outlives its provider closure loads the image`() async throws {
         let (gate, opening) = AsyncStream<Void>.makeStream()
-        let later = Guarded<Task<Void, any Error>?>(nil)
+        let later = Watched<Task<Void, any Error>?>(nil)
         let request = provider("own") {
             let task = Task {
                 for await _ in gate {}
@@ -164,7 +164,7 @@ struct ProviderTests {
                 own.cachePolicy = .none
                 try await load(own, .image)
             }
-            later.change { $0 = task }
+            later.update { $0 = task }
         }
         _ = try await pipeline.load(request)
 

@@ -12,14 +12,14 @@ struct RefreshTests {
 
     /// Returns prepared responses and records the policies of its requests.
     private final class Server: Sendable {
-        let level: Guarded<Int?>
-        let policies = Guarded<[HTTPCachePolicy]>([])
+        let level: Watched<Int?>
+        let policies = Watched<[HTTPCachePolicy]>([])
 
-        init(_ level: Int?) { self.level = Guarded(level) }
+        init(_ level: Int?) { self.level = Watched(level) }
 
         var downloader: FakeDownloader {
             FakeDownloader { request, _ in
-                if case .http(let http) = request.source { self.policies.change { $0.append(http.cachePolicy) } }
+                if case .http(let http) = request.source { self.policies.update { $0.append(http.cachePolicy) } }
                 guard let level = self.level.value else { throw Offline() }
                 return Download(data: AlcedoPipelineTests.level(level))
             }
@@ -35,9 +35,9 @@ struct RefreshTests {
 
     /// Returns the images that a task delivers, in order.
     private func shown(_ request: ImageRequest, by stack: Stack) async -> [String] {
-        let shown = Guarded<[String]>([])
+        let shown = Watched<[String]>([])
         let task = stack.pipeline.imageTask(with: request) { event in
-            shown.change { shown in
+            shown.update { shown in
                 switch event {
                 case .cached(let response): shown.append("cached \(response.image.level)")
                 case .finished(.success(let response)): shown.append("\(response.layer) \(response.image.level)")
@@ -55,7 +55,7 @@ struct RefreshTests {
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
-        server.level.change { $0 = 8 }
+        server.level.update { $0 = 8 }
 
         #expect(await shown(try request(), by: stack) == ["cached 7", "network 8"])
 
@@ -81,7 +81,7 @@ struct RefreshTests {
         _ = try await stack.load(try web("a"))
         _ = try await stack.load(bright)
         await stack.pipeline.flush()
-        server.level.change { $0 = 20 }
+        server.level.update { $0 = 20 }
 
         #expect(await shown(try request(), by: stack) == ["cached 7", "network 20"])
         #expect(stack.pipeline.cachedImage(for: bright) == nil)
@@ -94,7 +94,7 @@ struct RefreshTests {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
-        server.level.change { $0 = 20 }
+        server.level.update { $0 = 20 }
         // At that point the disk has the new bytes, and memory the old image.
         _ = try await stack.load(
             try web("a") {
@@ -116,7 +116,7 @@ struct RefreshTests {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
-        server.level.change { $0 = nil }
+        server.level.update { $0 = nil }
         #expect(await shown(try request(), by: stack) == ["cached 7", "memory 7"])
         #expect(stack.log.words.contains { $0.hasPrefix("failed") })
         let empty = Stack(server.downloader)
@@ -133,9 +133,9 @@ struct RefreshTests {
     }
 
     @Test func `a partial newer image does not replace the complete one`() async throws {
-        let answers = Guarded([Data("part:8".utf8), level(7)])
+        let answers = Watched([Data("part:8".utf8), level(7)])
         let stack = Stack(
-            FakeDownloader { _, _ in Download(data: answers.change { $0.removeLast() }) })
+            FakeDownloader { _, _ in Download(data: answers.update { $0.removeLast() }) })
         let wanted = try request { $0.decoding.allowsPartial = true }
         _ = try await stack.load(try web("a") { $0.decoding.allowsPartial = true })
         await stack.pipeline.flush()
@@ -162,11 +162,11 @@ struct RefreshTests {
     }
 
     @Test func `a refresh for several requests decodes and runs common processors once`() async throws {
-        let (clock, executor, count) = (ManualClock(), ManualExecutor(), Guarded(0))
+        let (clock, executor, count) = (ManualClock(), ManualExecutor(), Watched(0))
         let stack = Stack(
             FakeDownloader { _, progress in
                 guard
-                    count.change({
+                    count.update({
                         $0 += 1; return $0 > 1
                     })
                 else { return Download(data: level(7)) }
@@ -178,12 +178,12 @@ struct RefreshTests {
         executor.drain()
         _ = try await first.value
         let common = Brighten(step: 1)
-        let (shown, joined) = (Guarded<Set<UInt8>>([]), Guarded<Set<UInt8>>([]))
+        let (shown, joined) = (Watched<Set<UInt8>>([]), Watched<Set<UInt8>>([]))
         let tasks = try [2, 3].map { (step: UInt8) in
             stack.pipeline.imageTask(with: try request { $0.processors = [common, Brighten(step: step)] }) { event in
                 switch event {
-                case .cached: shown.change { _ = $0.insert(step) }
-                case .progress: joined.change { _ = $0.insert(step) }
+                case .cached: shown.update { _ = $0.insert(step) }
+                case .progress: joined.update { _ = $0.insert(step) }
                 case .preview, .finished: break
                 }
             }

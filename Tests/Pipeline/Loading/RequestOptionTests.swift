@@ -93,12 +93,12 @@ struct RequestOptionTests {
     @Test(arguments: [true, false])
     func `a request decides by the response whether the image is cached`(keeps: Bool) async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
-        let seen = Guarded<[String]>([])
+        let seen = Watched<[String]>([])
         let request = try web("a") {
             $0.processors = [Brighten(step: 1)]
             $0.dataCachePolicy = .both
             $0.shouldCache = { response in
-                seen.change { $0.append("\(response.layer) \(response.image.level)") }
+                seen.update { $0.append("\(response.layer) \(response.image.level)") }
                 return keeps
             }
         }
@@ -132,10 +132,10 @@ struct RequestOptionTests {
 
     @Test func `copies of a request share a load and decide once`() async throws {
         let stack = Stack(waiting)
-        let calls = Guarded(0)
+        let calls = Watched(0)
         let request = try web("a") {
             $0.shouldCache = { _ in
-                calls.change { $0 += 1 }
+                calls.update { $0 += 1 }
                 return false
             }
         }
@@ -185,8 +185,8 @@ struct RequestOptionTests {
         let stack = Stack(FakeDownloader(giving: level(7)))
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
-        let calls = Guarded(0)
-        let modify: @Sendable (inout HTTPRequest) async throws -> Void = { _ in calls.change { $0 += 1 } }
+        let calls = Watched(0)
+        let modify: @Sendable (inout HTTPRequest) async throws -> Void = { _ in calls.update { $0 += 1 } }
         let request = try web("a") { $0.modifyRequest = modify }
 
         #expect(try await stack.load(request).layer == .memory)

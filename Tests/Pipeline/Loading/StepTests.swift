@@ -130,9 +130,9 @@ struct StepTests {
 
     /// Returns level 100 first, then 101, and so on.
     private var changing: FakeDownloader {
-        let last = Guarded(99)
+        let last = Watched(99)
         return FakeDownloader { _, _ in
-            let number = last.change { last -> Int in
+            let number = last.update { last -> Int in
                 last += 1
                 return last
             }

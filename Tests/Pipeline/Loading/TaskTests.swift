@@ -44,8 +44,8 @@ struct TaskTests {
 
     @Test func `a task reports its progress and its one end in order`() async throws {
         let stack = waiting
-        let words = Guarded<[String]>([])
-        let task = stack.pipeline.imageTask(with: try web("a")) { event in words.change { $0.append(word(event)) } }
+        let words = Watched<[String]>([])
+        let task = stack.pipeline.imageTask(with: try web("a")) { event in words.update { $0.append(word(event)) } }
         try await clock.waitForSleepers(count: 1)
         #expect(task.currentProgress == DownloadProgress(received: 1, expected: 7))
         clock.advance(by: .seconds(1))
@@ -59,8 +59,8 @@ struct TaskTests {
 
     @Test func `a cancelled task ends at once and reports it once`() async throws {
         let stack = waiting
-        let words = Guarded<[String]>([])
-        let task = stack.pipeline.imageTask(with: try web("a")) { event in words.change { $0.append(word(event)) } }
+        let words = Watched<[String]>([])
+        let task = stack.pipeline.imageTask(with: try web("a")) { event in words.update { $0.append(word(event)) } }
         let other = stack.pipeline.imageTask(with: try web("a"))
         try await clock.waitForSleepers(count: 1)
 
@@ -125,11 +125,11 @@ struct TaskTests {
     }
 
     @Test func `cancelling the Swift task that awaits the image keeps the load of other image tasks`() async throws {
-        let isFirst = Guarded(true)
+        let isFirst = Watched(true)
         let stack = Stack(
             FakeDownloader { [clock] _, _ in
                 // A second download begins only if the other task has started when the first one is cancelled.
-                let waits = isFirst.change { isFirst in
+                let waits = isFirst.update { isFirst in
                     defer { isFirst = false }
                     return isFirst
                 }
@@ -221,11 +221,11 @@ struct TaskTests {
 
     @Test func `callbacks run on the requested executor, one batch at a time and in order`() async throws {
         let stack = waiting
-        let pending = Guarded<[@Sendable () -> Void]>([])
-        let words = Guarded<[String]>([])
-        let executor = CallbackExecutor.custom { work in pending.change { $0.append(work) } }
+        let pending = Watched<[@Sendable () -> Void]>([])
+        let words = Watched<[String]>([])
+        let executor = CallbackExecutor.custom { work in pending.update { $0.append(work) } }
         let task = stack.pipeline.imageTask(with: try web("a"), on: executor) { event in
-            words.change { $0.append(word(event)) }
+            words.update { $0.append(word(event)) }
         }
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))
@@ -239,13 +239,13 @@ struct TaskTests {
 
     @Test func `callbacks can run on the main actor`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
-        let wasMain = Guarded<Bool?>(nil)
+        let wasMain = Watched<Bool?>(nil)
         stack.pipeline.imageTask(with: try web("a"), on: .mainActor) { event in
             guard case .finished = event else { return }
             MainActor.assertIsolated()
-            wasMain.change { $0 = true }
+            wasMain.update { $0 = true }
         }
-        try await wasMain.wait { $0 == true }
+        try await wasMain.waitUntil { $0 == true }
     }
 
     @Test func `loading many images limits concurrency and delivers each image`() async throws {
@@ -260,16 +260,16 @@ struct TaskTests {
                 return Download(data: level(Int(http.url.lastPathComponent) ?? 0))
             }, executor: executor)
         let requests = try (0..<30).map { try web("\($0)") }
-        let levels = Guarded<[Int: UInt8]>([:])
-        let failed = Guarded<[Int]>([])
-        let told = Guarded(Set<Int>())
+        let levels = Watched<[Int: UInt8]>([:])
+        let failed = Watched<[Int]>([])
+        let told = Watched(Set<Int>())
         let all = Task(executorPreference: executor) {
             try await stack.pipeline.loadAll(requests, maxConcurrentLoads: 4) { index, _ in
-                told.change { _ = $0.insert(index) }
+                told.update { _ = $0.insert(index) }
             } onResult: { index, result in
                 switch result {
-                case .success(let response): levels.change { $0[index] = response.image.level }
-                case .failure: failed.change { $0.append(index) }
+                case .success(let response): levels.update { $0[index] = response.image.level }
+                case .failure: failed.update { $0.append(index) }
                 }
             }
         }
@@ -308,8 +308,8 @@ struct TaskTests {
 
     @Test func `shutdown waits for work without waiters`() async throws {
         let executor = ManualExecutor()
-        let isShutDown = Guarded<Bool?>(nil)
-        let task = Guarded<ImageTask?>(nil)
+        let isShutDown = Watched<Bool?>(nil)
+        let task = Watched<ImageTask?>(nil)
         let stack = Stack(FakeDownloader(giving: level(3)), executor: executor)
         let request = try web("a") {
             $0.processors = [
@@ -317,9 +317,9 @@ struct TaskTests {
                     task.value?.cancel()
                     Task(executorPreference: executor) {
                         await stack.pipeline.shutDown()
-                        isShutDown.change { $0 = true }
+                        isShutDown.update { $0 = true }
                     }
-                    isShutDown.change { $0 = false }
+                    isShutDown.update { $0 = false }
                     // Everything that can happen before the processor returns.
                     executor.drain()
                     #expect(isShutDown.value == false)
@@ -327,7 +327,7 @@ struct TaskTests {
             ]
         }
         let started = stack.pipeline.imageTask(with: request)
-        task.change { $0 = started }
+        task.update { $0 = started }
         executor.drain()
 
         await #expect(throws: CancellationError.self) { try await started.response }

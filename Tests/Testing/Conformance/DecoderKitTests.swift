@@ -57,7 +57,7 @@ struct DecoderKitTests {
     private struct Decoder: ImageDecoding {
         private static let headerLength = 8
         private let fault: Fault?
-        private let calls = Guarded(0)
+        private let calls = Watched(0)
 
         init(_ fault: Fault?) { self.fault = fault }
 
@@ -111,7 +111,7 @@ struct DecoderKitTests {
             }
             // The second time that the whole file is decoded at once.
             if isCounted, fault == .changesItsMind, options.includesAnimation {
-                let call = calls.change {
+                let call = calls.update {
                     $0 += 1
                     return $0
                 }
@@ -150,7 +150,7 @@ struct DecoderKitTests {
         private let decoder: Decoder
         private let options: DecodingOptions
         private let fault: Fault?
-        private let data = Guarded(Data())
+        private let data = Watched(Data())
 
         init(decoder: Decoder, options: DecodingOptions, fault: Fault?) {
             (self.decoder, self.options, self.fault) = (decoder, options, fault)
@@ -160,7 +160,7 @@ struct DecoderKitTests {
 
         func append(_ bytes: Data) throws(ImageDecodingError) {
             let fault = fault
-            data.change { data in
+            data.update { data in
                 // Detected only with small pieces.
                 if fault == .swapsPieces, data.count == 10, bytes.count == 1 { data[9] ^= 1; data[8] ^= 1 }
                 data += bytes

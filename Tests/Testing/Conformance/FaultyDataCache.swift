@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import FoundationEssentials
 import TestSupport
@@ -5,7 +6,7 @@ import TestSupport
 /// A reference implementation of a data cache, and its faults.
 final class FaultyDataCache: MeasurableDataCache {
     typealias Fault = DataCacheKitTests.Fault
-    typealias Storage = Guarded<Entries>
+    typealias Storage = Watched<Entries>
 
     struct Entries: Sendable {
         var list: [(key: ImageKey, entry: CachedData)] = []
@@ -62,7 +63,7 @@ final class FaultyDataCache: MeasurableDataCache {
             throw DataCacheError(fault == .refusesOversizedWrongly ? .failed : .tooLarge, "too large")
         }
         if fault != .storesTheExpired, let expiry = entry.expiry, expiry <= Date() {
-            storage.change { _ = $0.remove(key) }
+            storage.update { _ = $0.remove(key) }
             return
         }
         if fault == .dropsEmptyEntries, size == 0 { return }
@@ -73,7 +74,7 @@ final class FaultyDataCache: MeasurableDataCache {
     /// Returns a mixture with the stored entry if another task stored that one; otherwise the entry itself.
     private func torn(_ entry: CachedData, _ key: ImageKey) -> CachedData {
         let writer = withUnsafeCurrentTask { $0?.hashValue ?? 0 }
-        return storage.change { entries in
+        return storage.update { entries in
             let previous = entries.writers.updateValue(writer, forKey: key)
             guard let previous, previous != writer, let old = entries.list.first(where: { $0.key == key })?.entry
             else { return entry }
@@ -84,7 +85,7 @@ final class FaultyDataCache: MeasurableDataCache {
 
     private func put(_ entry: CachedData, _ key: ImageKey) {
         let (limit, fault) = (sizeLimit, fault)
-        storage.change { entries in
+        storage.update { entries in
             _ = entries.remove(key)
             entries.list.append((key, entry))
             while entries.size > limit, fault != .hasNoLimit, fault != .storesOversized || entries.list.count > 1 {
@@ -96,13 +97,13 @@ final class FaultyDataCache: MeasurableDataCache {
     func remove(_ key: ImageKey) async -> Bool {
         if fault == .heedsCancellation, Task.isCancelled { return false }
         let key = known(key)
-        return storage.change { $0.remove(key) != nil } || fault == .removesAlways
+        return storage.update { $0.remove(key) != nil } || fault == .removesAlways
     }
 
     func removeAll() async {
         if fault == .heedsCancellation, Task.isCancelled { return }
         let fault = fault
-        storage.change { entries in
+        storage.update { entries in
             if fault == .keepsTheSizeOfAll { entries.extraSize += entries.size }
             entries.list = []
         }
@@ -115,7 +116,7 @@ final class FaultyDataCache: MeasurableDataCache {
 
     func removeAll(of resource: ResourceKey) async -> Int {
         let isLax = fault == .removesLikeResources
-        return storage.change { entries in
+        return storage.update { entries in
             let before = entries.list.count
             entries.list.removeAll {
                 isLax
@@ -126,7 +127,7 @@ final class FaultyDataCache: MeasurableDataCache {
     }
 
     func flush() async {
-        if fault == .forgetsWhenFlushed { storage.change { $0.list = [] } }
+        if fault == .forgetsWhenFlushed { storage.update { $0.list = [] } }
     }
 
     var count: Int { fault == .countsNothing ? 0 : storage.value.list.count }

@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCURL
 import AlcedoCore
 import AlcedoHTTP
@@ -8,12 +9,12 @@ import TestSupport
 struct FaultyTransport: HTTPTransport {
     private let fault: TransportKitTests.Fault
     private let transport = CURLTransport()
-    private let sent = Guarded(0)
+    private let sent = Watched(0)
 
     init(_ fault: TransportKitTests.Fault) { self.fault = fault }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let number = sent.change { count -> Int in
+        let number = sent.update { count -> Int in
             count += 1
             return count
         }

@@ -83,7 +83,7 @@ struct MemoryCacheKitTests {
             }
         }
 
-        private let state = Guarded(State())
+        private let state = Watched(State())
         private let costLimit: Int
         private let fault: Fault?
 
@@ -115,7 +115,7 @@ struct MemoryCacheKitTests {
         func store(_ image: DecodedImage, for key: ImageKey) {
             let key = known(key)
             let (limit, fault) = (costLimit, fault)
-            state.change { state in
+            state.update { state in
                 let isThere = state.images.contains { $0.key == key }
                 if fault == .keepsWhatItShouldReplace, isThere, image.cost <= limit { return }
                 let isOversized = image.cost > limit || limit <= 0
@@ -136,7 +136,7 @@ struct MemoryCacheKitTests {
         func remove(_ key: ImageKey) -> Bool {
             let key = known(key)
             let fault = fault
-            return state.change { state in
+            return state.update { state in
                 let removed = state.remove(key)
                 if fault == .removesTooMuch, removed, state.images.count == 1 { state.images = [] }
                 return removed || fault == .removesAlways
@@ -146,7 +146,7 @@ struct MemoryCacheKitTests {
         func removeAll(of resource: ResourceKey) -> Int {
             let fault = fault
             let name = resource.description
-            return state.change { state in
+            return state.update { state in
                 let before = state.images.count
                 state.images.removeAll { entry in
                     switch fault {
@@ -161,7 +161,7 @@ struct MemoryCacheKitTests {
 
         func removeAll() {
             let fault = fault
-            state.change { state in
+            state.update { state in
                 if fault == .keepsTheCostOfAll { state.extraCost += state.cost }
                 state.images = []
             }
@@ -169,7 +169,7 @@ struct MemoryCacheKitTests {
 
         func trim(toCost cost: Int) {
             guard fault != .ignoresTrims else { return }
-            state.change { state in while state.cost > cost, !state.images.isEmpty { state.images.removeFirst() } }
+            state.update { state in while state.cost > cost, !state.images.isEmpty { state.images.removeFirst() } }
         }
 
         var totalCost: Int {

@@ -39,8 +39,8 @@ struct ProcessorKitTests {
     /// Changes nothing except by its fault.
     private struct Processor: ImageProcessing {
         private let fault: Fault?
-        private let calls = Guarded(0)
-        private let last = Guarded<PixelBuffer?>(nil)
+        private let calls = Watched(0)
+        private let last = Watched<PixelBuffer?>(nil)
 
         init(_ fault: Fault?) { self.fault = fault }
 
@@ -49,8 +49,8 @@ struct ProcessorKitTests {
         }
 
         func process(_ image: DecodedImage) -> DecodedImage {
-            calls.change { $0 += 1 }
-            let isRepeated = last.change { last in
+            calls.update { $0 += 1 }
+            let isRepeated = last.update { last in
                 defer { last = image.pixels }
                 return last == image.pixels
             }

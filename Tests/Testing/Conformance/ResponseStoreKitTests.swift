@@ -45,7 +45,7 @@ struct ResponseStoreKitTests {
 
     /// A reference implementation of the contract, and its faults.
     private final class Store: ResponseStoring {
-        private let entries = Guarded<[ImageKey: ResponseEntry]>([:])
+        private let entries = Watched<[ImageKey: ResponseEntry]>([:])
         private let byteLimit: Int
         private let fault: Fault?
 
@@ -62,7 +62,7 @@ struct ResponseStoreKitTests {
 
         func store(_ entry: ResponseEntry, for key: ImageKey) {
             let (byteLimit, fault) = (byteLimit, fault)
-            entries.change { entries in
+            entries.update { entries in
                 guard case .response(var response) = entry else {
                     entries[key] = entry
                     return
@@ -91,13 +91,13 @@ struct ResponseStoreKitTests {
         }
 
         func remove(_ key: ImageKey) {
-            entries.change { $0[key] = nil }
-            if fault == .removesTheResource { entries.change { $0 = [:] } }
+            entries.update { $0[key] = nil }
+            if fault == .removesTheResource { entries.update { $0 = [:] } }
         }
 
         func removeAll(of resource: ResourceKey) {
             let fault = fault
-            entries.change { entries in
+            entries.update { entries in
                 entries = entries.filter { entry in
                     if entry.key.resource != resource { return true }
                     return fault == .forgetsVariants && !entry.key.variant.isEmpty
@@ -107,7 +107,7 @@ struct ResponseStoreKitTests {
 
         func removeAll(storedSince date: Date) {
             let fault = fault
-            entries.change { entries in
+            entries.update { entries in
                 entries = entries.filter { entry in
                     guard case .response(let response) = entry.value else { return true }
                     return fault == .keepsTheDateItself ? response.responseTime <= date : response.responseTime < date
@@ -117,7 +117,7 @@ struct ResponseStoreKitTests {
 
         func removeAll() {
             let fault = fault
-            entries.change { entries in
+            entries.update { entries in
                 entries = fault == .keepsVariants ? entries.filter { !$0.key.variant.isEmpty } : [:]
             }
         }

@@ -133,7 +133,7 @@ struct DataResponseStoreTests {
         let store = DataResponseStore(files as any MeasurableDataCache)
         let keys = [key("a"), key("a", "v"), key("b"), key("c")]
         for key in keys { await store.store(.response(response()), for: key) }
-        files.isReadOnly.change { $0 = true }
+        files.isReadOnly.update { $0 = true }
         #expect(await store.entry(for: key("a")) != nil)
 
         await store.removeAll(of: ResourceKey("a"))
@@ -144,7 +144,7 @@ struct DataResponseStoreTests {
         await store.store(.response(response(at: 1)), for: key("c"))
         #expect(await store.entry(for: key("c")) == nil)
 
-        files.isReadOnly.change { $0 = false }
+        files.isReadOnly.update { $0 = false }
         await store.store(.response(response(at: 2)), for: key("a", "v"))
         #expect(await store.entry(for: key("a", "v")) == .response(response(at: 2)))
         #expect(await store.entry(for: key("a")) == nil)
@@ -158,13 +158,13 @@ struct DataResponseStoreTests {
             let files = ReadOnlyCache(DataMemoryCache(sizeLimit: 16 << 20))
             let store = DataResponseStore(files as any MeasurableDataCache)
             for number in 0...1_001 { await store.store(.response(response()), for: key("\(number)")) }
-            files.isReadOnly.change { $0 = true }
+            files.isReadOnly.update { $0 = true }
             if removesAll { await store.removeAll() }
             for number in 0...1_000 where !removesAll { await store.remove(key("\(number)")) }
 
             for number in [0, 1_000, 1_001] { #expect(await store.entry(for: key("\(number)")) == nil) }
 
-            files.isReadOnly.change { $0 = false }
+            files.isReadOnly.update { $0 = false }
             await store.removeAll()
             await store.store(.response(response()), for: key("0"))
             #expect(await store.entry(for: key("0")) != nil)

@@ -11,12 +11,12 @@ struct ResourceLockTests {
 
     @Test func `one task at a time holds the lock of a resource, in order of arrival`() {
         let (clock, executor) = (ManualClock(), ManualExecutor())
-        let through = Guarded<[Int]>([])
+        let through = Watched<[Int]>([])
         for number in 0..<50 {
             Task(executorPreference: executor) {
                 await lock.withLock(on: ResourceKey("a")) {
                     try? await clock.sleep(for: .seconds(1))
-                    through.change { $0.append(number) }
+                    through.update { $0.append(number) }
                 }
             }
         }

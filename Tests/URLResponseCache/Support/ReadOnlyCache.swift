@@ -1,10 +1,11 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoMemoryCache
 import TestSupport
 
 /// A cache that can be made read-only, like one in a read-only directory.
 final class ReadOnlyCache: MeasurableDataCache {
-    let isReadOnly = Guarded(false)
+    let isReadOnly = Watched(false)
     private let cache: DataMemoryCache
 
     init(_ cache: DataMemoryCache) { self.cache = cache }

@@ -20,9 +20,9 @@ struct BackgroundLimitTests {
     private func cache(
         byteLimit: Int? = nil, later: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) -> (CachingTransport, FakeTransport) {
-        let known = Guarded<Set<URL>>([])
+        let known = Watched<Set<URL>>([])
         let server = FakeTransport { request in
-            let isFirst = known.change { $0.insert(request.url).inserted }
+            let isFirst = known.update { $0.insert(request.url).inserted }
             return isFirst ? HTTPResponse(request, Self.terms, "old") : later(request)
         }
         let cache = CachingTransport(
@@ -58,9 +58,9 @@ struct BackgroundLimitTests {
     }
 
     @Test func `a server that does not respond is abandoned at the time limit`() async throws {
-        let known = Guarded(false)
+        let known = Watched(false)
         let server = FakeTransport { [clock] request in
-            let isKnown = known.change { known in
+            let isKnown = known.update { known in
                 defer { known = true }
                 return known
             }
@@ -108,9 +108,9 @@ struct BackgroundLimitTests {
 
     @Test func `the default byte limit is that of stored bodies`() async throws {
         let body = EndlessBody()
-        let bodies = Guarded([HTTPBody(Data("old".utf8)), HTTPBody(body)])
+        let bodies = Watched([HTTPBody(Data("old".utf8)), HTTPBody(body)])
         let server = FakeTransport { request in
-            HTTPResponse(request, Self.terms, bodies.change { $0.removeFirst() })
+            HTTPResponse(request, Self.terms, bodies.update { $0.removeFirst() })
         }
         let cache = CachingTransport(
             wrapping: server, store: MemoryResponseStore(), clock: clock, maximumBodyByteCount: 4_000)
@@ -139,14 +139,14 @@ private final class DrippingBody: HTTPBodySource {
 
 /// An endless body of pieces of 1,000 bytes.
 private final class EndlessBody: HTTPBodySource {
-    private let state = Guarded((pieces: 0, isCancelled: false))
+    private let state = Watched((pieces: 0, isCancelled: false))
 
     var pieceCount: Int { state.value.pieces }
     var isCancelled: Bool { state.value.isCancelled }
 
     func next() async throws -> Data? {
         guard
-            state.change({ state in
+            state.update({ state in
                 if !state.isCancelled { state.pieces += 1 }
                 return !state.isCancelled
             })
@@ -154,5 +154,5 @@ private final class EndlessBody: HTTPBodySource {
         return Data(count: 1_000)
     }
 
-    func cancel() { state.change { $0.isCancelled = true } }
+    func cancel() { state.update { $0.isCancelled = true } }
 }

@@ -20,10 +20,10 @@ struct BackgroundTests {
     private func cache(
         _ second: Second = .answers, limit: Int = 8, on executor: ManualExecutor? = nil
     ) -> (CachingTransport, FakeTransport) {
-        let known = Guarded<Set<URL>>([])
+        let known = Watched<Set<URL>>([])
         let server = FakeTransport { [gate] request in
             let fields = ["Cache-Control": "max-age=10, stale-while-revalidate=100", "ETag": "\"a\""] as HTTPFields
-            if known.change({ $0.insert(request.url).inserted }) { return HTTPResponse(request, fields, "old") }
+            if known.update({ $0.insert(request.url).inserted }) { return HTTPResponse(request, fields, "old") }
             await gate.pass()
             switch second {
             case .answers: return HTTPResponse(request, fields, "new")
@@ -74,10 +74,10 @@ struct BackgroundTests {
         _ = try await text(cache)
         clock.advance(by: .seconds(20))
         _ = try await text(cache)
-        let isFinished = Guarded(false)
+        let isFinished = Watched(false)
         Task(executorPreference: executor) {
             await cache.finish()
-            isFinished.change { $0 = true }
+            isFinished.update { $0 = true }
         }
         executor.drain()
         #expect(server.requests.count == 2 && !isFinished.value)
@@ -104,16 +104,16 @@ struct BackgroundTests {
     }
 
     @Test func `revalidations over the queue limit are dropped, and all with a limit of 0`() async {
-        let done = Guarded<[String]>([])
+        let done = Watched<[String]>([])
         for (limit, maximumQueueCount, expected) in [(1, 2, ["0", "1", "2"]), (0, 2, [])] {
             let work = BackgroundRevalidations(
                 limit: limit, maximumQueueCount: maximumQueueCount, timeLimit: .seconds(60), clock: clock)
             let gate = Gate()
-            done.change { $0 = [] }
+            done.update { $0 = [] }
             for name in ["0", "1", "1", "2", "3"] {
                 work.start(ImageKey(ResourceKey(name))) {
                     await gate.pass()
-                    done.change { $0.append(name) }
+                    done.update { $0.append(name) }
                 }
             }
             gate.open()
@@ -139,12 +139,12 @@ struct BackgroundTests {
     @Test func `finish without work returns at once to any number of callers`() async throws {
         let (cache, server) = cache()
         _ = try await text(cache)
-        let returned = Guarded(0)
+        let returned = Watched(0)
         await withTaskGroup { group in
             for _ in 0..<20 {
                 group.addTask {
                     await cache.finish()
-                    returned.change { $0 += 1 }
+                    returned.update { $0 += 1 }
                 }
             }
         }

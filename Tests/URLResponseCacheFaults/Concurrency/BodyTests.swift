@@ -10,7 +10,7 @@ import Testing
 /// Bodies while they are being stored.
 @Suite(.timeLimit(.minutes(10)))
 struct BodyTests {
-    private let bodies = Guarded<[BrokenBody]>([])
+    private let bodies = Watched<[BrokenBody]>([])
 
     /// Returns a cache before a server: pages named by numbers have bodies of this many bytes, and others have two
     /// pieces and then an error.
@@ -21,7 +21,7 @@ struct BodyTests {
                 return HTTPResponse(request, fields, String(repeating: "x", count: count))
             }
             let body = BrokenBody("first", "second")
-            bodies.change { $0.append(body) }
+            bodies.update { $0.append(body) }
             return HTTPResponse(request, fields, HTTPBody(body))
         }
         return (

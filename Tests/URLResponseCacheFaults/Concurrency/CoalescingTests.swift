@@ -12,7 +12,7 @@ import Testing
 struct CoalescingTests {
     private let gate = Gate()
     private let executor = ManualExecutor()
-    private let cancellations = Guarded(0)
+    private let cancellations = Watched(0)
     private let store = FailingStore()
 
     /// Returns a cache with a stale response, and a server that confirms it after the gate opens.
@@ -26,7 +26,7 @@ struct CoalescingTests {
             await withTaskCancellationHandler {
                 await gate.pass()
             } onCancel: {
-                cancellations.change { $0 += 1 }
+                cancellations.update { $0 += 1 }
                 gate.open()
             }
             try Task.checkCancellation()

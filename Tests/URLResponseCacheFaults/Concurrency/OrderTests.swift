@@ -38,14 +38,14 @@ struct OrderTests {
     /// A body that waits at a gate before its end.
     private final class GatedBody: HTTPBodySource {
         private let gate: Gate
-        private let text: Guarded<String?>
+        private let text: Watched<String?>
 
         init(_ text: String, _ gate: Gate) {
-            (self.text, self.gate) = (Guarded(text), gate)
+            (self.text, self.gate) = (Watched(text), gate)
         }
 
         func next() async throws -> Data? {
-            let text = text.change { text in
+            let text = text.update { text in
                 defer { text = nil }
                 return text
             }

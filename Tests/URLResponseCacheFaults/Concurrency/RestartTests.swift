@@ -47,9 +47,9 @@ struct RestartTests {
 
     /// Returns a server whose responses identify themselves. Each request makes a new version.
     private static func server(firstVersion: Int) -> FakeTransport {
-        let version = Guarded(firstVersion)
+        let version = Watched(firstVersion)
         return FakeTransport { request in
-            let version = version.change { version in
+            let version = version.update { version in
                 version += 1
                 return version
             }
@@ -186,14 +186,14 @@ struct RestartTests {
                 await #expect(processExitsWith: .failure) {
                     [path = path as String, name = name as String, round = round as Int] in
                     let disk = try #require(Disk(rawValue: name))
-                    let stepCount = Guarded(0)
+                    let stepCount = Watched(0)
                     Task.detached {
                         // In the middle of a step, because the work continues meanwhile.
-                        try? await stepCount.wait { $0 >= 50 * (round + 1) }
+                        try? await stepCount.waitUntil { $0 >= 50 * (round + 1) }
                         abort()
                     }
                     try await Self.work(disk, in: path, seed: UInt64(round + 4), steps: .max) { step in
-                        stepCount.change { $0 = step }
+                        stepCount.update { $0 = step }
                     }
                 }
             }

@@ -19,9 +19,9 @@ struct BadResponseTests {
     private func cache(
         _ responders: Responder..., on executor: ManualExecutor? = nil
     ) -> (CachingTransport, FakeTransport) {
-        let count = Guarded(0)
+        let count = Watched(0)
         let server = FakeTransport { request in
-            let index = count.change { count in
+            let index = count.update { count in
                 defer { count += 1 }
                 return min(count, responders.count - 1)
             }

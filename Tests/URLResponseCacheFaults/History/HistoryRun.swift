@@ -79,18 +79,18 @@ struct HistoryRun {
     private mutating func change() async throws {
         let plan = RequestPlan(pageCount: Self.pageCount, using: &random)
         let mood = mood()
-        server.state.change { ($0.request, $0.mood) = (plan, mood) }
+        server.state.update { ($0.request, $0.mood) = (plan, mood) }
         let request = HTTPRequest(method: .post, url: plan.url, body: Data("change".utf8))
         if let response = try? await cache.send(request) { _ = try await response.text() }
         // It is unknown how far a request without a response has come.
-        if mood == .unreachable { server.state.change { $0.oracle.doubt(page: plan.page) } }
-        server.state.change { $0.given = [] }
+        if mood == .unreachable { server.state.update { $0.oracle.doubt(page: plan.page) } }
+        server.state.update { $0.given = [] }
     }
 
     private mutating func get(_ name: String) async throws {
         let plan = RequestPlan(pageCount: Self.pageCount, using: &random)
         let (request, mood, now) = (plan.request(using: &random), mood(), server.clock.now)
-        let before = server.state.change { state in
+        let before = server.state.update { state in
             (state.request, state.mood, state.given) = (plan, mood, [])
             return state
         }

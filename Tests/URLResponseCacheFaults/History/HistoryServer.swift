@@ -30,23 +30,23 @@ final class HistoryServer: HTTPTransport {
     }
 
     let clock = ManualClock()
-    let state: Guarded<State>
+    let state: Watched<State>
 
     init(seed: UInt64, role: CacheRole) {
         var random = SeededGenerator(seed: seed)
         let request = RequestPlan(pageCount: 1, using: &random)
-        state = Guarded(State(random: random, oracle: HistoryOracle(role: role), request: request))
+        state = Watched(State(random: random, oracle: HistoryOracle(role: role), request: request))
     }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let requestTime = clock.now
-        let delay = state.change { state in
+        let delay = state.update { state in
             state.questionCount += 1
             return Int.random(in: 0..<6, using: &state.random) == 0 ? Int.random(in: 1...5, using: &state.random) : 0
         }
         clock.advance(by: .seconds(delay))
         let now = clock.now
-        return try state.change { state -> Result<HTTPResponse, HTTPTransportError> in
+        return try state.update { state -> Result<HTTPResponse, HTTPTransportError> in
             switch state.mood {
             case .unreachable: return .failure(HTTPTransportError(.cannotConnect, "there is no server"))
             case .troubled: return .success(HTTPResponse(request, status: 503, [:], "trouble"))

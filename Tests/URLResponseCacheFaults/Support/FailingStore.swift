@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
@@ -10,10 +11,10 @@ final class FailingStore: ResponseStoring {
     enum Call: Hashable, Sendable { case entry, store, remove, removeAll }
 
     let inner: any ResponseStoring
-    private let gates = Guarded<[Call: Gate]>([:])
-    private let late = Guarded<[Call: Gate]>([:])
-    private let losesAll = Guarded(false)
-    private let stored = Guarded<[ImageKey]>([])
+    private let gates = Watched<[Call: Gate]>([:])
+    private let late = Watched<[Call: Gate]>([:])
+    private let losesAll = Watched(false)
+    private let stored = Watched<[ImageKey]>([])
 
     init(_ inner: any ResponseStoring = MemoryResponseStore()) { self.inner = inner }
 
@@ -23,23 +24,23 @@ final class FailingStore: ResponseStoring {
     /// Blocks the next call of a kind before its work.
     func stop(_ call: Call) -> Gate {
         let gate = Gate()
-        gates.change { $0[call] = gate }
+        gates.update { $0[call] = gate }
         return gate
     }
 
     /// Blocks the next call of a kind after its work, before it returns.
     func stopAfter(_ call: Call) -> Gate {
         let gate = Gate()
-        late.change { $0[call] = gate }
+        late.update { $0[call] = gate }
         return gate
     }
 
     /// Finds and stores nothing from now on, like a failed disk.
-    func lose() { losesAll.change { $0 = true } }
+    func lose() { losesAll.update { $0 = true } }
 
     private func around<Result: Sendable>(_ call: Call, _ work: () async -> Result) async -> Result {
-        if let gate = gates.change({ $0.removeValue(forKey: call) }) { await gate.pass() }
-        let gate = late.change { $0.removeValue(forKey: call) }
+        if let gate = gates.update({ $0.removeValue(forKey: call) }) { await gate.pass() }
+        let gate = late.update { $0.removeValue(forKey: call) }
         let result = await work()
         if let gate { await gate.pass() }
         return result
@@ -50,7 +51,7 @@ final class FailingStore: ResponseStoring {
     }
 
     func store(_ entry: ResponseEntry, for key: ImageKey) async {
-        stored.change { $0.append(key) }
+        stored.update { $0.append(key) }
         await around(.store) { if !losesAll.value { await inner.store(entry, for: key) } }
     }
 

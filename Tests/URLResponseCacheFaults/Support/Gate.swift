@@ -1,3 +1,4 @@
+import AlcedoTesting
 import AlcedoCore
 import TestSupport
 
@@ -10,12 +11,12 @@ final class Gate: Sendable {
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Guarded(State())
+    private let state = Watched(State())
 
     /// Returns once the gate is open.
     func pass() async {
         await withCheckedContinuation { continuation in
-            let ready = state.change { state -> [CheckedContinuation<Void, Never>] in
+            let ready = state.update { state -> [CheckedContinuation<Void, Never>] in
                 state.arrivals += 1
                 let arrivals = state.arrivals
                 var ready = state.watchers.filter { $0.count <= arrivals }.map(\.continuation)
@@ -30,7 +31,7 @@ final class Gate: Sendable {
     /// Returns once this many tasks have arrived at the gate.
     func arrivals(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
-            let isThere = state.change { state in
+            let isThere = state.update { state in
                 if state.arrivals < count { state.watchers.append((count, continuation)) }
                 return state.arrivals >= count
             }
@@ -40,7 +41,7 @@ final class Gate: Sendable {
 
     /// Opens the gate permanently.
     func open() {
-        let stopped = state.change { state in
+        let stopped = state.update { state in
             defer { state.stopped = [] }
             state.isOpen = true
             return state.stopped
