@@ -8,26 +8,15 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct FullDiskTests {
-    /// A file system of 8 MiB in memory.
-    private final class SmallDisk {
-        let directory: TemporaryDirectory
+    private static func disk() throws -> SmallDisk? { try SmallDisk(kibibytes: 8 << 10, detaches: false) }
 
-        init?() throws {
-            directory = try TemporaryDirectory()
-            guard mount("none", directory.path, "tmpfs", 0, "size=8m") == 0 else { return nil }
-        }
-
-        // SQLite needs a path that exists, so the file system stays mounted until this object is released.
-        deinit { umount2(directory.path, Int32(MNT_DETACH)) }
-    }
-
-    private static let canMount: Bool = (try? SmallDisk()) != nil
-
-    @Test(.enabled(if: canMount, "only the superuser may make a small file system"), arguments: [4_000, 100_000])
+    @Test(
+        .enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"),
+        arguments: [4_000, 100_000])
     func `a full disk evicts old entries and keeps the new one`(count: Int) async throws {
-        let disk = try #require(try SmallDisk())
+        let disk = try #require(try Self.disk())
         let reports = Watched<[DataCacheTrimReport]>([])
-        let cache = SQLiteDiskCache(directory: disk.directory.url) { report in reports.update { $0.append(report) } }
+        let cache = SQLiteDiskCache(directory: disk.url) { report in reports.update { $0.append(report) } }
 
         for number in 0..<(12_000_000 / count) {
             let content = Data(repeating: UInt8(truncatingIfNeeded: number), count: count)
@@ -43,10 +32,10 @@ struct FullDiskTests {
         withExtendedLifetime(disk) {}
     }
 
-    @Test(.enabled(if: canMount, "only the superuser may make a small file system"))
+    @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
     func `an entry that does not fit on the disk throws an error and leaves nothing behind`() async throws {
-        let disk = try #require(try SmallDisk())
-        let cache = SQLiteDiskCache(directory: disk.directory.url)
+        let disk = try #require(try Self.disk())
+        let cache = SQLiteDiskCache(directory: disk.url)
         try await cache.store(bytes(1_000), for: key("a"))
 
         let error = await #expect(throws: DataCacheError.self) {
@@ -55,7 +44,7 @@ struct FullDiskTests {
 
         #expect(error?.code == .noSpace)
         #expect(await cache.data(for: key("large")) == nil)
-        #expect(disk.directory.valueFiles.isEmpty)
+        #expect(TemporaryDirectory.valueFiles(in: disk.path).isEmpty)
         try await cache.store(bytes(1_000), for: key("b"))
         #expect(await cache.data(for: key("b")) == bytes(1_000))
         withExtendedLifetime(disk) {}
