@@ -1,7 +1,7 @@
-import AlcedoTesting
 import AlcedoCore
-import AlcedoLibc
 import AlcedoRuntime
+import AlcedoTesting
+import Dispatch
 import TestSupport
 import Testing
 
@@ -85,18 +85,16 @@ struct PriorityHandleTests {
 
     @Test func `waiting work is moved when its priority changes`() async throws {
         let executor = BlockingExecutor(name: "alcedo.test", width: 1)
-        let isOpen = Watched(false)
+        let gate = DispatchSemaphore(value: 0)
         let order = Watched<[Int]>([])
-        let blocking = Task.immediate {
-            try await executor.run { while !isOpen.value { sched_yield() } }
-        }
+        let blocking = Task.immediate { try await executor.run { gate.wait() } }
         let priorities = (0..<3).map { _ in PriorityHandle(.normal) }
         let tasks = priorities.enumerated().map { number, priority in
             Task.immediate { try await executor.run(priority: priority) { order.update { $0.append(number) } } }
         }
         priorities[2].value = .high
         priorities[0].value = .low
-        isOpen.update { $0 = true }
+        gate.signal()
         try await blocking.value
         for task in tasks { try await task.value }
         #expect(order.value == [2, 1, 0])

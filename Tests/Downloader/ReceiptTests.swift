@@ -1,9 +1,9 @@
 import AlcedoCore
 import AlcedoDownloader
 import AlcedoHTTP
-import AlcedoLibc
 import AlcedoRuntime
 import AlcedoTesting
+import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -256,22 +256,24 @@ struct ReceiptTests {
     }
 
     @Test func `a waiter cancelled while its modified request joins others has its outcome at once`() async throws {
-        let modified = Watched(-1)
+        let hasBegun = DispatchSemaphore(value: 0)
+        let steps = Watched(0)
         var configuration = Downloader.Configuration(maxConcurrentDownloads: 10_000)
         configuration.modifyRequest = { request in
-            let number = Int(request.url.lastPathComponent) ?? -1
-            modified.update { $0 = number }
+            hasBegun.signal()
+            // Up to as long as the other thread may need to wake up.
+            let number = Int(request.url.lastPathComponent) ?? 0
+            for _ in 0..<number % 100 * 20 { steps.update { $0 += 1 } }
             return request
         }
         let downloader = downloader(.waiting(on: clock), configuration)
-        // The instant of the cancellation is random, so there are many. A separate thread detects the modification
-        // sooner than a resumed task.
+        // The instant of the cancellation is random, so there are many. Any order must pass. A separate thread wakes up
+        // sooner than a task.
         let thread = BlockingExecutor(name: "canceller", width: 1)
         for number in 0..<2_000 {
             let receipt = try start("\(number)", on: downloader)
             try await thread.run {
-                while modified.value != number { sched_yield() }
-                for _ in 0..<number % 100 { _ = modified.value }
+                hasBegun.wait()
                 downloader.cancel(receipt)
             }
             #expect(outcomes.texts["\(number)"] == ["cancelled"])

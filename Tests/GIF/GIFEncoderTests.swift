@@ -1,6 +1,6 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoGIF
+import AlcedoTesting
 import Foundation
 import TestSupport
 import Testing

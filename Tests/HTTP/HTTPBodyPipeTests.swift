@@ -1,7 +1,7 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
+import AlcedoTesting
 import Dispatch
 import FoundationEssentials
 import TestSupport

@@ -1,7 +1,7 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
+import AlcedoTesting
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoLibc
 import AlcedoSQLiteCache
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing

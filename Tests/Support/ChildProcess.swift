@@ -1,7 +1,7 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
+import AlcedoTesting
 import FoundationEssentials
 
 /// A process that runs an executable of the package or of the system. Killed when it is released before its end.

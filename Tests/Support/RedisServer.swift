@@ -1,5 +1,5 @@
-import AlcedoTesting
 import AlcedoLibc
+import AlcedoTesting
 import FoundationEssentials
 
 /// A Redis server for one test, on a socket in its own directory. Ends with this object.

@@ -1,5 +1,5 @@
-import AlcedoTesting
 import Alcedo
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
+import AlcedoTesting
 import TestSupport
 
 /// Forwards bytes between clients and a server on the loopback until it falls silent. Existing connections then stay

@@ -1,5 +1,5 @@
-import AlcedoTesting
 import AlcedoCore
+import AlcedoTesting
 import TestSupport
 
 /// Frames of random pixels, and the expected canvas, calculated per pixel in floating point.

@@ -1,7 +1,7 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoDiskCache
 import AlcedoLibc
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing

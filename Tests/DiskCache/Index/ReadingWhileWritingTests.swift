@@ -1,6 +1,6 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoRuntime
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing

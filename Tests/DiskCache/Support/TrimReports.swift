@@ -1,5 +1,5 @@
-import AlcedoTesting
 import AlcedoCore
+import AlcedoTesting
 import TestSupport
 
 /// Receives the trim reports of a cache and waits for them.

@@ -1,6 +1,6 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 

@@ -1,7 +1,7 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoDownloader
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing

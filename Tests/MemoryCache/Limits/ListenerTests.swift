@@ -1,6 +1,6 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoMemoryCache
+import AlcedoTesting
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoLibc
+import AlcedoTesting
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoHTTP
 import AlcedoPipeline
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
-import AlcedoTesting
 import AlcedoCore
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 

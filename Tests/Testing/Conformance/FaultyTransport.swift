@@ -1,7 +1,7 @@
-import AlcedoTesting
 import AlcedoCURL
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 

@@ -1,6 +1,6 @@
-import AlcedoTesting
 import AlcedoCore
 import AlcedoMemoryCache
+import AlcedoTesting
 import TestSupport
 
 /// A cache that can be made read-only, like one in a read-only directory.

@@ -1,5 +1,5 @@
-import AlcedoTesting
 import AlcedoCore
+import AlcedoTesting
 import TestSupport
 
 /// A gate that blocks tasks until a test opens it.
