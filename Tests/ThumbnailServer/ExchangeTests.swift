@@ -48,7 +48,7 @@ struct ExchangeTests {
     }
 
     /// A request that is answered at once may have ended, and its memory may be freed, at any time.
-    @Test func `an exchange that does not wait is not continued`() {
+    @Test func `settling an exchange that does not wait resumes nothing`() {
         let exchange = exchange()
         exchange.settle(.response(ServerResponse(status: 503)))
         #expect(resumed.value == 0)

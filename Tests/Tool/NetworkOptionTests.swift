@@ -168,7 +168,7 @@ struct NetworkOptionTests {
         #expect(outcome.problems.contains("0.3 seconds"), "\(outcome.problems)")
     }
 
-    @Test func `fields are sent with every request, and the cache keeps images per fields`()
+    @Test func `fields are sent with every request, and images loaded with them are cached separately`()
         async throws
     {
         let origin = try SampleImages.faultyOrigin()

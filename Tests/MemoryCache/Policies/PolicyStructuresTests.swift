@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `counters do not overflow`() {
+    @Test func `a monotone queue's numbers do not overflow`() {
         var queue = MonotoneQueue()
         for round in 0..<40 {
             queue.insert(0, aboveFloor: 1 << 62)

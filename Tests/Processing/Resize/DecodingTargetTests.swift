@@ -36,7 +36,7 @@ import Testing
         #expect(resize.decodingTarget == nil)
     }
 
-    @Test func `a group of processors requests what its first resampling processor requests`() {
+    @Test func `a composition requests the decoding target of its first processor`() {
         let target = TargetSize(PixelSize(width: 60, height: 40))
         let resize: any ImageProcessing = .resize(fitting: Self.size)
         let table: [(any ImageProcessing, TargetSize?)] = [

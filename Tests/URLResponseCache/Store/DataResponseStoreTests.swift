@@ -153,7 +153,7 @@ struct DataResponseStoreTests {
         #expect(await store.entry(for: key("b")) != nil)
     }
 
-    @Test func `records in excess of the limit remove everything`() async {
+    @Test func `after more failed removals than the limit no stored entry is found`() async {
         for removesAll in [true, false] {
             let files = ReadOnlyCache(DataMemoryCache(sizeLimit: 16 << 20))
             let store = DataResponseStore(files as any MeasurableDataCache)
