@@ -68,7 +68,7 @@ import Testing
         return (Double(differences.reduce(0, +)) / Double(differences.count), differences.max() ?? 0)
     }
 
-    @Test func `YCbCr and YCCK become RGB`() throws {
+    @Test func `YCCK becomes RGB`() throws {
         let pixels = try decode(fixture("ycck.jpg")).pixels
 
         // Two conversions between CMYK and RGB in eight bits, and the loss of quality 98.

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `row operations equal the scalar ones exactly`() {
+    @Test func `convolution along a row equals the scalar one exactly`() {
         for (cells, length) in [(1, 1), (40, 7), (41, 13), (9, 30), (200, 3)] {
             let table = WeightTable(cells: cells, extent: Double(cells), length: length, filter: .lanczos3)
             let row = Self.floats(cells * 4 + Convolution.slack, seed: 7)
