@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoNSCache
+import AlcedoTesting
 import Synchronization
 import Testing
 

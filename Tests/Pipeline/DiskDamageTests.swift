@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoPipeline
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoTesting
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoHTTP
 import AlcedoPipeline
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
