@@ -4,10 +4,8 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Foundation
 
-/// Sends requests, which it reads as JSON lines, through the HTTP cache over real sockets. Made for test suites of the
-/// protocol.
-@main
-enum HTTPCacheClient {
+/// Sends requests, read as JSON lines, through the HTTP cache over real sockets. For test suites of the protocol.
+@main enum HTTPCacheClient {
     /// The version of the tested package, which the first line of output names.
     private static let version = "0.1.0"
     /// A call holds a permit from reading its line until its response is written.
@@ -73,6 +71,7 @@ enum HTTPCacheClient {
 
     /// Returns the response line for a request line, or nil if the line has no readable id.
     private static func response(to line: Data) async -> [String: any Sendable]? {
+        struct Identified<ID: Decodable>: Decodable { let id: ID }
         let decoder = JSONDecoder()
         let number = try? decoder.decode(Identified<Int>.self, from: line).id
         guard let id: any Sendable = number ?? (try? decoder.decode(Identified<String>.self, from: line).id) else {
@@ -98,8 +97,6 @@ enum HTTPCacheClient {
         FileHandle.standardOutput.write((data ?? Data()) + Data("\n".utf8))
     }
 }
-
-private struct Identified<ID: Decodable>: Decodable { let id: ID }
 
 /// A request and its options, as one line of standard input.
 private struct Call: Decodable {
@@ -134,9 +131,8 @@ private struct Call: Decodable {
             idleTimeout: limit + .seconds(1), cachePolicy: policy, allowsStoring: cache != "no-store")
         return try await withThrowingTaskGroup { group in
             group.addTask {
-                let response =
-                    try await redirect == "manual"
-                    ? transport.send(request) : transport.sendFollowingRedirects(request)
+                let isManual = redirect == "manual"
+                let response = try await isManual ? transport.send(request) : transport.sendFollowingRedirects(request)
                 let pairs = { (head: HTTPResponseHead) in head.fields.map { [$0.name, $0.value] } }
                 var line: [String: any Sendable] = [
                     "id": id, "status": response.head.status, "headers": pairs(response.head),

@@ -33,17 +33,17 @@ struct AddressTests {
         "fe80::1", "febf::1", "fec0::1", "fc00::1", "fd00::1", "fdff::1", "ff02::1", "2001::1", "2001:1ff::1",
         "2001:db8::1", "2002:7f00:1::1", "2002:808:808::1", "3fff::1", "3fff:fff::1", "4000::1", "5f00::1",
     ])
-    func `an address that is not of the open internet is told`(text: String) throws {
+    func `addresses outside the public internet are recognized`(text: String) throws {
         #expect(try !address(text).isPublic)
     }
 
-    /// Where clouds answer their own machines: AWS, Azure, Google, Oracle, Alibaba, Tencent, Scaleway, OpenStack.
+    /// The metadata addresses of clouds: AWS, Azure, Google, Oracle, Alibaba, Tencent, Scaleway, OpenStack.
     @Test(arguments: [
         "169.254.169.254", "169.254.170.2", "fd00:ec2::254", "168.63.129.16", "::ffff:168.63.129.16",
         "64:ff9b::168.63.129.16", "fd20:ce::254", "192.0.0.192", "fd00:c1::a9fe:a9fe", "100.100.100.200",
         "169.254.0.23", "169.254.42.42", "fd00:42::42", "fe80::a9fe:a9fe",
     ])
-    func `an address of a cloud's metadata service is not public`(text: String) throws {
+    func `the addresses of cloud metadata services are not public`(text: String) throws {
         #expect(try !address(text).isPublic)
     }
 
@@ -54,22 +54,22 @@ struct AddressTests {
         "2000::1", "2001:200::1", "2001:4860:4860::8888", "2003::1", "2606:4700::1111", "3ffe::1", "3fff:1000::1",
         "::ffff:8.8.8.8", "64:ff9b::8.8.8.8",
     ])
-    func `an address of the open internet is told`(text: String) throws {
+    func `public addresses are recognized`(text: String) throws {
         #expect(try address(text).isPublic)
     }
 
-    @Test func `what has neither four bytes nor sixteen is no address`() {
+    @Test func `only four or sixteen bytes are an address`() {
         #expect(InternetAddress([]) == nil)
         #expect(InternetAddress([127, 0, 0]) == nil)
         #expect(InternetAddress([UInt8](repeating: 1, count: 15)) == nil)
     }
 
-    /// Every spelling that libcurl or the resolver takes for this machine.
+    /// Every form of this machine's address that libcurl or the resolver accepts.
     @Test(arguments: [
         "127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0", "[::1]", "[::ffff:127.0.0.1]",
         "[0:0:0:0:0:ffff:7f00:1]", "LOCALHOST.",
     ])
-    func `no connection is made to this machine, however it is spelled`(host: String) async throws {
+    func `this machine is refused however its address is written`(host: String) async throws {
         let origin = try LoopbackOrigin { _ in .text("secret") }
         defer { origin.stop() }
         let url = try #require(URL(string: "http://\(host):\(origin.port)/"))
@@ -78,13 +78,13 @@ struct AddressTests {
             try await publicOnly().send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
         }
 
-        // Where the resolver does not know the spelling there is nothing to refuse.
+        // If the resolver does not accept the form, there is nothing to refuse.
         #expect([.addressRefused, .cannotResolveHost, .offline, .invalidRequest].contains(error?.code))
         if ["127.0.0.1", "localhost", "[::1]"].contains(host) { #expect(error?.code == .addressRefused) }
         #expect(origin.requests.isEmpty)
     }
 
-    @Test func `by default any address will do`() async throws {
+    @Test func `any address is allowed by default`() async throws {
         let origin = try LoopbackOrigin { _ in .text("open") }
         defer { origin.stop() }
 
@@ -93,7 +93,7 @@ struct AddressTests {
         #expect(response.head.status == 200)
     }
 
-    @Test func `a handle that has been used refuses as a new one does`() async throws {
+    @Test func `a reused handle refuses addresses like a new one`() async throws {
         let origin = try LoopbackOrigin { _ in .text("secret") }
         defer { origin.stop() }
         let transport = publicOnly()

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -11,11 +12,11 @@ import Testing
         try CURLRequest(HTTPRequest(url: try #require(URL(string: text))), CURLSettings(CURLOptions()))
     }
 
-    /// The loop may take both commands before the canceller goes on, and looks then.
-    @Test func `a cancelled exchange is settled before the loop hears of it`() throws {
-        let seen = Guarded<[Bool]>([])
+    /// The loop may process both commands before the canceller continues.
+    @Test func `a cancelled exchange is settled before the loop processes it`() throws {
+        let seen = Watched<[Bool]>([])
         let exchange = CURLExchange(try Self.request("http://h/"), onSpace: { _ in }) { exchange in
-            seen.change { $0.append(exchange.isSettled) }
+            seen.update { $0.append(exchange.isSettled) }
         }
         exchange.cancel()
         exchange.cancel()

@@ -26,7 +26,7 @@ import Testing
         #expect(schedule.next() == nil)
     }
 
-    @Test func `an exchange that was given out is not held, while its host is busy`() throws {
+    @Test func `an exchange that was taken from the queue is not held while its host is busy`() throws {
         var schedule = CURLSchedule(limit: 100, hostLimit: 100)
         weak var released: CURLExchange?
         do {
@@ -40,7 +40,7 @@ import Testing
         #expect(released == nil)
     }
 
-    @Test func `a queue returns what came first, with some taken out in between`() throws {
+    @Test func `a queue returns the oldest first, also after removals`() throws {
         var queue = ExchangeQueue()
         var expected: [CURLExchange] = []
         for number in 0..<300 {
@@ -68,7 +68,7 @@ import Testing
         #expect(!servers.contains("a"))
     }
 
-    @Test func `a host with nothing left to begin holds nobody up`() throws {
+    @Test func `a host without waiting exchanges delays no other`() throws {
         var schedule = CURLSchedule(limit: 1, hostLimit: 1)
         let (first, cancelled, last) = (try exchange("a"), try exchange("b"), try exchange("c"))
         for one in [first, cancelled, last] { schedule.enqueue(one) }

@@ -13,7 +13,7 @@ struct CURLTransportTests {
         try await check { _ in CURLTransport() }
     }
 
-    @Test func `a reader that lags stops the transfer, and then gets every byte`() async throws {
+    @Test func `a slow reader pauses the transfer and receives every byte`() async throws {
         let body = Data(repeating: 7, count: 8 << 20)
         let origin = try LoopbackOrigin { _ in OriginReply(body: body) }
         defer { origin.stop() }
@@ -24,18 +24,18 @@ struct CURLTransportTests {
         var pieces: [Int] = []
         while let piece = try await iterator.next() {
             pieces.append(piece.count)
-            // Its slowness is real time for a real server.
+            // Real time, because the server is real. No assertion relies on how long it takes.
             try await Task.sleep(for: .milliseconds(5))
         }
 
         #expect(pieces.reduce(0, +) == body.count)
-        // The pipe takes a piece that does not fit only when it is empty.
+        // The pipe accepts a piece that does not fit only when it is empty.
         #expect(pieces.allSatisfy { $0 <= HTTPBodyPipe.capacity })
-        // It did lag: a piece that waited grew by the next, until another did not fit.
+        // The reader was slow: a waiting piece grew by the next ones until another did not fit.
         #expect(pieces.contains { $0 > HTTPBodyPipe.capacity / 2 })
     }
 
-    @Test func `a body goes on after its transport has been let go`() async throws {
+    @Test func `a body continues after its transport is released`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply(body: Data(repeating: 1, count: 2 << 20)) }
         defer { origin.stop() }
         let response = try await CURLTransport().send(
@@ -46,7 +46,7 @@ struct CURLTransportTests {
         #expect(data.count == 2 << 20)
     }
 
-    @Test func `more requests than connections all get their answer`() async throws {
+    @Test func `more requests than connections all receive their responses`() async throws {
         let origin = try LoopbackOrigin { OriginReply(body: Data($0.target.utf8)) }
         defer { origin.stop() }
         var options = CURLOptions()
@@ -68,7 +68,7 @@ struct CURLTransportTests {
         #expect(origin.state.connectionCount <= 2)
     }
 
-    @Test func `a transport that is let go gives its thread back`() async throws {
+    @Test func `a released transport ends its thread`() async throws {
         let origin = try LoopbackOrigin { _ in .text("x") }
         defer { origin.stop() }
         func threadCount() throws -> Int {
@@ -81,28 +81,30 @@ struct CURLTransportTests {
             _ = try await response.body.collect(limit: 10)
         }
 
-        // Other tests begin and end some meanwhile.
+        // Other tests start and end threads meanwhile.
         try await eventually { try threadCount() <= before + 100 }
     }
 
-    @Test func `a request that is cancelled before it begins leaves no transfer behind`() async throws {
+    @Test func `a request cancelled before it begins leaves no transfer behind`() async throws {
         let origin = try LoopbackOrigin { _ in .endless() }
         defer { origin.stop() }
         let transport = CURLTransport()
         for round in 0..<300 {
+            let hasBegun = Watched(false)
             let task = Task {
-                await Interleaving.giveWay(times: round % 10)
+                hasBegun.update { $0 = true }
                 return try await transport.send(HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120))).head
                     .status
             }
-            await Interleaving.giveWay(times: round % 7)
+            // Half of the cancellations come before the task begins, half while it sends the request.
+            if round.isMultiple(of: 2) { try await hasBegun.waitUntil { $0 } }
             task.cancel()
             _ = await task.result
         }
         try await origin.waitUntil { $0.openConnectionCount == 0 }
     }
 
-    @Test func `a slow answer keeps no other request to its server waiting`() async throws {
+    @Test func `a slow response delays no other request to its server`() async throws {
         let origin = try LoopbackOrigin { request in .text(request.target).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let transport = CURLTransport()

@@ -5,7 +5,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// The cookie jar that a transport has where it is told to.
+/// The optional cookie jar of a transport.
 @Suite(.timeLimit(.minutes(10)))
 struct CookieTests {
     private let transport: CURLTransport
@@ -16,7 +16,7 @@ struct CookieTests {
         transport = CURLTransport(options: options)
     }
 
-    /// An origin that sets the cookies of a path's answer.
+    /// Returns an origin that sets the cookies of a path's response.
     private func origin(_ cookies: @escaping @Sendable (_ path: String) -> [String]) throws -> LoopbackOrigin {
         try LoopbackOrigin { request in
             OriginReply(fields: HTTPFields(cookies(request.path).map { HTTPFields.Field("Set-Cookie", $0) }))
@@ -32,7 +32,7 @@ struct CookieTests {
 
     private func sent(to origin: LoopbackOrigin) -> [String?] { origin.requests.map { $0.fields["Cookie"] } }
 
-    @Test func `a cookie is sent back to its path, by every handle of the transport`() async throws {
+    @Test func `a cookie is sent to its path by every handle of the transport`() async throws {
         let origin = try origin { $0 == "/set" ? ["a=1; Path=/", "b=2; Path=/deep"] : [] }
         defer { origin.stop() }
 
@@ -44,7 +44,7 @@ struct CookieTests {
         #expect(sent(to: origin) == [nil, "a=1", "b=2; a=1", "a=1", "a=1", "a=1"])
     }
 
-    @Test func `a cookie is not sent to another host, and is gone when its time is over`() async throws {
+    @Test func `a cookie is not sent to another host or after it expires`() async throws {
         let origin = try origin { $0 == "/set" ? ["a=1; Path=/"] : $0 == "/end" ? ["a=; Max-Age=0; Path=/"] : [] }
         defer { origin.stop() }
         let elsewhere = try #require(URL(string: "http://localhost:\(origin.port)/"))
@@ -57,7 +57,7 @@ struct CookieTests {
         #expect(sent(to: origin) == [nil, nil, "a=1", nil])
     }
 
-    @Test func `a request with cookies of its own sends these alone and stores none`() async throws {
+    @Test func `a request with its own cookies sends only these and stores none`() async throws {
         let origin = try origin { $0 == "/set" ? ["a=1; Path=/"] : ["b=2; Path=/"] }
         defer { origin.stop() }
 
@@ -68,7 +68,7 @@ struct CookieTests {
         #expect(sent(to: origin) == [nil, "mine=3", "a=1"])
     }
 
-    @Test func `a transport has a jar of its own`() async throws {
+    @Test func `each transport has its own cookie jar`() async throws {
         let origin = try origin { _ in ["a=1; Path=/"] }
         defer { origin.stop() }
         try await send(origin.url(for: "/"))
@@ -78,7 +78,7 @@ struct CookieTests {
         #expect(sent(to: origin) == [nil, nil])
     }
 
-    @Test func `transfers that run together share the jar`() async throws {
+    @Test func `concurrent transfers share the cookie jar`() async throws {
         let origin = try origin { ["c\($0.dropFirst())=1; Path=/"] }
         defer { origin.stop() }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -92,7 +92,7 @@ struct CookieTests {
         #expect(Set(cookies) == Set((0..<20).map { "c\($0)=1" }))
     }
 
-    @Test func `a server that sets cookies without end fills the jar no further than its bound`() async throws {
+    @Test func `the cookie jar is bounded`() async throws {
         let filler = String(repeating: "x", count: 4_000)
         let origin = try origin { path in
             if path == "/set" { return ["a=1; Path=/"] }
@@ -102,7 +102,7 @@ struct CookieTests {
         try await send(origin.url(for: "/set"))
         try await send(origin.url(for: "/"))
 
-        // 45 cookies an answer; the bound of 4 MiB is passed by the 24th.
+        // 45 cookies per response. The 24th exceeds the bound of 4 MiB.
         for number in 1...30 { try await send(origin.url(for: "/\(number)")) }
         try await send(origin.url(for: "/"))
         #expect(sent(to: origin).last == .some(nil))

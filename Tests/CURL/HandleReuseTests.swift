@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct HandleReuseTests {
-    /// Requests that leave traces on a handle, if it lets them.
+    /// Returns requests that leave settings on a handle unless they are reset.
     private static func marked(_ base: URL) throws -> [HTTPRequest] {
         var components = try #require(URLComponents(url: base, resolvingAgainstBaseURL: false))
         (components.user, components.password) = ("ann", "secret")
@@ -24,7 +24,7 @@ struct HandleReuseTests {
         ]
     }
 
-    @Test func `a request has nothing of those before it on the same connection`() async throws {
+    @Test func `a request carries nothing from earlier requests on the connection`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello") }
         defer { origin.stop() }
         var options = CURLOptions()
@@ -40,7 +40,7 @@ struct HandleReuseTests {
 
         let seen = origin.requests
         #expect(seen.count == 16 && origin.state.connectionCount == 1)
-        // The requests between them are what was asked for.
+        // The requests between them are as they were sent.
         #expect(seen[2].fields["Authorization"] == "Basic YW5uOnNlY3JldA==")
         #expect(seen[4].fields["X-Mark"] == "1" && seen[8].fields["Range"] == "bytes=1-2")
         #expect(seen[10].body == Data("text".utf8) && seen[14].method.rawValue == "PURGE")

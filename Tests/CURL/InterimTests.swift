@@ -17,7 +17,7 @@ struct InterimTests {
 
     private static let final = "HTTP/1.1 200 OK\r\nX-Final: yes\r\nContent-Length: 2\r\n\r\nok"
 
-    @Test func `interim answers come with the final one, in order and apart from it`() async throws {
+    @Test func `informational responses are delivered in order, apart from the final one`() async throws {
         let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLink: </b>\r\n\r\n"
         let processing = "HTTP/1.1 102 Processing\r\nX-One: 1\r\n\r\n"
 
@@ -32,11 +32,11 @@ struct InterimTests {
         #expect(response.interim.last?.url == response.head.url)
     }
 
-    @Test func `most answers have none`() async throws {
+    @Test func `most responses have no informational ones`() async throws {
         #expect(try await response(to: Self.final).response.interim.isEmpty)
     }
 
-    @Test func `a flood of interim answers is cut short and is no error`() async throws {
+    @Test func `many informational responses are truncated without an error`() async throws {
         let flood = (0..<500).map { "HTTP/1.1 103 Early Hints\r\nX-Number: \($0)\r\n\r\n" }.joined()
 
         let (response, body) = try await response(to: flood + Self.final)
@@ -45,7 +45,7 @@ struct InterimTests {
         #expect(body == "ok")
     }
 
-    @Test func `interim answers without end are an error`() async throws {
+    @Test func `endless informational responses are an error`() async throws {
         let one = "HTTP/1.1 103 Early Hints\r\nX-Long: \(String(repeating: "x", count: 1000))\r\n\r\n"
         let error = await #expect(throws: HTTPTransportError.self) {
             try await response(to: String(repeating: one, count: 400) + Self.final)
@@ -53,7 +53,7 @@ struct InterimTests {
         #expect(error?.code == .invalidResponse)
     }
 
-    @Test func `trailers are no fields of the answer`() async throws {
+    @Test func `trailers are not fields of the response`() async throws {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Trailer: late\r\n\r\n"
 
         let (response, body) = try await response(to: chunked)
@@ -63,7 +63,7 @@ struct InterimTests {
         #expect(response.interim.isEmpty)
     }
 
-    @Test func `trailers without end are an error`() async throws {
+    @Test func `endless trailers are an error`() async throws {
         let trailer = "X-Trailer: \(String(repeating: "x", count: 1000))\r\n"
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
         let error = await #expect(throws: HTTPTransportError.self) {

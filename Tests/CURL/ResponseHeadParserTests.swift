@@ -4,7 +4,7 @@ import Testing
 
 @testable import AlcedoCURL
 
-/// Without libcurl, which joins continued lines itself in newer versions.
+/// Without libcurl, which joins continuation lines itself in newer versions.
 @Suite struct ResponseHeadParserTests {
     private func fields(_ lines: [String]) throws -> HTTPFields? {
         var parser = ResponseHeadParser(url: try #require(URL(string: "http://a/")))
@@ -14,7 +14,7 @@ import Testing
         return try Array("\r\n".utf8).withUnsafeBytes { try parser.receive($0) }?.final.fields
     }
 
-    @Test func `a line that begins with white space continues the field before`() throws {
+    @Test func `a line that begins with white space continues the previous field`() throws {
         #expect(try fields(["A: 1", "  2", "\t3", "B: 4"]) == ["A": "1 2 3", "B": "4"])
     }
 

@@ -5,13 +5,13 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// What goes over the wire, in both directions, and what must not.
+/// The bytes sent in both directions.
 @Suite(.timeLimit(.minutes(10)))
 struct WireTests {
-    /// All the characters that stand for bytes above ASCII.
+    /// The characters of all bytes above ASCII.
     private static let high = String(String.UnicodeScalarView((0x80...0xFF).map { Unicode.Scalar(UInt8($0)) }))
 
-    /// Sends a request and returns what the server saw of it.
+    /// Sends a request and returns it as the server received it.
     private func seen(
         _ method: HTTPMethod = .get, fields: HTTPFields = HTTPFields(), body: Data? = nil
     ) async throws -> OriginRequest {
@@ -34,12 +34,12 @@ struct WireTests {
         #expect(error?.code == .invalidRequest, sourceLocation: location)
     }
 
-    @Test func `values of a request are ISO-8859-1`() async throws {
+    @Test func `request field values are ISO-8859-1`() async throws {
         let value = "caf\u{E9} \(Self.high)"
         #expect(try await seen(fields: ["X-A": value]).fields["X-A"] == value)
     }
 
-    @Test func `cookies are neither kept nor sent`() async throws {
+    @Test func `cookies are neither stored nor sent by default`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply(fields: ["Set-Cookie": "a=1; Path=/"]) }
         defer { origin.stop() }
         let transport = CURLTransport()
@@ -51,7 +51,7 @@ struct WireTests {
         #expect(origin.requests.map { $0.fields["Cookie"] } == [nil, nil])
     }
 
-    @Test func `values of an answer are ISO-8859-1`() async throws {
+    @Test func `response field values are ISO-8859-1`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply(fields: ["X-A": "caf\u{E9}\(Self.high)"]) }
         defer { origin.stop() }
         let response = try await CURLTransport().send(
@@ -60,29 +60,29 @@ struct WireTests {
     }
 
     @Test(arguments: ["\u{100}", "e\u{301}", "\u{20AC}", "a\u{0}b", "a\r\nX-B: c", "a\nb"])
-    func `a value that is no bytes, or more than one line, is refused`(value: String) async throws {
+    func `a value that is not ISO-8859-1 or has a line break is refused`(value: String) async throws {
         await expectRejection(fields: ["X-A": value])
     }
 
     @Test(arguments: ["", "X A", "X:", "X\u{E9}", "X\r\n", "X;", "(X)"])
-    func `a name that is no token is refused`(name: String) async throws {
+    func `an invalid field name is refused`(name: String) async throws {
         await expectRejection(fields: HTTPFields([HTTPFields.Field(name, "a")]))
     }
 
-    @Test func `repeated names stay lines of their own, in their order`() async throws {
+    @Test func `repeated fields stay separate lines in order`() async throws {
         let fields = [("X-A", "1"), ("X-B", "2"), ("x-a", "3"), ("X-A", "1")].map { HTTPFields.Field($0.0, $0.1) }
         let received = try await seen(fields: HTTPFields(fields)).fields.fields
         #expect(received.filter { $0.name.lowercased().hasPrefix("x-") } == fields)
     }
 
-    @Test(arguments: ["", " ", "\t "]) func `a value without characters is sent`(value: String) async throws {
+    @Test(arguments: ["", " ", "\t "]) func `an empty value is sent`(value: String) async throws {
         let fields = try await seen(fields: ["X-A": value, "X-B": "b"]).fields
         #expect(fields["X-A"] == "")
         #expect(fields["X-B"] == "b")
     }
 
     @Test(arguments: ["M-SEARCH", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "get", "!#$%&'*+-.^_`|~"])
-    func `any token is a method, with a body and without`(name: String) async throws {
+    func `any token is a valid method, with and without a body`(name: String) async throws {
         let method = HTTPMethod(rawValue: name)
         let with = try await seen(method, body: Data("body".utf8))
         #expect(with.method == method)
@@ -95,13 +95,13 @@ struct WireTests {
         #expect(without.fields["Content-Length"] == (["PUT", "POST", "PATCH"].contains(name) ? "0" : nil))
     }
 
-    @Test func `a body of no bytes and a type of its own are sent`() async throws {
+    @Test func `an empty body and its type are sent`() async throws {
         let seen = try await seen(.post, fields: ["Content-Type": "text/plain"], body: Data())
         #expect(seen.fields["Content-Length"] == "0")
         #expect(seen.fields["Content-Type"] == "text/plain")
     }
 
-    @Test(arguments: ["", "A B", "A:", "G\u{C9}T", "GET\r\n"]) func `another method is refused`(name: String) async {
+    @Test(arguments: ["", "A B", "A:", "G\u{C9}T", "GET\r\n"]) func `an invalid method is refused`(name: String) async {
         await expectRejection(HTTPMethod(rawValue: name))
     }
 
@@ -122,7 +122,7 @@ struct WireTests {
     }
 
     @Test(arguments: ["ftp://me:secret@127.0.0.1/", "http://me:secret@/"])
-    func `an error does not tell a password`(text: String) async throws {
+    func `an error does not contain a password`(text: String) async throws {
         let url = try #require(URL(string: text))
         let error = await #expect(throws: HTTPTransportError.self) {
             try await CURLTransport().send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
@@ -131,7 +131,7 @@ struct WireTests {
         #expect(error?.message.contains("secret") == false)
     }
 
-    @Test func `fields of an answer are read as the standard says, however they are written`() async throws {
+    @Test func `response fields are parsed as the standard requires`() async throws {
         let head = """
             HTTP/1.1 200 OK\r\nX-A:1\r\nX-B : 2\r\nX-C:\t 3 \t\r\nX-D: a,\r\n  b: c\r\n\td\r\nX E: 5\r\n: 6\r\n(G): 7\r\n\
             X-H:\r\nContent-Length: 0\r\n\r\n
@@ -146,7 +146,7 @@ struct WireTests {
             ])
     }
 
-    @Test(arguments: [200, 203, 299, 302, 418, 599, 600, 999]) func `any final status is passed on`(
+    @Test(arguments: [200, 203, 299, 302, 418, 599, 600, 999]) func `any final status is returned`(
         status: Int
     ) async throws {
         let origin = try LoopbackOrigin { _ in OriginReply(status: status, body: Data("x".utf8)) }

@@ -3,8 +3,8 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// The ten common tasks, each as a user types it, with only what `import Alcedo` brings. The comment above a test shows
-/// the same task with Nuke 12 and with Kingfisher 8.
+/// The ten common tasks as a user writes them, with `import Alcedo` only. The comment above a test shows the same task
+/// with Nuke 12 and with Kingfisher 8.
 @Suite(.timeLimit(.minutes(5)))
 struct CallSiteTests {
     private let origin: LoopbackOrigin
@@ -77,7 +77,7 @@ struct CallSiteTests {
     // Kingfisher:  let task = KingfisherManager.shared.retrieveImage(
     //                  with: url, progressBlock: { received, total in show(received, total) },
     //                  completionHandler: { result in show(result) })
-    @Test func `a task has its progress as a sequence, and its image`() async throws {
+    @Test func `a task has its image and its progress as a sequence`() async throws {
         let task = pipeline.imageTask(with: ImageRequest(url: origin.url(for: "/slow.png")))
         var steps: [DownloadProgress] = []
         for await progress in task.progress {
@@ -100,7 +100,7 @@ struct CallSiteTests {
         var sizes: [PixelSize] = []
         for await preview in task.previews {
             sizes.append(preview.image.size)
-            // The second half of the bytes comes after a preview of the first.
+            // The second half of the bytes arrives after a preview of the first.
             origin.release()
         }
 
@@ -144,7 +144,7 @@ struct CallSiteTests {
     // Kingfisher:  try await ImageCache.default.store(image, forKey: key)
     //              let layer = ImageCache.default.imageCachedType(forKey: key)
     //              try await ImageCache.default.removeImage(forKey: key)
-    @Test func `the cache is read, written and emptied by request`() async throws {
+    @Test func `the cache is read, written and cleared by request`() async throws {
         let request = ImageRequest(url: url)
         #expect(pipeline.cache[request] == nil)
 
@@ -179,7 +179,7 @@ struct CallSiteTests {
     //              // For one request: ImagePipeline.Delegate.imageDecoder(for:pipeline:)
     // Kingfisher:  let options: KingfisherOptionsInfo = [.processor(DotProcessor()), .cacheSerializer(DotSerializer())]
     //              imageView.kf.setImage(with: url, options: options)
-    @Test func `a codec is added, for a pipeline or for one request`() async throws {
+    @Test func `a codec is added for a pipeline or for one request`() async throws {
         var request = ImageRequest(url: origin.url(for: "/dot"))
         await #expect(throws: PipelineError.self) { try await pipeline.image(for: request) }
 
@@ -204,7 +204,7 @@ struct CallSiteTests {
 
     // Nuke:        NukeExtensions.loadImage(with: url, into: imageView)
     // Kingfisher:  imageView.kf.setImage(with: url)
-    @Test @MainActor func `a view shows the image of a URL`() async throws {
+    @Test @MainActor func `a view displays the image of a URL`() async throws {
         let view = View()
         let binder = ImageBinder(view: view, pipeline: pipeline)
         let response = try await withCheckedThrowingContinuation { continuation in
@@ -216,7 +216,7 @@ struct CallSiteTests {
     }
 }
 
-/// The least that a view has to do.
+/// A view with the minimal implementation.
 @MainActor private final class View: ImageDisplaying {
     private(set) var shown: DecodedImage?
 

@@ -3,8 +3,8 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// What one request decides for itself, as a user types it. The comment above a test shows the same with Nuke 12 and
-/// with Kingfisher 8.
+/// Options of a single request as a user writes them. The comment above a test shows the same with Nuke 12 and with
+/// Kingfisher 8.
 @Suite(.timeLimit(.minutes(5)))
 struct PerRequestTests {
     private let origin: LoopbackOrigin
@@ -44,7 +44,7 @@ struct PerRequestTests {
     // Nuke has no retries.
     // Kingfisher:  let strategy = DelayRetryStrategy(maxRetryCount: 2, retryInterval: .seconds(0))
     //              imageView.kf.setImage(with: url, options: [.retryStrategy(strategy)])
-    @Test func `a request is tried again as it says`() async throws {
+    @Test func `a request is retried by its own policy`() async throws {
         var request = ImageRequest(url: origin.url(for: "/busy.png"))
         request.retry = RetryPolicy(maximumAttempts: 3, baseDelay: .zero)
 
@@ -74,7 +74,7 @@ struct PerRequestTests {
 
     // Nuke:        let request = ImageRequest(id: "made", data: { data })  // encoded
     // Kingfisher:  let provider = RawImageDataProvider(data: data, cacheKey: "made")  // encoded
-    @Test func `a ready image is a source`() async throws {
+    @Test func `a decoded image is a source`() async throws {
         let request = ImageRequest(source: .image(.gray(side: 8), identity: "made"), processors: [.resize(width: 4)])
 
         #expect(try await pipeline.image(for: request).size == PixelSize(width: 4, height: 4))

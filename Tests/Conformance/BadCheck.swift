@@ -3,23 +3,23 @@ import AlcedoCore
 import AlcedoTesting
 import FoundationEssentials
 
-/// Holds what our decoders do with a bad file against what the manifest asks.
+/// Compares how the decoders handle an invalid file with the expectation of the manifest.
 struct BadCheck {
     struct Outcome {
-        /// nil when the image, and every frame of it, decoded whole.
+        /// The decoding error, or nil if the image and each of its frames were decoded.
         var error: ImageDecodingError?
         var frameCount = 0
         var isPartial = false
     }
 
-    /// No file that a limit keeps out may cost more than this.
+    /// The maximum memory for a file that a limit refuses.
     private static let memoryLimit = 32 << 20
 
     /// The maximum time to decode one file three times.
     var timeLimit = Duration.seconds(10)
     private let codecs = CodecRegistry.standard
 
-    /// Returns the outcome of plain decoding, and what is wrong with it.
+    /// Returns the outcome of decoding and a list of problems.
     func run(_ file: Manifest.File, _ data: Data) -> (Outcome, problems: [String]) {
         let start = ContinuousClock.now
         let (outcome, growth) = ResidentMemory.growth { decode(data, DecodingOptions()) }

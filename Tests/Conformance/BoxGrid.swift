@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// Means of the red, green, blue and alpha of cells that divide a picture evenly, rounded half up.
+/// Means of red, green, blue and alpha of cells that divide an image evenly, rounded half up.
 struct BoxGrid {
     let means: [UInt8]
 
@@ -29,7 +29,7 @@ struct BoxGrid {
         self.means = means
     }
 
-    /// Whether the means are as near to the reference as it asks.
+    /// Returns whether the means are within the tolerance of the reference.
     func isNear(_ reference: some Collection<UInt8>, _ tolerance: Manifest.BoxReference.Tolerance) -> Bool {
         guard reference.count == means.count else { return false }
         let differences = zip(means, reference).map { abs(Int($0) - Int($1)) }

@@ -1,4 +1,4 @@
-/// Counts outcomes by kind of file, and keeps what was wrong.
+/// Counts outcomes by kind of file, and stores failures.
 struct ConformanceTable {
     private struct Row {
         var files = 0
@@ -9,7 +9,7 @@ struct ConformanceTable {
     private var rows: [String: Row] = [:]
     private var failures: [String] = []
 
-    /// Whether every file did what it should. Files whose expectation other decoders do not agree on count too.
+    /// Whether every file had the expected outcome. Files on which other decoders disagree count too.
     var isClean: Bool { failures.isEmpty && !rows.isEmpty }
 
     mutating func add(_ path: String, row name: String, outcome: String, _ problems: [String]) {

@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// The SHA-256 of rows as they come, and with pixels of alpha 0 taken for four noughts.
+/// The SHA-256 of rows as they arrive, with transparent pixels hashed as zeros in a second digest.
 final class Digest: PixelRowConsumer {
     private var plain = SHA256()
     private var zeroed = SHA256()

@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// What independent decoders found in the files of a corpus.
+/// The results of independent decoders for the files of a corpus.
 struct Manifest: Decodable {
     struct Frame: Decodable {
         var sha256: String
         var sha256Alpha0Zeroed: String
     }
 
-    /// Means over a grid of cells, for lossy files of which another library's pixels may differ a little.
+    /// Means over a grid of cells, for lossy files whose pixels may differ slightly between libraries.
     struct BoxReference: Decodable {
         struct Tolerance: Decodable {
             var mean: Double
@@ -31,7 +31,7 @@ struct Manifest: Decodable {
         var orientation: Int?
         var frames: [Frame]?
         var boxReference: BoxReference?
-        /// Only of bad files.
+        /// For invalid files only.
         var expect: String?
 
         var folder: String { String(path.prefix { $0 != "/" }) }

@@ -2,7 +2,7 @@ import AlcedoCodecs
 import AlcedoCore
 import FoundationEssentials
 
-/// Holds what our decoders make of a valid file against what others made of it.
+/// Compares the decoded valid file with the results of other decoders.
 struct ValidCheck {
     let directory: String
     private let codecs = CodecRegistry.standard
@@ -10,7 +10,7 @@ struct ValidCheck {
 
     init(directory: String) { self.directory = directory }
 
-    /// Returns what is wrong; nothing when all is well.
+    /// Returns a list of problems.
     func problems(_ file: Manifest.File, _ data: Data) -> [String] {
         do {
             return try header(file, data) + pixels(file, data) + rows(data) + pieces(data)
@@ -31,7 +31,7 @@ struct ValidCheck {
         compare("height", info.size.height, file.height ?? -1)
         compare("frames", info.frameCount, file.frameCount ?? -1)
         compare("loop count", info.loopCount, file.loopCount)
-        // Values that EXIF does not define mean the first.
+        // Values that EXIF does not define mean the first one.
         let orientation = file.orientation.map { (1...8).contains($0) ? $0 : 1 }
         compare("orientation", info.orientation.rawValue, orientation ?? 1)
         let delays = info.delays.map { $0 / .milliseconds(1) }
@@ -49,7 +49,7 @@ struct ValidCheck {
         guard count == expected.count else { return ["\(count) frames decoded, expected \(expected.count)"] }
         var problems: [String] = []
         var isFirst = true
-        // From the last to the first too: jumping must give what playing gives.
+        // From the last to the first too, because seeking must equal playback.
         for index in Array(0..<count) + (1..<max(count, 2)).reversed().prefix(count - 1).filter({ $0 % 7 == 3 }) {
             let pixels = try image.frames?.frame(at: index) ?? image.pixels
             if isFirst, pixels != image.pixels { problems.append("the still image is not the first frame") }
@@ -60,7 +60,7 @@ struct ValidCheck {
         return problems
     }
 
-    /// Whether a lossy frame is within the tolerance that the manifest gives where libraries differ.
+    /// Returns whether a lossy frame is within the manifest's tolerance for differences between libraries.
     private func isNear(_ pixels: PixelBuffer, _ index: Int, _ file: Manifest.File) throws -> Bool {
         guard let box = file.boxReference, box.grid.count == 2, index < box.frames else { return false }
         let reference = try Data(contentsOf: URL(filePath: "\(directory)/\(box.file)"))

@@ -1,16 +1,17 @@
 import AlcedoCore
-import AlcedoLibc
 import AlcedoRuntime
+import AlcedoTesting
+import Dispatch
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct PriorityHandleTests {
-    @Test func `those who observe are told of changes, and of nothing else`() async {
+    @Test func `observers are called for changes only`() async {
         let priority = PriorityHandle(.low)
-        let seen = Guarded<[LoadPriority]>([])
+        let seen = Watched<[LoadPriority]>([])
         await priority.observing {
-            seen.change { $0.append(priority.value) }
+            seen.update { $0.append(priority.value) }
         } _: {
             priority.value = .low
             priority.value = .high
@@ -21,7 +22,7 @@ struct PriorityHandleTests {
         #expect(priority.value == .normal)
     }
 
-    @Test func `of numbered changes the one with the highest number stays, whatever their order`() {
+    @Test func `the numbered change with the highest number stays, in any order`() {
         let priority = PriorityHandle(.normal)
         priority.set(.high, version: 2)
         priority.set(.low, version: 1)
@@ -30,22 +31,22 @@ struct PriorityHandleTests {
         #expect(priority.value == .veryLow)
     }
 
-    @Test func `work is as urgent as the most urgent who wait for it`() async throws {
+    @Test func `work has the highest priority of its waiters`() async throws {
         let coalescer = Coalescer<String, Never, Int>()
-        let live = Guarded<PriorityHandle?>(nil)
-        let isDone = Guarded(false)
+        let live = Watched<PriorityHandle?>(nil)
+        let isDone = Watched(false)
         func join(_ priority: PriorityHandle) -> Task<Int, any Error> {
             Task.immediate {
                 try await coalescer.value(for: "a", priority: priority) { _, priority in
-                    live.change { $0 = priority }
-                    try await isDone.wait { $0 }
+                    live.update { $0 = priority }
+                    try await isDone.waitUntil { $0 }
                     return 1
                 }
             }
         }
         let (first, second) = (PriorityHandle(.low), PriorityHandle(.high))
         let one = join(first)
-        try await live.wait { $0 != nil }
+        try await live.waitUntil { $0 != nil }
         #expect(live.value?.value == .low)
 
         let two = join(second)
@@ -58,23 +59,23 @@ struct PriorityHandleTests {
         await #expect(throws: CancellationError.self) { try await two.value }
         #expect(live.value?.value == .veryLow)
 
-        isDone.change { $0 = true }
+        isDone.update { $0 = true }
         #expect(try await one.value == 1)
     }
 
-    @Test func `work that is shut down ends with the error, for those who come later too`() async throws {
+    @Test func `work that is shut down ends with the error, also for later waiters`() async throws {
         struct Closed: Error {}
         let coalescer = Coalescer<String, Never, Int>()
-        let hasBegun = Guarded(false)
+        let hasBegun = Watched(false)
         let waiting = Task {
             try await coalescer.value(for: "a") { _ in
-                hasBegun.change { $0 = true }
+                hasBegun.update { $0 = true }
                 // Until it is cancelled.
-                try await hasBegun.wait { !$0 }
+                try await hasBegun.waitUntil { !$0 }
                 return 1
             }
         }
-        try await hasBegun.wait { $0 }
+        try await hasBegun.waitUntil { $0 }
 
         await coalescer.shutDown(throwing: Closed())
 
@@ -84,31 +85,29 @@ struct PriorityHandleTests {
 
     @Test func `waiting work is moved when its priority changes`() async throws {
         let executor = BlockingExecutor(name: "alcedo.test", maxConcurrent: 1)
-        let isOpen = Guarded(false)
-        let order = Guarded<[Int]>([])
-        let blocking = Task.immediate {
-            try await executor.run { while !isOpen.value { sched_yield() } }
-        }
+        let gate = DispatchSemaphore(value: 0)
+        let order = Watched<[Int]>([])
+        let blocking = Task.immediate { try await executor.run { gate.wait() } }
         let priorities = (0..<3).map { _ in PriorityHandle(.normal) }
         let tasks = priorities.enumerated().map { number, priority in
-            Task.immediate { try await executor.run(priority: priority) { order.change { $0.append(number) } } }
+            Task.immediate { try await executor.run(priority: priority) { order.update { $0.append(number) } } }
         }
         priorities[2].value = .high
         priorities[0].value = .low
-        isOpen.change { $0 = true }
+        gate.signal()
         try await blocking.value
         for task in tasks { try await task.value }
         #expect(order.value == [2, 1, 0])
     }
 
-    @Test func `who waits for bytes is let in first when the most urgent`() async throws {
+    @Test func `the waiter with the highest priority reserves bytes first`() async throws {
         let budget = ByteBudget(limit: 10)
-        let order = Guarded<[Int]>([])
+        let order = Watched<[Int]>([])
         #expect(budget.reserveNow(10))
         let priorities = (0..<2).map { _ in PriorityHandle(.normal) }
         let tasks = priorities.enumerated().map { number, priority in
             Task.immediate {
-                try await budget.withReservation(of: 10, priority: priority) { order.change { $0.append(number) } }
+                try await budget.withReservation(of: 10, priority: priority) { order.update { $0.append(number) } }
             }
         }
         priorities[1].value = .veryHigh

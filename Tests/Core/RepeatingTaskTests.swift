@@ -6,14 +6,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct RecurrenceTests {
     private let clock = ManualClock()
-    private let count = Guarded(0)
+    private let count = Watched(0)
     private let executor = ManualExecutor()
 
-    @Test func `work is done after each interval until it wants no more`() {
+    @Test func `work repeats after each interval until it returns false`() {
         let recurrence = RepeatingTask(every: .seconds(60), clock: clock, taskExecutor: executor)
         for _ in 0..<3 {
             recurrence.start { [count] in
-                count.change {
+                count.update {
                     $0 += 1; return $0 < 3
                 }
             }
@@ -30,7 +30,7 @@ struct RecurrenceTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `what is stopped or let go of sleeps no more, and does not begin again`() {
+    @Test func `a stopped or released task does not sleep or start again`() {
         var recurrence: RepeatingTask? = RepeatingTask(every: .seconds(60), clock: clock, taskExecutor: executor)
         recurrence?.start { true }
         executor.drain()
@@ -42,7 +42,7 @@ struct RecurrenceTests {
         let stopped = RepeatingTask(every: .seconds(60), clock: clock, taskExecutor: executor)
         stopped.stop()
         stopped.start { [count] in
-            count.change {
+            count.update {
                 $0 += 1; return true
             }
         }

@@ -1,5 +1,6 @@
 import AlcedoCore
 import FoundationEssentials
+import AlcedoTesting
 import TestSupport
 import Testing
 
@@ -16,14 +17,14 @@ struct TrimObserversTests {
         DataCacheItem(name: "a", size: 1, storedAt: Date(), lastUse: Date(), evictionReason: .costLimit)
     ])
 
-    /// Returns the observation of a handler that alone holds that of another, which counts.
-    private func observeNested(_ count: Guarded<Int>) -> any Sendable {
-        let inner = observers.add { _ in count.change { $0 += 1 } }
+    /// Returns the observation of a handler that alone holds the observation of another, which counts.
+    private func observeNested(_ count: Watched<Int>) -> any Sendable {
+        let inner = observers.add { _ in count.update { $0 += 1 } }
         return observers.add(Holder(inner).record)
     }
 
-    @Test func `the end of an observation ends another that its handler holds`() {
-        let count = Guarded(0)
+    @Test func `ending an observation may end another that its handler references`() {
+        let count = Watched(0)
         var outer: (any Sendable)? = observeNested(count)
         observers.tell(report)
         #expect(count.value == 1 && outer != nil)

@@ -11,23 +11,23 @@ import Testing
 struct CoalescingTests {
     private let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 >> 3) })
 
-    /// Waiters that each note their progress. An immediate task has joined when it returns here.
+    /// Waiters that record their progress. An immediate task has joined when it returns here.
     private func waiters(
         _ count: Int, on downloader: Downloader, for source: ImageSource
-    ) -> (tasks: [Task<Data, any Error>], progress: Guarded<[Int: [DownloadProgress]]>) {
-        let progress = Guarded<[Int: [DownloadProgress]]>([:])
+    ) -> (tasks: [Task<Data, any Error>], progress: Watched<[Int: [DownloadProgress]]>) {
+        let progress = Watched<[Int: [DownloadProgress]]>([:])
         let tasks = (0..<count).map { number in
             Task.immediate {
                 try await downloader.download(DownloadRequest(source)) { step in
-                    progress.change { $0[number, default: []].append(step) }
+                    progress.update { $0[number, default: []].append(step) }
                 }.data
             }
         }
         return (tasks, progress)
     }
 
-    @Test func `many waiters share one request, and each has its progress`() async throws {
-        // The last waiters join while the answer is held up in its middle; progress goes on after it.
+    @Test func `many waiters share one request, and each receives progress`() async throws {
+        // The last waiters join while the response stalls in its middle, and progress continues after it.
         let origin = try LoopbackOrigin { [body] _ in .ok(body).stalling(at: .afterBody(100_000)) }
         defer { origin.stop() }
         let downloader = Downloader(transport: CURLTransport())
@@ -50,7 +50,7 @@ struct CoalescingTests {
         #expect(early.value[0]?.first == DownloadProgress(received: 0, expected: 200_000))
     }
 
-    @Test func `what asks for something to be done is done as often as it is asked for`() async throws {
+    @Test func `requests with unsafe methods are not shared`() async throws {
         let origin = try LoopbackOrigin { _ in .text("done").stalling(at: .beforeHead) }
         defer { origin.stop() }
         let downloader = Downloader(transport: CURLTransport())
@@ -64,7 +64,7 @@ struct CoalescingTests {
         #expect(origin.requestCount(for: "/a") == 2)
     }
 
-    @Test func `the last waiter who leaves ends the transfer`() async throws {
+    @Test func `the last waiter to leave cancels the transfer`() async throws {
         let origin = try LoopbackOrigin { [body] _ in .ok(body).stalling(at: .afterBody(100_000)) }
         defer { origin.stop() }
         let downloader = Downloader(transport: CURLTransport())
@@ -78,7 +78,7 @@ struct CoalescingTests {
         try await origin.waitForDisconnects()
     }
 
-    @Test func `one who leaves does not take the others' transfer away`() async throws {
+    @Test func `a waiter that leaves does not cancel the transfer of the others`() async throws {
         let origin = try LoopbackOrigin { [body] _ in .ok(body).stalling(at: .afterBody(100_000)) }
         defer { origin.stop() }
         let downloader = Downloader(transport: CURLTransport())
@@ -95,7 +95,7 @@ struct CoalescingTests {
         #expect(origin.state.disconnectCount == 0)
     }
 
-    @Test func `what was cancelled is begun anew when it is asked for again`() async throws {
+    @Test func `a cancelled download starts again on the next request`() async throws {
         let origin = try LoopbackOrigin { [body] request in
             request.attempt == 1 ? .ok(body).stalling(at: .afterBody(10)) : .ok(body)
         }
@@ -113,7 +113,7 @@ struct CoalescingTests {
         #expect(origin.requests.count == 2)
     }
 
-    @Test func `requests that differ in a field are two`() async throws {
+    @Test func `requests with different fields are not shared`() async throws {
         let transport = FakeTransport(body: Data("x".utf8))
         let downloader = Downloader(transport: transport)
         async let one = downloader.download(web("http://h/a", ["Accept": "image/webp"]))
@@ -122,15 +122,15 @@ struct CoalescingTests {
         #expect(transport.requests.count == 2)
     }
 
-    @Test func `what makes requests the same is what the modifier makes of them`() async throws {
+    @Test func `requests are compared after the modifier has changed them`() async throws {
         let clock = ManualClock()
         let transport = FakeTransport.waiting(on: clock)
         var configuration = DownloaderConfiguration()
-        let modified = Guarded(0)
+        let modified = Watched(0)
         configuration.modifyRequest = { request in
-            defer { modified.change { $0 += 1 } }
+            defer { modified.update { $0 += 1 } }
             var request = request
-            // A signature that does not matter goes, and what does not differ begins to.
+            // A signature that does not matter is removed, and a difference is added.
             let isSigned = request.url.query() != nil
             if isSigned { request.url = try #require(URL(string: "http://h/a")) }
             if request.url.path == "/b" { request.fields["X-Number"] = UUID().uuidString }
@@ -147,7 +147,7 @@ struct CoalescingTests {
         #expect(transport.requests.map(\.url.path).sorted() == ["/a", "/b", "/b"])
     }
 
-    @Test func `a download tells what its last exchange took, to memory and to a file`() async throws {
+    @Test func `a download reports the metrics of its last exchange, to memory and to a file`() async throws {
         let origin = try LoopbackOrigin { [body] request in
             request.path == "/first" ? .redirect(to: "/second") : .ok(body)
         }
@@ -165,12 +165,12 @@ struct CoalescingTests {
         #expect(try await downloader.download(.bytes(body, identity: "b")).metrics == nil)
     }
 
-    @Test func `a failure reaches all who wait, and is not remembered`() async throws {
+    @Test func `a failure reaches all waiters and is not cached`() async throws {
         let clock = ManualClock()
-        let attempts = Guarded(0)
+        let attempts = Watched(0)
         let downloader = Downloader(
             transport: FakeTransport {
-                let attempt = attempts.change { count -> Int in
+                let attempt = attempts.update { count -> Int in
                     count += 1
                     return count
                 }

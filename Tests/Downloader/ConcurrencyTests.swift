@@ -14,17 +14,17 @@ struct ConcurrencyTests {
         Downloader(transport: transport, configuration: .init(maxConcurrentDownloads: width))
     }
 
-    @Test func `no more transfers run at once than are allowed`() async throws {
+    @Test func `the number of concurrent transfers is limited`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, width: 3)
-        // An immediate task waits for a transfer, or has begun one, when it returns here.
+        // An immediate task waits for a transfer or has begun one when it returns here.
         let tasks = (0..<10).map { number in
             Task.immediate { try await downloader.download(web("http://h/\(number)")) }
         }
 
         for done in [0, 3, 6] {
             try await clock.waitForSleepers(count: 3)
-            // One that begins is counted before its request is sent.
+            // A transfer that starts is counted before its request is sent.
             #expect(downloader.transferCounts == (3, 7 - done))
             #expect(transport.requests.count == done + 3)
             clock.advance(by: .seconds(1))
@@ -36,7 +36,7 @@ struct ConcurrencyTests {
         #expect(transport.requests.count == 10)
     }
 
-    @Test func `six run at once where nobody says otherwise`() async throws {
+    @Test func `six transfers run concurrently by default`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = Downloader(transport: transport)
         for number in 0..<10 { downloader.start(DownloadRequest(try web("http://h/\(number)"))) { _ in } }
@@ -46,7 +46,7 @@ struct ConcurrencyTests {
         #expect(transport.requests.count == 6)
     }
 
-    @Test func `a source that is no server waits for none`() async throws {
+    @Test func `local sources do not wait for a slot`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, width: 1)
         let stalled = Task { try await downloader.download(web("http://h/stalled")) }
@@ -59,7 +59,7 @@ struct ConcurrencyTests {
         await #expect(throws: CancellationError.self) { try await stalled.value }
     }
 
-    @Test func `one who is cancelled while it waits for its turn takes nobody's place`() async throws {
+    @Test func `a request cancelled while it waits takes no slot`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, width: 1)
         let plug = Task { try await downloader.download(web("http://h/plug")) }
@@ -78,11 +78,12 @@ struct ConcurrencyTests {
         #expect(transport.requests.map(\.url.path) == ["/plug", "/next"])
     }
 
-    @Test func `transfers that fail or are cancelled give their place back`() async throws {
+    @Test func `failed and cancelled transfers release their slots`() async throws {
+        let isOpen = Watched(false)
         let downloader = downloader(
             FakeTransport { request in
                 if request.url.path == "/fail" { throw HTTPTransportError(.timedOut, "late") }
-                await Interleaving.giveWay()
+                try await isOpen.waitUntil { $0 }
                 return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data([1])))
             }, width: 2)
         let tasks = (0..<300).map { number in
@@ -91,11 +92,12 @@ struct ConcurrencyTests {
             if number % 5 == 0 { task.cancel() }
             return task
         }
+        isOpen.update { $0 = true }
         for (number, task) in tasks.enumerated() {
             if number % 7 == 0 { task.cancel() }
             _ = await task.result
         }
-        // All places are free again: two more run to their end.
+        // All slots are free again, so two more complete.
         async let one = downloader.download(web("http://h/one"))
         async let two = downloader.download(web("http://h/two"))
         _ = try await (one, two)

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoLibc
 import FoundationEssentials
 
-/// Gives pieces, then kills the process.
+/// Sends pieces, then kills the process.
 final class DeadlyBody: HTTPBodySource {
     private let pieces: ScriptedBody
 

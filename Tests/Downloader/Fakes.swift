@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension FakeTransport {
-    /// Answers every request with the bytes "x", once the clock has gone on.
+    /// Responds to every request with the bytes "x" after the clock has advanced.
     static func waiting(on clock: ManualClock) -> FakeTransport {
         FakeTransport {
             try await clock.sleep(for: .seconds(1))
@@ -26,7 +26,7 @@ func web(_ text: String, _ fields: HTTPFields = HTTPFields()) throws -> ImageSou
     .http(HTTPRequest(url: try #require(URL(string: text)), fields: fields))
 }
 
-/// Throws unless the work fails with a download error; returns it.
+/// Returns the download error of the work. Throws if the work does not fail with one.
 func failure<Value>(_ work: () async throws -> Value) async throws -> DownloadError {
     do {
         let value = try await work()

@@ -42,12 +42,12 @@ struct LocalSourceTests {
         "data:image/png;base64", "date:,a", "", "data", "data:;base64,a", "data:;base64,%%%", "data:;base64,YQ=a",
         "data:;base64,YQ=", "data:;base64,====",
     ])
-    func `a damaged data URL is no source`(text: String) async throws {
+    func `a malformed data URL is an error`(text: String) async throws {
         #expect(try await code(.dataURL(text)) == .invalidSource)
     }
 
     @Test(arguments: ["ftp://h/a", "mailto:a@b", "a/b", "file://elsewhere/a"])
-    func `a URL of another scheme, or of another machine's file, is unsupported, and not tried again`(
+    func `an unsupported scheme or a file of another host is an error without retry`(
         text: String
     ) async throws {
         #expect(try await code(ImageSource(try #require(URL(string: text)))) == .unsupportedURL)
@@ -59,24 +59,24 @@ struct LocalSourceTests {
         #expect(error.code == .unsupportedURL && !FileManager.default.fileExists(atPath: target))
     }
 
-    @Test func `a decoded image has no bytes`() async throws {
+    @Test func `a decoded image as a source has no bytes`() async throws {
         #expect(try await code(.image(.gray(side: 1), identity: "a")) == .invalidSource)
     }
 
-    @Test func `requests for different versions of a file share no transfer`() async throws {
+    @Test func `requests for different versions of a file do not share a transfer`() async throws {
         let source = try write("a", count: 1)
-        let begun = Guarded(0)
+        let begun = Watched(0)
         func request() -> DownloadRequest {
             var request = DownloadRequest(source)
             request.fileVersion = FileVersion(path: root + "/a")
             request.admission = {
-                begun.change { $0 += 1 }
-                try await begun.wait { $0 == 2 }
+                begun.update { $0 += 1 }
+                try await begun.waitUntil { $0 == 2 }
             }
             return request
         }
         async let first = downloader.download(request())
-        try await begun.wait { $0 == 1 }
+        try await begun.waitUntil { $0 == 1 }
 
         _ = try write("a", count: 2)
 
@@ -84,7 +84,7 @@ struct LocalSourceTests {
         _ = try await first
     }
 
-    @Test func `sources without a byte are empty`() async throws {
+    @Test func `empty sources are errors`() async throws {
         #expect(try await code(.dataURL("data:,")) == .empty)
         #expect(try await code(.dataURL("data:;base64,")) == .empty)
         #expect(try await code(.bytes(Data(), identity: "a")) == .empty)
@@ -92,7 +92,7 @@ struct LocalSourceTests {
         #expect(try await code(try write("empty", count: 0)) == .empty)
     }
 
-    @Test func `sources larger than the limit are refused, and as large are not`() async throws {
+    @Test func `sources over the limit are refused, and those of exactly the limit are not`() async throws {
         #expect(try await code(.bytes(Data(count: 1001), identity: "a")) == .tooLarge)
         #expect(try await code(.provider(identity: "a") { Data(count: 1001) }) == .tooLarge)
         #expect(try await code(try write("large", count: 1001)) == .tooLarge)
@@ -100,11 +100,11 @@ struct LocalSourceTests {
         #expect(try await downloader.download(.bytes(Data(count: 1000), identity: "a")).data.count == 1000)
     }
 
-    @Test func `a file is read, with progress at its beginning and end`() async throws {
-        let steps = Guarded<[DownloadProgress]>([])
+    @Test func `a file is read with progress at its beginning and end`() async throws {
+        let steps = Watched<[DownloadProgress]>([])
         let source = try write("ünïcode name.png", count: 10)
 
-        let download = try await downloader.download(DownloadRequest(source)) { step in steps.change { $0.append(step) }
+        let download = try await downloader.download(DownloadRequest(source)) { step in steps.update { $0.append(step) }
         }
 
         #expect(download.data == Data(repeating: 5, count: 10))
@@ -115,7 +115,7 @@ struct LocalSourceTests {
             ])
     }
 
-    @Test func `what is no regular file cannot be read, and keeps nobody waiting`() async throws {
+    @Test func `a path that is not a regular file is an error and does not block`() async throws {
         #expect(try await code(.file(root + "/missing")) == .unreadableFile)
         #expect(try await code(.file(root)) == .unreadableFile)
         #expect(try await code(.file("")) == .unreadableFile)
@@ -128,24 +128,24 @@ struct LocalSourceTests {
         #expect(try await code(.file(root + "/loop")) == .unreadableFile)
     }
 
-    @Test func `a file that does not say how long it is stays within the limit`() async throws {
-        // Files of the kernel claim nought bytes and give thousands.
+    @Test func `a file of unknown length is read up to the limit`() async throws {
+        // Kernel files report zero bytes and contain thousands.
         #expect(try await code(.file("/proc/self/smaps")) == .tooLarge)
         #expect(try await downloader.download(.file("/proc/self/comm")).data.isEmpty == false)
     }
 
-    @Test func `a link to a file is the file`() async throws {
+    @Test func `a link to a file is followed`() async throws {
         _ = try write("target", count: 3)
         #expect(symlink("target", root + "/link") == 0)
         #expect(try await downloader.download(.file(root + "/link")).data.count == 3)
     }
 
-    @Test func `a path that C would cut short is no source`() async throws {
+    @Test func `a path with a null character is an error`() async throws {
         _ = try write("a", count: 3)
         #expect(try await code(.file(root + "/a\0.png")) == .invalidSource)
     }
 
-    @Test func `a provider's error is the cause`() async throws {
+    @Test func `a provider's error is the cause of the download's error`() async throws {
         let error = try await failure {
             try await self.downloader.download(.provider(identity: "mine") { throw Failure() })
         }
@@ -154,11 +154,13 @@ struct LocalSourceTests {
         #expect(error.message.contains("mine"))
     }
 
-    @Test func `a provider is asked once for all, cancelled with the last, and asked again after that`() async throws {
+    @Test func `a provider is called once for all waiters, is cancelled with the last, and is called again afterwards`()
+        async throws
+    {
         let clock = ManualClock()
-        let calls = Guarded(0)
+        let calls = Watched(0)
         let source = ImageSource.provider(identity: "a") {
-            calls.change { $0 += 1 }
+            calls.update { $0 += 1 }
             try await clock.sleep(for: .seconds(1))
             return Data([1])
         }
@@ -168,7 +170,7 @@ struct LocalSourceTests {
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
         #expect(calls.value == 1)
-        // The provider's own sleep ends by the cancellation.
+        // The cancellation ends the provider's own sleep.
         try await eventually { clock.sleeperCount == 0 }
 
         let again = Task { try await downloader.download(source).data }

@@ -3,10 +3,10 @@ import AlcedoDownloader
 import AlcedoTesting
 import TestSupport
 
-/// What completions were called with, in short words, and how often.
+/// The outcomes of completions, as short text, and how often they were called.
 final class Outcomes: Sendable {
-    private let recorded = Guarded<[String: [String]]>([:])
-    /// Rings with each outcome.
+    private let recorded = Watched<[String: [String]]>([:])
+    /// Signals each outcome.
     private let bell = AsyncStream<Void>.makeStream()
 
     var texts: [String: [String]] { recorded.value }
@@ -19,11 +19,11 @@ final class Outcomes: Sendable {
             case .failure(let error as DownloadError): "\(error.code)"
             case .failure(let error): "\(error)"
             }
-        recorded.change { $0[name, default: []].append(text) }
+        recorded.update { $0[name, default: []].append(text) }
         bell.continuation.yield()
     }
 
-    /// Returns when so many outcomes have come in all. For one task.
+    /// Returns once this many outcomes have arrived in all. For one task.
     func waitFor(_ count: Int) async throws {
         guard recorded.value.values.map(\.count).reduce(0, +) < count else { return }
         for await _ in bell.stream where recorded.value.values.map(\.count).reduce(0, +) >= count { return }

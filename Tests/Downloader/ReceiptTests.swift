@@ -1,14 +1,14 @@
 import AlcedoCore
 import AlcedoDownloader
 import AlcedoHTTP
-import AlcedoLibc
 import AlcedoRuntime
 import AlcedoTesting
+import Dispatch
 import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Downloads for callers that are not tasks, and what holds for all downloads at once.
+/// Downloads with completions, and methods that affect all downloads.
 @Suite(.timeLimit(.minutes(10)))
 struct ReceiptTests {
     private let clock = ManualClock()
@@ -28,14 +28,14 @@ struct ReceiptTests {
         return downloader.start(request) { [outcomes] in outcomes.record(name ?? path, $0.map(\.data.count)) }
     }
 
-    @Test func `a completion is called once, with what came`() async throws {
+    @Test func `a completion is called once with the outcome`() async throws {
         let downloader = downloader(FakeTransport(body: Data(count: 5)))
         try start("a", on: downloader)
         try await outcomes.waitFor(1)
         #expect(outcomes.texts == ["a": ["5 bytes"]])
     }
 
-    @Test func `a receipt cancels one of many, at once, and the last ends the transfer`() async throws {
+    @Test func `a receipt cancels one waiter at once, and the last one cancels the transfer`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport)
         let first = try start("a", on: downloader, as: "first")
@@ -49,13 +49,13 @@ struct ReceiptTests {
         downloader.cancel(second)
 
         #expect(outcomes.texts == ["first": ["cancelled"], "second": ["cancelled"]])
-        // Its slot is free when its work has ended.
+        // Its slot is free once its work has ended.
         try await eventually { downloader.transferCounts.running == 0 }
         #expect(clock.sleeperCount == 0)
         #expect(transport.requests.count == 1)
     }
 
-    @Test func `a receipt of an ended download does nothing`() async throws {
+    @Test func `a receipt of a finished download does nothing`() async throws {
         let downloader = downloader(FakeTransport(body: Data("x".utf8)))
         let receipt = try start("a", on: downloader)
         try await outcomes.waitFor(1)
@@ -83,7 +83,7 @@ struct ReceiptTests {
         #expect(outcomes.texts == ["one": ["1 bytes"], "other": ["1 bytes"]])
     }
 
-    @Test func `priorities decide who is next, and can change while waiting`() async throws {
+    @Test func `priorities decide the order and can change while requests wait`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, .init(maxConcurrentDownloads: 1))
         try start("plug", on: downloader)
@@ -107,7 +107,7 @@ struct ReceiptTests {
             transport.requests.map(\.url.path) == ["/plug", "/raised", "/joined", "/normal", "/lowered"])
     }
 
-    @Test func `while the queue is paused nothing begins, and what runs goes on`() async throws {
+    @Test func `while the queue is paused nothing begins, and transfers in progress continue`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport)
         try start("runs", on: downloader)
@@ -128,7 +128,7 @@ struct ReceiptTests {
         #expect(outcomes.texts["waits"] == ["1 bytes"])
     }
 
-    @Test func `all are cancelled, and later ones begin as ever`() async throws {
+    @Test func `cancelling all downloads does not affect later ones`() async throws {
         let downloader = downloader(.waiting(on: clock), .init(maxConcurrentDownloads: 2))
         for path in ["a", "b", "c", "d"] { try start(path, on: downloader) }
         let task = Task.immediate { try await downloader.download(web("http://h/a")) }
@@ -145,10 +145,10 @@ struct ReceiptTests {
         #expect(outcomes.texts["e"] == ["1 bytes"])
     }
 
-    @Test func `a shut downloader has ended its transfers, and refuses further ones`() async throws {
-        let hasEnded = Guarded(0)
+    @Test func `a downloader that is shut down ends its transfers and refuses new ones`() async throws {
+        let hasEnded = Watched(0)
         let transport = FakeTransport { [clock] _ in
-            defer { hasEnded.change { $0 += 1 } }
+            defer { hasEnded.update { $0 += 1 } }
             try await clock.sleep(for: .seconds(1))
             throw HTTPTransportError(.failed, "never")
         }
@@ -169,7 +169,7 @@ struct ReceiptTests {
         #expect(transport.requests.count == 1)
     }
 
-    @Test func `who waits for a downloader that is let go is told`() throws {
+    @Test func `waiters of a released downloader receive an error`() throws {
         do {
             let downloader = downloader(FakeTransport(body: Data("x".utf8)))
             downloader.isPaused = true
@@ -179,7 +179,7 @@ struct ReceiptTests {
         #expect(outcomes.texts == ["a": ["cancelled"], "b": ["cancelled"]])
     }
 
-    @Test func `a rate spreads beginnings over time, and one timer serves all`() async throws {
+    @Test func `a rate limit spreads starts over time with one timer`() async throws {
         let downloader = downloader(
             FakeTransport(body: Data("x".utf8)),
             .init(maxConcurrentDownloads: 100, rate: DownloadRate(perSecond: 10, burst: 2)))
@@ -195,7 +195,7 @@ struct ReceiptTests {
         #expect(downloader.transferCounts == (0, 0))
     }
 
-    @Test func `who waits for the rate is cancelled at once, and the timer with the last`() async throws {
+    @Test func `a waiter for the rate limit is cancelled at once, and the timer with the last one`() async throws {
         let downloader = downloader(
             FakeTransport(body: Data("x".utf8)), .init(rate: DownloadRate(perSecond: 0.001, burst: 1)))
         try start("a", on: downloader)
@@ -209,7 +209,7 @@ struct ReceiptTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `hosts have slots of their own`() async throws {
+    @Test func `each host has its own slots`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(
             transport, .init(maxConcurrentDownloads: 4, maxConcurrentDownloadsPerHost: 1))
@@ -236,7 +236,7 @@ struct ReceiptTests {
         return downloader(transport, configuration)
     }
 
-    @Test func `who is cancelled while its request is modified has its outcome at once`() async throws {
+    @Test func `a waiter cancelled while its request is modified has its outcome at once`() async throws {
         let transport = FakeTransport(body: Data("x".utf8))
         let downloader = modifying(transport)
         let receipt = try start("a", on: downloader)
@@ -255,30 +255,32 @@ struct ReceiptTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func `who is cancelled while its modified request joins the others has its outcome at once`() async throws {
-        let modified = Guarded(-1)
+    @Test func `a waiter cancelled while its modified request joins others has its outcome at once`() async throws {
+        let hasBegun = DispatchSemaphore(value: 0)
+        let steps = Watched(0)
         var configuration = DownloaderConfiguration(maxConcurrentDownloads: 10_000)
         configuration.modifyRequest = { request in
-            let number = Int(request.url.lastPathComponent) ?? -1
-            modified.change { $0 = number }
+            hasBegun.signal()
+            // Up to as long as the other thread may need to wake up.
+            let number = Int(request.url.lastPathComponent) ?? 0
+            for _ in 0..<number % 100 * 20 { steps.update { $0 += 1 } }
             return request
         }
         let downloader = downloader(.waiting(on: clock), configuration)
-        // Where exactly the cancellation falls is chance, so there are many. A thread of its own sees the modification
-        // sooner than a task that is resumed.
+        // The instant of the cancellation is random, so there are many. Any order must pass. A separate thread wakes up
+        // sooner than a task.
         let thread = BlockingExecutor(name: "canceller", maxConcurrent: 1)
         for number in 0..<2_000 {
             let receipt = try start("\(number)", on: downloader)
             try await thread.run {
-                while modified.value != number { sched_yield() }
-                for _ in 0..<number % 100 { _ = modified.value }
+                hasBegun.wait()
                 downloader.cancel(receipt)
             }
             #expect(outcomes.texts["\(number)"] == ["cancelled"])
         }
     }
 
-    @Test func `a priority that changes while the request is modified counts`() async throws {
+    @Test func `a priority changed while the request is modified takes effect`() async throws {
         let transport = FakeTransport { [clock] request in
             #expect(request.fields["X-Token"] == "t")
             if request.url.path == "/plug" { try await clock.sleep(for: .seconds(9)) }
@@ -299,7 +301,7 @@ struct ReceiptTests {
         #expect(transport.requests.map(\.url.path) == ["/plug", "/low", "/normal"])
     }
 
-    @Test func `a modifier that declines or fails is the outcome`() async throws {
+    @Test func `a modifier that declines or fails determines the outcome`() async throws {
         var configuration = DownloaderConfiguration()
         configuration.modifyRequest = { request in
             if request.url.path == "/odd" { throw HTTPTransportError(.failed, "odd") }

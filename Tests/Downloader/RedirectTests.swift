@@ -34,14 +34,14 @@ struct RedirectTests {
     }
 
     @Test(arguments: [0, 1, 3])
-    func `the hook is asked for the steps that are taken, and no other`(limit: Int) async throws {
+    func `the hook is called for each redirect that is followed, and for no other`(limit: Int) async throws {
         let origin = try LoopbackOrigin { _ in .redirect(to: "/again") }
         defer { origin.stop() }
-        let hookCalls = Guarded(0)
+        let hookCalls = Watched(0)
         var configuration = DownloaderConfiguration()
         configuration.maximumRedirectCount = limit
         configuration.redirectHook = { _, next in
-            hookCalls.change { $0 += 1 }
+            hookCalls.update { $0 += 1 }
             return next
         }
         let downloader = Downloader(transport: CURLTransport(), configuration: configuration)
@@ -56,7 +56,7 @@ struct RedirectTests {
     @Test(arguments: [
         ("b?c#d", "/x/b?c"), ("/b", "/b"), ("../b", "/b"), ("?q", "/x/a?q"), ("./b", "/x/b"),
     ])
-    func `a relative target is taken from where the redirect came`(location: String, target: String) async throws {
+    func `a relative target is resolved against the redirecting URL`(location: String, target: String) async throws {
         let origin = try LoopbackOrigin { $0.target == "/x/a" ? .redirect(to: location) : .text("end") }
         defer { origin.stop() }
 
@@ -66,7 +66,7 @@ struct RedirectTests {
         #expect(origin.requests.last?.target == target)
     }
 
-    @Test func `a loop ends at the limit`() async throws {
+    @Test func `a redirect loop ends at the limit`() async throws {
         let origin = try LoopbackOrigin { _ in .redirect(to: "/again") }
         defer { origin.stop() }
         let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/again"), idleTimeout: .seconds(120)))
@@ -79,7 +79,7 @@ struct RedirectTests {
         #expect(origin.requests.count == 22)
     }
 
-    @Test func `credentials stay with their origin`() async throws {
+    @Test func `credentials are sent only to their origin`() async throws {
         let other = try LoopbackOrigin { _ in .text("end") }
         defer { other.stop() }
         let url = other.url(for: "/b").absoluteString
@@ -101,7 +101,7 @@ struct RedirectTests {
         ("http://h/a", "http://h.evil/b", false), ("https://h/a", "https://h:443/b", true),
         ("http://h/a", "//h/b", true), ("http://h/a", "//other/b", false),
     ])
-    func `an origin is scheme, host and port`(from: String, to: String, isSame: Bool) async throws {
+    func `an origin consists of scheme, host and port`(from: String, to: String, isSame: Bool) async throws {
         let transport = FakeTransport { request in
             let isFirst = request.url.path == "/a"
             let fields: HTTPFields = isFirst ? ["Location": to] : HTTPFields()
@@ -117,7 +117,7 @@ struct RedirectTests {
     @Test(arguments: [
         "file:///etc/hostname", "ftp://h/a", "data:,a", "javascript:1", "http://", "http:///a", "FILE:/etc/hostname",
     ])
-    func `a redirect out of the web is refused`(location: String) async throws {
+    func `a redirect to another scheme is refused`(location: String) async throws {
         let transport = FakeTransport(body: Data([1]), status: 302, fields: ["Location": location])
         #expect(try await code(Downloader(transport: transport), web("http://h/a")) == .badRedirect)
         #expect(transport.requests.count == 1)
@@ -127,7 +127,7 @@ struct RedirectTests {
         ("/b?\u{C3}\u{A9}", "http://h/b?%C3%A9"), ("/\u{FC}", "http://h/%FC"),
         ("/%20\u{C3}\u{A9}%2F", "http://h/%20%C3%A9%2F"), ("b/\u{20AC}", "http://h/b/%E2%82%AC"),
     ])
-    func `bytes above ASCII in a target are sent as they came`(location: String, target: String) async throws {
+    func `non-ASCII bytes of a target are sent unchanged`(location: String, target: String) async throws {
         let transport = FakeTransport { request in
             let isFirst = request.url.path == "/a"
             let fields: HTTPFields = isFirst ? ["Location": location] : HTTPFields()
@@ -138,15 +138,15 @@ struct RedirectTests {
         #expect(transport.requests.last?.url.absoluteString == target)
     }
 
-    @Test func `a redirect does not wait for a body that stalls`() async throws {
+    @Test func `a redirect does not wait for a stalled body`() async throws {
         let clock = ManualClock()
-        let cancellations = Guarded(0)
+        let cancellations = Watched(0)
         let transport = FakeTransport { request in
             guard request.url.path == "/a" else {
                 return HTTPResponse(
                     head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data("x".utf8)))
             }
-            let pipe = HTTPBodyPipe(onSpace: {}, onCancel: { cancellations.change { $0 += 1 } })
+            let pipe = HTTPBodyPipe(onSpace: {}, onCancel: { cancellations.update { $0 += 1 } })
             let head = HTTPResponseHead(url: request.url, status: 302, fields: ["Location": "/b"])
             return HTTPResponse(head: head, body: HTTPBody(pipe))
         }
@@ -165,7 +165,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: ["ftp://me:secret@h/b", "http://me:secret@h/b", "//me:secret@h/b"])
-    func `no error tells a password`(location: String) async throws {
+    func `no error contains a password`(location: String) async throws {
         let transport = FakeTransport(body: Data([1]), status: 302, fields: ["Location": location])
         let error = try await failure {
             try await Downloader(transport: transport).download(web("http://me:secret@h/a"))
@@ -187,7 +187,9 @@ struct RedirectTests {
         (301, HTTPMethod.post, HTTPMethod.get), (302, .post, .get), (303, .post, .get), (307, .post, .post),
         (308, .post, .post), (303, .put, .get), (301, .put, .put), (303, .head, .head), (302, .get, .get),
     ])
-    func `the method changes as the standard says`(status: Int, method: HTTPMethod, then: HTTPMethod) async throws {
+    func `a redirect changes the method as the standard requires`(status: Int, method: HTTPMethod, then: HTTPMethod)
+        async throws
+    {
         let transport = FakeTransport { request in
             let isFirst = request.url.path == "/a"
             let fields: HTTPFields = isFirst ? ["Location": "/b"] : HTTPFields()

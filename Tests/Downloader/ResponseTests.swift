@@ -23,29 +23,29 @@ struct ResponseTests {
     }
 
     @Test(arguments: [404, 500, 410, 599])
-    func `a status of failure is an error that says which`(status: Int) async throws {
+    func `an error status is an error that contains the status`(status: Int) async throws {
         #expect(try await failureCode { _ in .status(status) } == .status(status))
     }
 
-    @Test func `not modified is an outcome of its own`() async throws {
+    @Test func `304 is an outcome of its own`() async throws {
         #expect(try await failureCode { _ in .status(304) } == .notModified)
     }
 
-    @Test func `an answer without a byte is an error`() async throws {
+    @Test func `an empty response is an error`() async throws {
         #expect(try await failureCode { _ in .ok(Data()) } == .empty)
         #expect(try await failureCode { _ in .status(204) } == .empty)
         #expect(try await failureCode { _ in .status(300) } == .empty)
         #expect(try await failureCode { _ in OriginReply(framing: .chunked(size: 10)) } == .empty)
     }
 
-    @Test func `a content declared too large is refused before it comes`() async throws {
+    @Test func `content declared too large is refused before it arrives`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.endless(framing: .declaredLength(5_000_000_000)) }
         defer { origin.stop() }
         let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
-        let steps = Guarded(0)
+        let steps = Watched(0)
 
         let error = try await failure {
-            try await downloader().download(DownloadRequest(source)) { _ in steps.change { $0 += 1 } }
+            try await downloader().download(DownloadRequest(source)) { _ in steps.update { $0 += 1 } }
         }
 
         #expect(error.code == .tooLarge)
@@ -53,7 +53,7 @@ struct ResponseTests {
         try await origin.waitForDisconnects()
     }
 
-    @Test func `a content that grows too large ends the transfer`() async throws {
+    @Test func `content that grows too large ends the transfer`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.endless(framing: .chunked(size: 500)) }
         defer { origin.stop() }
         let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
@@ -62,7 +62,7 @@ struct ResponseTests {
         try await origin.waitForDisconnects()
     }
 
-    @Test func `a content as large as the limit is whole`() async throws {
+    @Test func `content of exactly the limit is complete`() async throws {
         let origin = try LoopbackOrigin { request in
             let reply = OriginReply.ok(Data(count: 1000))
             return request.path == "/chunked" ? reply.framed(.chunked(size: 77)) : reply
@@ -84,7 +84,7 @@ struct ResponseTests {
                 == .transport(.connectionLost))
     }
 
-    @Test func `a transport that gives fewer bytes than declared is not believed`() async throws {
+    @Test func `a body shorter than its declared length is an error`() async throws {
         let transport = FakeTransport(body: Data(count: 5), fields: ["Content-Length": "6"])
         let error = try await failure { try await Downloader(transport: transport).download(web("http://h/a")) }
         #expect(error.code == .transport(.connectionLost))
@@ -100,7 +100,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func `a server that is not there is an error`() async throws {
+    @Test func `an unreachable server is an error`() async throws {
         let nobody = try ClosedPort()
         defer { nobody.free() }
 
@@ -109,13 +109,13 @@ struct ResponseTests {
         #expect(error.code == .transport(.cannotConnect))
     }
 
-    @Test func `without a declared length progress says so`() async throws {
+    @Test func `progress without a declared length has no expected length`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.ok(Data(count: 700)).framed(.chunked(size: 100)) }
         defer { origin.stop() }
-        let steps = Guarded<[DownloadProgress]>([])
+        let steps = Watched<[DownloadProgress]>([])
         let request = DownloadRequest(.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120))))
 
-        let download = try await downloader().download(request) { step in steps.change { $0.append(step) } }
+        let download = try await downloader().download(request) { step in steps.update { $0.append(step) } }
 
         #expect(download.data.count == 700)
         #expect(download.head?.status == 200)
@@ -123,7 +123,7 @@ struct ResponseTests {
         #expect(steps.value.last == DownloadProgress(received: 700, expected: nil))
     }
 
-    @Test func `limits that make no sense are clamped`() {
+    @Test func `invalid limits are clamped`() {
         let configuration = DownloaderConfiguration(
             maxConcurrentDownloads: -1, maximumByteCount: -1, maximumRedirectCount: -1)
         #expect(configuration.maxConcurrentDownloads == 1)

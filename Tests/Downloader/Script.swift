@@ -7,24 +7,24 @@ import Testing
 
 @testable import AlcedoDownloader
 
-/// A transport that gives one answer after the other, and remembers what it was asked. After the last it fails with
+/// A transport that returns one response after another and records its requests. After the last it fails with
 /// `shutDown`.
 struct Script: HTTPTransport {
     enum Response: Sendable {
-        /// A head and a body, which may break off with an error after its bytes.
+        /// A head and a body, which may be truncated with an error.
         case head(Int, HTTPFields, Data = Data(), failing: HTTPTransportError.Code? = nil)
         case failure(HTTPTransportError.Code)
         case cancellation
     }
 
-    let requests = Guarded<[HTTPRequest]>([])
-    private let responses: Guarded<ArraySlice<Response>>
+    let requests = Watched<[HTTPRequest]>([])
+    private let responses: Watched<ArraySlice<Response>>
 
-    init(_ responses: [Response]) { self.responses = Guarded(responses[...]) }
+    init(_ responses: [Response]) { self.responses = Watched(responses[...]) }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        requests.change { $0.append(request) }
-        switch responses.change({ $0.popFirst() }) ?? .failure(.shutDown) {
+        requests.update { $0.append(request) }
+        switch responses.update({ $0.popFirst() }) ?? .failure(.shutDown) {
         case .head(let status, let fields, let slice, let failing):
             let data = Data(slice)
             let pieces = stride(from: 0, to: data.count, by: 1_000).map { data[$0..<min($0 + 1_000, data.count)] }
@@ -39,19 +39,19 @@ struct Script: HTTPTransport {
     var ranges: [String?] { requests.value.map { $0.fields["Range"] } }
 }
 
-/// Gives pieces, then ends or fails.
+/// Sends pieces, then ends or fails.
 final class ScriptedBody: HTTPBodySource {
-    private let pieces: Guarded<ArraySlice<Data>>
+    private let pieces: Watched<ArraySlice<Data>>
     private let end: (any Error)?
 
     init(_ pieces: [Data], end: (any Error)? = nil) {
-        self.pieces = Guarded(pieces[...])
+        self.pieces = Watched(pieces[...])
         self.end = end
     }
 
     func next() async throws -> Data? {
         try Task.checkCancellation()
-        if let piece = pieces.change({ $0.popFirst() }) { return piece }
+        if let piece = pieces.update({ $0.popFirst() }) { return piece }
         if let end { throw end }
         return nil
     }
@@ -59,14 +59,14 @@ final class ScriptedBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// Bytes that are not like those at other places.
+/// Returns bytes that differ between positions.
 func sample(_ count: Int, seed: UInt64 = 1) -> Data {
     var generator = SeededGenerator(seed: seed)
     return Data((0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) })
 }
 
 extension HTTPFetcher {
-    /// With random numbers that are all one half, and pauses that take no time but are noted.
+    /// With random numbers that are all one half, and delays that take no time and are recorded.
     static func make(
         _ transport: any HTTPTransport, clock: any TimeSource = ManualClock(),
         _ change: (inout DownloaderConfiguration) -> Void = { _ in }
@@ -76,10 +76,10 @@ extension HTTPFetcher {
         return HTTPFetcher(transport: transport, configuration: configuration, clock: clock, random: { 0.5 })
     }
 
-    func fetch(_ text: String, pauses: Guarded<[Duration]>? = nil) async throws -> Download {
+    func fetch(_ text: String, pauses: Watched<[Duration]>? = nil) async throws -> Download {
         let result = try await fetch(
             HTTPRequest(url: try #require(URL(string: text)), idleTimeout: .seconds(120)),
-            pause: { wait in pauses?.change { $0.append(wait) } }, report: { _ in })
+            pause: { wait in pauses?.update { $0.append(wait) } }, report: { _ in })
         return Download(result)
     }
 }

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// The examples whose parts are their own.
+/// The examples with custom parts.
 @Suite(.timeLimit(.minutes(10)))
 struct CustomPartTests {
-    @Test func `a custom codec takes an image through its format and back`() async throws {
+    @Test func `a custom codec encodes and decodes an image`() async throws {
         let outcome = try await Program(name: "custom-codec").run([])
 
         #expect(outcome.status == 0 && outcome.problems == "")
@@ -15,7 +15,7 @@ struct CustomPartTests {
         #expect(lines.last == "a truncated file: truncated, the pixels are truncated")
     }
 
-    @Test func `custom caches pass the conformance kits and serve a pipeline`() async throws {
+    @Test func `custom caches pass the conformance kits and work in a pipeline`() async throws {
         let outcome = try await Program(name: "custom-backend").run([])
 
         #expect(outcome.status == 0 && outcome.problems == "")

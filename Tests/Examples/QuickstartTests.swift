@@ -6,13 +6,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct QuickstartTests {
-    /// Where the image came from, in each pass.
+    /// Returns the layer of the image in each pass.
     private func layers(_ name: String, in outcome: Program.Outcome) -> [String] {
         outcome.output.split(separator: "\n").filter { $0.hasSuffix("  \(name)") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }
     }
 
-    @Test func `it loads its samples without a network, and has them on disk the next time`() async throws {
+    @Test func `the quickstart loads its samples without a network, and from disk the next time`() async throws {
         let folder = try TemporaryDirectory()
         let quickstart = Program(name: "quickstart", environment: ["XDG_CACHE_HOME": folder.url.path])
 
@@ -29,7 +29,7 @@ struct QuickstartTests {
         }
     }
 
-    @Test func `it loads the URLs that it is given`() async throws {
+    @Test func `the quickstart loads the given URLs`() async throws {
         let folder = try TemporaryDirectory()
         let origin = try LoopbackOrigin(directory: SampleImages.directory)
         defer { origin.stop() }
@@ -49,7 +49,7 @@ struct QuickstartTests {
         #expect(outcome.problems.hasPrefix("quickstart: unknown option '--nonsense'"))
     }
 
-    @Test func `its program has at most thirty lines`() throws {
+    @Test func `the quickstart has at most thirty lines`() throws {
         let file = SampleImages.directory.deletingLastPathComponent().appending(path: "Quickstart.swift")
         #expect(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").count <= 30)
     }

@@ -8,7 +8,8 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct SwapBackendsTests {
-    /// The numbers of each run of one stack: images from memory, disk and the response cache, responses of servers, bytes.
+    /// Returns the numbers of each run of one stack: images from memory, disk and response cache, server responses,
+    /// bytes.
     private func runs(_ stack: String, _ words: [String] = []) async throws -> [[Int]] {
         let outcome = try await Program(name: "swap-backends").run(["--stack", stack] + words)
         #expect(outcome.status == 0 && outcome.problems == "")
@@ -30,19 +31,19 @@ struct SwapBackendsTests {
     }
 
     @Test(arguments: ["files", "sqlite"])
-    func `what is on disk is there after a restart, in files as in a database`(stack: String) async throws {
+    func `entries on disk survive a restart, in files and in a database`(stack: String) async throws {
         let runs = try await runs(stack)
         #expect(runs.first?.prefix(4) == [0, 0, 0, 12])
         #expect(Array(runs.dropFirst()) == [[12, 0, 0, 0, 0], [0, 12, 0, 0, 0]])
     }
 
-    @Test func `HTTP responses alone save the network, and nothing else`() async throws {
+    @Test func `the response cache alone saves only network transfers`() async throws {
         let runs = try await runs("responses")
         #expect(runs.first?.prefix(4) == [0, 0, 0, 12])
         #expect(Array(runs.dropFirst()) == [[0, 0, 12, 0, 0], [0, 0, 12, 0, 0]])
     }
 
-    @Test func `files come by no network`() async throws {
+    @Test func `files are not counted as network transfers`() async throws {
         let folder = try TemporaryDirectory()
         let paths = ["a.png", "b.png"].map { folder.url.appending(path: $0) }
         for path in paths { try SampleImages.data("tiles.png").write(to: path) }
@@ -52,7 +53,7 @@ struct SwapBackendsTests {
         #expect(runs == [[0, 0, 0, 0, 0], [2, 0, 0, 0, 0], [0, 0, 0, 0, 0]])
     }
 
-    @Test func `bytes are those of what servers sent in that run`() async throws {
+    @Test func `the byte count is that of responses in the same run`() async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             let control = request.target.hasPrefix("/kept") ? "max-age=3600" : "no-store"
@@ -66,7 +67,7 @@ struct SwapBackendsTests {
         #expect(runs.count == 3 && runs.dropFirst().allSatisfy { $0 == [0, 0, 1, 1, png.count] })
     }
 
-    @Test func `a response that is confirmed, and one without an image, went over the network too`() async throws {
+    @Test func `validated responses and those without an image count as network transfers`() async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             if request.target == "/missing.png" { return .status(404) }
@@ -85,7 +86,7 @@ struct SwapBackendsTests {
     }
 
     @Test(arguments: ["files", "sqlite", "responses"])
-    func `Ctrl-C ends it, and leaves nothing behind`(stack: String) async throws {
+    func `Ctrl-C ends the program and leaves nothing behind`(stack: String) async throws {
         let folder = try TemporaryDirectory()
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
@@ -105,7 +106,7 @@ struct SwapBackendsTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test func `a picture that cannot be had is told, and the others go on`() async throws {
+    @Test func `a failed image is reported, and the others load`() async throws {
         let folder = try TemporaryDirectory()
         let (good, bad) = (folder.url.appending(path: "a.png"), folder.url.appending(path: "b.png"))
         try SampleImages.data("tiles.png").write(to: good)
@@ -123,7 +124,7 @@ struct SwapBackendsTests {
         #expect(problems.first?.hasPrefix("swap-backends: memory: \(folder.path)/b.png: ") == true)
     }
 
-    @Test func `a stack that does not exist is explained`() async throws {
+    @Test func `an unknown stack is explained`() async throws {
         let outcome = try await Program(name: "swap-backends").run(["--stack", "tape"])
         #expect(outcome.status == 2)
         #expect(outcome.problems.hasPrefix("swap-backends: unknown stack 'tape'"))

@@ -13,7 +13,7 @@ struct UploadToThumbnailTests {
         output = folder.url.appending(path: "small.webp")
     }
 
-    @Test func `an upload on standard input becomes a small WebP with round corners`() async throws {
+    @Test func `an upload on standard input becomes a small WebP with rounded corners`() async throws {
         let outcome = try await Program(name: "upload-to-thumbnail")
             .run(["-", output.path], input: SampleImages.data("dunes.jpg"))
 
@@ -27,7 +27,7 @@ struct UploadToThumbnailTests {
         #expect(alpha.corner == 0 && alpha.center == 255)
     }
 
-    @Test func `a photo that lies on its side becomes upright`() async throws {
+    @Test func `a rotated photo becomes upright`() async throws {
         let file = SampleImages.directory.appending(path: "turned.jpg")
         let info = try CodecRegistry.standard.inspect(Data(contentsOf: file))
         #expect(info.orientation != .up)

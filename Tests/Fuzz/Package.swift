@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: its programs take the fuzzer's main function, which a plain build does not link. Scripts/fuzz
+// A separate package: its programs use the fuzzer's main function, which a plain build does not link. Scripts/fuzz
 // builds and runs them.
 
 func product(_ name: String) -> Target.Dependency { .product(name: "Alcedo\(name)", package: "Alcedo") }

@@ -1,5 +1,5 @@
 import Foundation
 import TestSupport
 
-/// A file of the folder `Fixtures`.
+/// Returns a file of the directory `Fixtures`.
 func fixture(_ name: String) throws -> Data { try Bundle.module.fixture(name) }

@@ -10,14 +10,14 @@ import Testing
     private let palette: [GIFWriter.Color] = [(255, 0, 0), (0, 255, 0)]
 
     @Test(arguments: ["disposal-asis", "disposal-background", "disposal-previous", "disposal-mixed"])
-    func `frames are those that another decoder composites`(name: String) throws {
+    func `composited frames match another decoder`(name: String) throws {
         let expected = try fixture("\(name).rgba")
         let image = try decoder.decode(fixture("\(name).gif"), options: DecodingOptions())
 
         let frames = try #require(image.frames)
         let frameBytes = 16 * 12 * 4
         #expect(frames.frameCount * frameBytes == expected.count)
-        // Backwards too, where each frame begins at its key frame.
+        // Also backward, where each frame is decoded from its key frame.
         for index in Array(0..<frames.frameCount) + (0..<frames.frameCount).reversed() {
             let part = expected.dropFirst(index * frameBytes).prefix(frameBytes)
             #expect(try frames.frame(at: index).tightBytes == clearingTransparent(Data(part)), "frame \(index)")
@@ -25,7 +25,7 @@ import Testing
         #expect(try image.pixels == frames.frame(at: 0))
     }
 
-    @Test func `delays and plays are the file's, and short delays are shown as browsers do`() throws {
+    @Test func `delays and loop count are the file's, and short delays are lengthened as in browsers`() throws {
         let mixed = try #require(decoder.decode(fixture("disposal-mixed.gif"), options: DecodingOptions()).frames)
         let counted = try #require(decoder.decode(fixture("disposal-asis.gif"), options: DecodingOptions()).frames)
 
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: ["NETSCAPE2.0", "ANIMEXTS1.0"])
-    func `either application's loop count is read`(application: String) throws {
+    func `the loop count of either application extension is read`(application: String) throws {
         let pixel = GIFWriter.image(width: 1, height: 1, indices: [0])
         func info(_ blocks: [[UInt8]]) throws -> (raw: Int?, plays: Int?) {
             let file = GIFWriter.file(width: 1, height: 1, palette: palette, blocks + [pixel, pixel])
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// As in Firefox, WebKit, Pillow and ImageMagick.
-    @Test func `the last of several loop counts is the animation's`() throws {
+    @Test func `the last of several loop counts applies`() throws {
         let pixel = GIFWriter.image(width: 1, height: 1, indices: [0])
         func counts(_ blocks: [[UInt8]]) throws -> (raw: Int?, plays: Int?) {
             let file = GIFWriter.file(width: 1, height: 1, palette: palette, blocks)
@@ -81,7 +81,7 @@ import Testing
         #expect(try frames.frame(at: 1).tightBytes == [255, 0, 0, 255, 0, 255, 0, 255])
     }
 
-    @Test func `frames come at the size that is wanted, and stills without the animation when asked`() throws {
+    @Test func `frames have the requested size, and stills omit the animation on request`() throws {
         let data = try fixture("disposal-mixed.gif")
         let target = TargetSize(width: 8, height: 6)
 
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: ["disposal-mixed.gif", "disposal-previous.gif"])
-    func `pieces and beginnings are as for stills`(name: String) throws {
+    func `pieces and prefixes decode as for stills`(name: String) throws {
         let data = try fixture(name)
 
         try DecoderChecks(decoder).checkPieces(data)

@@ -15,7 +15,7 @@ import Testing
         return try GIFDecoder().decode(file, options: DecodingOptions()).pixels
     }
 
-    @Test func `a frame's own palette takes the place of the file's`() throws {
+    @Test func `a frame's own palette replaces the file's`() throws {
         let frame = GIFWriter.image(width: 2, height: 1, palette: [(1, 2, 3), (4, 5, 6)], indices: [0, 1])
 
         let pixels = try decode(width: 2, height: 1, [frame])
@@ -23,7 +23,7 @@ import Testing
         #expect(pixels.tightBytes == [1, 2, 3, 255, 4, 5, 6, 255])
     }
 
-    @Test func `canvas that the frame does not cover is transparent`() throws {
+    @Test func `canvas outside the frame is transparent`() throws {
         let frame = GIFWriter.image(left: 1, top: 1, width: 2, height: 1, indices: [0, 1])
 
         let pixels = try decode(width: 4, height: 3, [frame])
@@ -42,7 +42,7 @@ import Testing
         #expect(pixels.tightBytes == clear + clear + clear + red)
     }
 
-    @Test func `a frame beside the canvas leaves it empty`() throws {
+    @Test func `a frame outside the canvas leaves it empty`() throws {
         let frame = GIFWriter.image(left: 60_000, top: 60_000, width: 2, height: 1, indices: [0, 1])
 
         #expect(try decode(width: 1, height: 1, [frame]).tightBytes == clear)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 8, 9, 16, 17])
-    func `interlaced rows end up in their places`(height: Int) throws {
+    func `interlaced rows are placed correctly`(height: Int) throws {
         let stored = [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0.0, to: height, by: $0.1)) }
         let gray = (0..<32).map { (UInt8($0), UInt8($0), UInt8($0)) }
         let frame = GIFWriter.image(
@@ -75,7 +75,7 @@ import Testing
         #expect(try decode(width: 2, height: 1, [frame]).tightBytes == red + [0, 0, 0, 255])
     }
 
-    @Test func `plain text uses up the transparency before it`() throws {
+    @Test func `a plain text block consumes the transparency before it`() throws {
         let frame = GIFWriter.image(width: 1, height: 1, indices: [0])
         let control = GIFWriter.control(transparentIndex: 0)
 
@@ -83,7 +83,7 @@ import Testing
         #expect(try decode(width: 1, height: 1, [control, GIFWriter.plainText, frame]).tightBytes == red)
     }
 
-    @Test func `alpha is told of places that a cleared frame leaves empty`() throws {
+    @Test func `alpha is reported for areas that a disposed frame leaves empty`() throws {
         let whole = GIFWriter.image(width: 2, height: 1, indices: [0, 0])
         let part = GIFWriter.image(width: 1, height: 1, indices: [0])
         let clearing = GIFWriter.control(disposal: 2)

@@ -18,12 +18,12 @@ import Testing
     }
 
     @Test(arguments: ["plain.gif", "interlaced.gif", "transparent.gif", "animated.gif"], DecoderConformance.checks)
-    func `the decoder conforms to the contract`(name: String, check: DecoderConformance.Check) async throws {
+    func `the decoder conforms`(name: String, check: DecoderConformance.Check) async throws {
         let file = try fixture(name)
         try await check { [decoder] _ in (decoder, file) }
     }
 
-    @Test func `a part of an animation has the frames that are whole`() throws {
+    @Test func `a partial animation has the complete frames`() throws {
         let data = try fixture("animated.gif")
         var counts: [Int] = []
 
@@ -62,14 +62,14 @@ import Testing
         }
     }
 
-    @Test func `a canvas or a frame without pixels is corrupt`() {
+    @Test func `an empty canvas or frame is corrupt`() {
         #expect(errorCode(file(width: 0, [pixel])) == .corrupt)
         #expect(errorCode(file(height: 0, [pixel])) == .corrupt)
         #expect(errorCode(file([GIFWriter.image(width: 0, height: 1, indices: [])])) == .corrupt)
         #expect(errorCode(file([GIFWriter.image(width: 1, height: 0, indices: [])])) == .corrupt)
     }
 
-    @Test func `pixels that are missing inside a whole file are corrupt`() {
+    @Test func `missing pixels in a complete file are corrupt`() {
         let short = GIFWriter.image(width: 4, height: 4, indices: [0, 0, 0])
 
         #expect(errorCode(file(width: 4, height: 4, [short])) == .corrupt)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `damage after the first frame is an error, and leaves the frame as a part`() throws {
+    @Test func `damage after the first frame is an error and yields a partial image`() throws {
         let damaged = file([pixel, [0x99, 0x98]])
 
         let part = try decoder.decode(damaged, options: DecodingOptions(allowsPartial: true))

@@ -9,7 +9,7 @@ import Testing
     private let decoder = GIFDecoder()
 
     @Test(arguments: [("plain.gif", "plain.rgba"), ("interlaced.gif", "plain.rgba"), ("animated.gif", "plain.rgba")])
-    func `the first frame has the pixels that another decoder finds`(file: String, expected: String) throws {
+    func `the first frame matches another decoder`(file: String, expected: String) throws {
         let image = try decoder.decode(fixture(file), options: DecodingOptions())
 
         #expect(image.pixels.tightBytes == Array(try fixture(expected)))
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [AlphaMode.straight, .premultiplied])
-    func `a transparent colour becomes transparent black in either alpha mode`(mode: AlphaMode) throws {
+    func `a transparent color becomes transparent black in either alpha mode`(mode: AlphaMode) throws {
         let image = try decoder.decode(fixture("transparent.gif"), options: DecodingOptions(alphaMode: mode))
 
         #expect(image.pixels.tightBytes == clearingTransparent(try fixture("transparent.rgba")))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: [("plain.gif", 1, false), ("transparent.gif", 1, true), ("animated.gif", 3, true)])
-    func `inspecting tells size, frames, delays and alpha`(file: String, frames: Int, hasAlpha: Bool) throws {
+    func `inspection returns size, frames, delays and alpha`(file: String, frames: Int, hasAlpha: Bool) throws {
         let info = try decoder.inspect(fixture(file), limits: DecodingLimits())
 
         #expect(info.size == PixelSize(width: 13, height: 19) && info.colorModel == .palette)
@@ -43,7 +43,7 @@ import Testing
         try DecoderChecks(decoder).checkPieces(fixture(file))
     }
 
-    @Test func `both versions are recognised by content, and nothing else`() throws {
+    @Test func `both versions are recognized by content, and nothing else is`() throws {
         let registry = CodecRegistry([.gif])
 
         #expect(registry.entry(for: try fixture("plain.gif"))?.format == .gif)
@@ -54,7 +54,7 @@ import Testing
         #expect(registry.entry(for: Data()) == nil)
     }
 
-    @Test func `a decoder finds what the registry asks it for in a slice of other data`() throws {
+    @Test func `a decoder for a slice of other data is found in the registry`() throws {
         let plain = try fixture("plain.gif")
         let slice = (Data([1, 2, 3]) + plain + Data([4])).dropFirst(3)
 
@@ -64,11 +64,11 @@ import Testing
     }
 
     @Test(arguments: 1...11)
-    func `codes begin with any number of bits that the format allows`(codeSize: Int) throws {
+    func `codes start with any bit count that the format allows`(codeSize: Int) throws {
         let clear = 1 << codeSize
         var bits: [Bool] = []
         for code in [clear, 1, clear, 0, clear, 1, clear, 0, clear + 1] {
-            // With one bit the table outgrows its first size by the first index.
+            // With one bit the table outgrows its first size at the first index.
             let isLonger = codeSize == 1 && code >= clear && !bits.isEmpty
             let width = codeSize + (isLonger ? 2 : 1)
             bits += (0..<width).map { code >> $0 & 1 == 1 }

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoGIF
+import AlcedoTesting
 import Foundation
 import TestSupport
 import Testing
@@ -27,14 +28,14 @@ import Testing
         try decoder.decode(encoder.encode(image), options: DecodingOptions())
     }
 
-    /// The mean difference of a sample.
+    /// Returns the mean difference of a sample.
     private func difference(_ a: PixelBuffer, _ b: PixelBuffer) -> Double {
         Double(zip(a.tightBytes, b.tightBytes).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) })
             / Double(a.tightBytes.count)
     }
 
     @Test(arguments: [1, 2, 3, 16, 17, 255, 256])
-    func `up to 256 colours are kept exactly`(count: Int) throws {
+    func `up to 256 colors are exact`(count: Int) throws {
         let pixels = try makePixels(32, 16, alphaMode: .opaque) { x, y in
             let color = (32 * y + x) % count
             return [UInt8(color), UInt8(255 - color), UInt8(color / 2), 255]
@@ -43,25 +44,25 @@ import Testing
         #expect(try reread(DecodedImage(pixels: pixels)).pixels == pixels)
     }
 
-    @Test func `255 colours and a transparent one are kept exactly`() throws {
+    @Test func `255 colors and a transparent one are exact`() throws {
         let pixels = try makePixels(16, 16) { x, y in x + y == 0 ? [0, 0, 0, 0] : [UInt8(16 * y + x), 1, 2, 255] }
 
         #expect(try reread(DecodedImage(pixels: pixels)).pixels == pixels)
     }
 
     @Test(arguments: [(nil, nil), (1, 1), (2, 2), (3, 3), (100_000, 65_536)] as [(Int?, Int?)])
-    func `plays are what the format can say of them`(plays: Int?, said: Int?) throws {
+    func `loop counts are rounded to what the format supports`(plays: Int?, said: Int?) throws {
         #expect(try #require(reread(animation([.zero, .zero], plays: plays)).frames).playCount == said)
     }
 
-    @Test func `delays are what the format can say of them`() throws {
+    @Test func `delays are rounded to what the format supports`() throws {
         let delays: [Duration] = [.milliseconds(-5), .milliseconds(14), .milliseconds(16), .seconds(700)]
         let frames = try #require(reread(animation(delays)).frames)
         let said = (0..<4).map { frames.rawDelay(at: $0) }
         #expect(said == [.zero, .milliseconds(10), .milliseconds(20), .milliseconds(655_350)])
     }
 
-    @Test func `an animation of frames that differ in size, or cannot be had, is an error`() throws {
+    @Test func `an animation with frames of different sizes or unavailable frames is an error`() throws {
         let other = try makePixels(5, 5) { _, _ in [1, 2, 3, 255] }
         let images = [
             (try animation([.zero, nil]), ImageEncodingError.Code.failed),
@@ -73,7 +74,7 @@ import Testing
         }
     }
 
-    /// Frames of different colours with such delays; nil for one that cannot be had.
+    /// Returns frames of different colors with these delays, where nil is an unavailable frame.
     private func animation(
         _ delays: [Duration?], plays: Int? = nil, last: PixelBuffer? = nil
     ) throws -> DecodedImage {
@@ -88,7 +89,7 @@ import Testing
             pixels: pixels[0], frames: MadeFrames(PixelSize(width: 4, height: 4), playCount: plays, frames))
     }
 
-    @Test func `alpha below the middle is transparent, and above it opaque`() throws {
+    @Test func `alpha below one half is transparent, and above it opaque`() throws {
         let pixels = try makePixels(4, 1) { x, _ in [200, 100, 50, [0, 127, 128, 255][x]] }
 
         let bytes = try reread(DecodedImage(pixels: pixels)).pixels.tightBytes
@@ -97,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `many colours become near ones`(dithers: Bool) throws {
+    func `more colors are approximated`(dithers: Bool) throws {
         let pixels = try makePixels(64, 64, alphaMode: .opaque) { x, y in [UInt8(4 * x), UInt8(4 * y), 128, 255] }
 
         let image = try reread(DecodedImage(pixels: pixels), GIFEncoder(dithers: dithers))
@@ -106,7 +107,7 @@ import Testing
         #expect(image.pixels.alphaMode == .opaque)
     }
 
-    @Test func `dithering keeps the mean where few colours are left`() throws {
+    @Test func `dithering keeps the mean when few colors are left`() throws {
         let pixels = try makePixels(64, 64, alphaMode: .opaque) { x, y in
             let gray = UInt8(64 + (x * 5 + y * 3) % 128)
             return [gray, gray, gray, 255]
@@ -123,7 +124,7 @@ import Testing
         #expect(abs(mean(image.pixels) - mean(pixels)) < 2)
     }
 
-    @Test func `transparent places stay where colours are many`() throws {
+    @Test func `transparent pixels stay transparent with many colors`() throws {
         let pixels = try makePixels(64, 64) { x, y in
             x == y ? [0, 0, 0, 0] : [UInt8(4 * x), UInt8(4 * y), 9, 255]
         }
@@ -134,7 +135,7 @@ import Testing
         #expect(difference(image.pixels, pixels) < 5)
     }
 
-    @Test func `other pixel formats lose what GIF cannot hold`() throws {
+    @Test func `other pixel formats are reduced to what GIF supports`() throws {
         let size = PixelSize(width: 2, height: 1)
         let gray = try #require(
             PixelBuffer(size: size, format: .gray8, alphaMode: .opaque) { memory, _ in
@@ -152,7 +153,7 @@ import Testing
         #expect(try reread(DecodedImage(pixels: deep)).pixels.rgba(1, 0) == [0x12, 0x12, 0x12, 255])
     }
 
-    @Test func `the profile is kept, and a turned picture is made upright`() throws {
+    @Test func `the profile is kept, and a rotated image is made upright`() throws {
         let pixels = try makePixels(3, 2, alphaMode: .opaque) { x, y in [UInt8(x), UInt8(y), 0, 255] }
         let profile = Data((0..<700).map { UInt8($0 % 255) })
 
@@ -163,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: ["animated", "disposal-asis", "disposal-background", "disposal-previous", "disposal-mixed"])
-    func `an animation keeps its frames, delays and plays`(name: String) throws {
+    func `an animation keeps its frames, delays and loop count`(name: String) throws {
         let original = try decoder.decode(fixture("\(name).gif"), options: DecodingOptions())
 
         let copy = try reread(original)
@@ -185,14 +186,14 @@ import Testing
         }
     }
 
-    @Test func `rows make the same file`() throws {
+    @Test func `row encoding writes the same file`() throws {
         let image = try decoder.decode(fixture("transparent.gif"), options: DecodingOptions())
-        let rows = Guarded(Data())
+        let rows = Watched(Data())
 
         try image.sendRows(
             to: GIFEncoder().makeRowEncoder { piece in
                 let bytes = piece.withUnsafeBytes { Data($0) }
-                rows.change { $0.append(bytes) }
+                rows.update { $0.append(bytes) }
             })
 
         #expect(try rows.value == GIFEncoder().encode(image))

@@ -12,7 +12,7 @@ import Testing
         GIFWriter.file(width: 1, height: 1, palette: [(1, 2, 3)], blocks + [pixel])
     }
 
-    @Test func `a colour profile in several sub-blocks is joined`() throws {
+    @Test func `a color profile in several sub-blocks is joined`() throws {
         let profile = (0..<600).map { UInt8($0 % 251) }
         let data = file([GIFWriter.application("ICCRGBG1012", profile)])
 
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2, 3, 100, 255, 256, 257])
-    func `an XMP packet lies in the file as it is`(padding: Int) throws {
+    func `an XMP packet is read unchanged`(padding: Int) throws {
         let packet = Array("<?xpacket begin=''?><x:xmpmeta/>".utf8) + [UInt8](repeating: 0x20, count: padding)
         let trailer = [1] + (0...255).reversed().map { UInt8($0) } + [0]
         let block: [UInt8] = [0x21, 0xFF, 11] + Array("XMP DataXMP".utf8) + packet + trailer
@@ -29,7 +29,7 @@ import Testing
         #expect(try decoder.inspect(file([block]), limits: DecodingLimits()).metadata.xmp == Data(packet))
     }
 
-    @Test func `wherever the letters of a packet lead, it is read, and so is what follows`() throws {
+    @Test func `an XMP packet is read whatever its bytes are, and so are the blocks after it`() throws {
         let trailer = [1] + (0...255).reversed().map { UInt8($0) } + [0]
         for letter in UInt8(0x20)...0x7E {
             let packet = [UInt8](repeating: letter, count: 300)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `a second end of sub-blocks is passed over`() throws {
+    @Test func `a repeated end of sub-blocks is skipped`() throws {
         #expect(try decoder.inspect(file([GIFWriter.control(), [0, 0]]), limits: DecodingLimits()).frameCount == 1)
     }
 
@@ -53,7 +53,7 @@ import Testing
         #expect(try decoder.inspect(data, limits: DecodingLimits()).metadata.colorProfile?.count == 3 << 20)
     }
 
-    @Test func `metadata over the limits is left out, and the picture is not`() throws {
+    @Test func `metadata over the limits is omitted and the image is decoded`() throws {
         let data = file([GIFWriter.application("ICCRGBG1012", [UInt8](repeating: 7, count: 300))])
 
         for limits in [DecodingLimits(maximumMetadataByteCount: 299), DecodingLimits(maximumChunkByteCount: 299)] {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `comments of a megabyte and unknown extensions are passed over`() throws {
+    @Test func `comments of a megabyte and unknown extensions are skipped`() throws {
         let comment: [UInt8] = [0x21, 0xFE] + GIFWriter.subBlocks([UInt8](repeating: 0x61, count: 1 << 20))
         let unknown: [UInt8] = [0x21, 0x42] + GIFWriter.subBlocks([1, 2, 3])
 

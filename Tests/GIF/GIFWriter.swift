@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes GIF files block by block, pixels uncompressed, so that tests can say exactly what is in them.
+/// Writes GIF files block by block with uncompressed pixels, so that tests determine their exact contents.
 enum GIFWriter {
     typealias Color = (UInt8, UInt8, UInt8)
 
@@ -12,7 +12,7 @@ enum GIFWriter {
         return Data(bytes)
     }
 
-    /// An image whose pixels all have the same index, or those of `indices`, each below 128.
+    /// Returns an image whose pixels all have one index, or those of `indices`, each below 128.
     static func image(
         left: Int = 0, top: Int = 0, width: Int, height: Int, palette: [Color]? = nil, isInterlaced: Bool = false,
         codeSize: UInt8 = 7, indices: [UInt8]
@@ -45,7 +45,7 @@ enum GIFWriter {
 
     private static func word(_ value: Int) -> [UInt8] { [UInt8(value & 0xFF), UInt8(value >> 8 & 0xFF)] }
 
-    /// The number of colours is 2 to the power of this plus one.
+    /// The number of colors is 2 to the power of this plus one.
     private static func sizeBits(_ palette: [Color]?) -> UInt8 {
         UInt8((0...7).first { 2 << $0 >= palette?.count ?? 0 } ?? 7)
     }

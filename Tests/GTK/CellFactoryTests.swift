@@ -7,7 +7,7 @@
 
     @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
     @MainActor struct CellFactoryTests {
-        /// Counts what is done to all cells of a list.
+        /// Counts the events of all cells of a list.
         @MainActor private final class Log {
             var made = 0
             var ended = 0
@@ -83,7 +83,7 @@
             #expect(log.made < 600)
             #expect(log.binds > log.made)
             #expect(log.unbinds > 0)
-            // What GTK has unbound is told in the next turn.
+            // GTK reports unbound items in the next main loop iteration.
             while g_main_context_iteration(nil, 0) != 0 {}
             let bound = factory.boundCells
             #expect(bound.count == log.binds - log.unbinds)
@@ -91,7 +91,7 @@
             #expect(Set(bound.map(\.position)).count == bound.count)
         }
 
-        @Test func `a cell hears nothing of an item that is taken and given back at once`() throws {
+        @Test func `a cell whose item is assigned and removed at once does not load`() throws {
             let log = Log()
             let factory = CellFactory { Cell(log) }
             let list = try list(factory.factory, count: 5, isGrid: true)
@@ -112,14 +112,14 @@
                 window.drawFrame()
             }
 
-            // GTK 4.8 takes the items of a selection that changes and gives them back; 4.18 leaves them.
+            // GTK 4.8 removes the items of a changing selection and adds them again. 4.18 keeps them.
             if gtk_get_minor_version() <= 8 { #expect(unbindsOfGTK > 0) }
             #expect(log.binds == binds)
             #expect(log.unbinds == unbinds)
             #expect(factory.boundCells.count == 5)
         }
 
-        @Test func `cells end with the list`() throws {
+        @Test func `cells are released with the list`() throws {
             let log = Log()
             let factory = CellFactory { Cell(log) }
             let list = try list(factory.factory, count: 100, isGrid: true)
@@ -134,7 +134,7 @@
             #expect(factory.cellCount == 0)
         }
 
-        @Test func `a list keeps its factory when nobody else does`() throws {
+        @Test func `a list retains its factory`() throws {
             let log = Log()
             var factory: CellFactory? = CellFactory { Cell(log) }
             let list = try list(try #require(factory).factory, count: 100, isGrid: true)
@@ -146,7 +146,7 @@
             #expect(log.ended == 0)
         }
 
-        @Test func `a prefetcher loads what comes next and gives it up behind`() throws {
+        @Test func `a prefetcher loads the next items and cancels the previous ones`() throws {
             let log = Log()
             let factory = CellFactory { Cell(log) }
             let list = try list(factory.factory, count: 5_000, isGrid: false)

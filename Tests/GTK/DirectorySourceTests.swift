@@ -30,14 +30,14 @@
             }
         }
 
-        @Test func `pictures are found in folders, also in one with a picture's name`() throws {
+        @Test func `images are found in directories, also in one with an image's name`() throws {
             try makeDirectory("deep/er.png")
             for name in ["b.PNG", "a.jpeg", "notes.txt", ".hidden.png", "deep/er.png/c.gif"] { try make(name) }
 
             #expect(try names == ["a.jpeg", "b.PNG", "deep/er.png/c.gif"])
         }
 
-        @Test func `links that lead round show no picture twice`() throws {
+        @Test func `circular links list no image twice`() throws {
             try makeDirectory("inner")
             try make("inner/a.png")
             try link("inner/round", to: "..")
@@ -47,6 +47,6 @@
             #expect(try names == ["inner/a.png"])
         }
 
-        @Test func `an empty directory has none`() throws { #expect(try names == []) }
+        @Test func `an empty directory has no images`() throws { #expect(try names == []) }
     }
 #endif

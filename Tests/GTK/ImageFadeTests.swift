@@ -3,7 +3,7 @@
     import Testing
 
     @Suite struct ImageFadeTests {
-        @Test func `a fade begins with the first frame after it was asked for`() {
+        @Test func `a fade begins with the first frame after its request`() {
             var fade = ImageFade()
             fade.start(lasting: .milliseconds(100))
 
@@ -18,7 +18,7 @@
             #expect(fade.opacity == 1)
         }
 
-        @Test func `a frame that comes late ends the fade`() {
+        @Test func `a late frame ends the fade`() {
             var fade = ImageFade()
             fade.start(lasting: .milliseconds(100))
             fade.advance(to: .zero)
@@ -37,7 +37,7 @@
             #expect(fade.opacity == 0)
         }
 
-        @Test func `a fade of no length is over at once`() {
+        @Test func `a fade without duration ends at once`() {
             var fade = ImageFade()
             fade.start(lasting: .zero)
 

@@ -12,7 +12,7 @@
                 mode: mode)
         }
 
-        @Test func `a picture of the view's size is drawn as it is`() throws {
+        @Test func `an image of the view's size is drawn unscaled`() throws {
             for mode in [TargetSize.ContentMode.fit, .fill] {
                 let placement = try #require(place((17, 9), in: (17, 9), mode))
                 #expect((placement.x, placement.y) == (0, 0))
@@ -20,30 +20,30 @@
             }
         }
 
-        @Test func `the whole picture is inside, in the middle`() throws {
+        @Test func `fit centers the whole image inside the view`() throws {
             let placement = try #require(place((400, 100), in: (101, 101), .fit))
 
             #expect(placement.size == PixelSize(width: 101, height: 25))
             #expect((placement.x, placement.y) == (0, 38))
         }
 
-        @Test func `the view is covered, and both sides cut off alike`() throws {
+        @Test func `fill covers the view and crops both sides equally`() throws {
             let placement = try #require(place((400, 100), in: (100, 101), .fill))
 
             #expect(placement.size == PixelSize(width: 404, height: 101))
             #expect((placement.x, placement.y) == (-152, 0))
         }
 
-        @Test func `an odd rest goes to the same side whether the picture is too large or too small`() throws {
+        @Test func `an odd remainder is on the same side for larger and smaller images`() throws {
             #expect(try #require(place((3, 4), in: (4, 4), .fit)).x == 0)
             #expect(try #require(place((5, 4), in: (4, 4), .fill)).x == -1)
         }
 
-        @Test func `a small picture is enlarged`() throws {
+        @Test func `a small image is enlarged`() throws {
             #expect(try #require(place((2, 1), in: (50, 50), .fit)).size == PixelSize(width: 50, height: 25))
         }
 
-        @Test func `without a size there is no place`() {
+        @Test func `an empty size has no placement`() {
             #expect(place((0, 10), in: (10, 10), .fit) == nil)
             #expect(place((10, 10), in: (10, 0), .fill) == nil)
         }

@@ -5,7 +5,7 @@
     import CGTK
     import Testing
 
-    /// GTK makes widgets only where there is a display.
+    /// GTK creates widgets only with a display.
     @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
     @MainActor struct ImageViewTests {
         private func image(
@@ -29,7 +29,7 @@
             gtk_widget_has_css_class(UnsafeMutablePointer(view.widget), styleClass) != 0
         }
 
-        @Test func `the view has the picture, upright, until it is cleared`() throws {
+        @Test func `the view displays the image upright until it is cleared`() throws {
             let view = ImageView()
             #expect(view.texture == nil)
 
@@ -42,7 +42,7 @@
             #expect(view.texture == nil)
         }
 
-        @Test func `style sheets know what is shown`() throws {
+        @Test func `style sheets can match the displayed state`() throws {
             let view = ImageView()
             #expect(has("empty", view))
 
@@ -58,7 +58,7 @@
             #expect(!has("loading", view))
         }
 
-        @Test func `pixels are let go when they are no longer shown`() throws {
+        @Test func `pixels are released when they are no longer displayed`() throws {
             let view = ImageView()
             let window = TestWindow(view.widget)
             window.run { view.displaySize != .pending }
@@ -75,7 +75,7 @@
             #expect(weakImage() == nil)
         }
 
-        @Test func `a view in a window says its size in device pixels`() throws {
+        @Test func `a view in a window reports its size in device pixels`() throws {
             let view = ImageView(contentMode: .fill)
             #expect(view.displaySize == .pending)
 
@@ -93,7 +93,7 @@
             #expect(target.size.width == Int(gtk_widget_get_width(UnsafeMutablePointer(view.widget))) * scale)
         }
 
-        @Test func `a view of no size shows nothing and takes no harm`() throws {
+        @Test func `an empty view draws nothing`() throws {
             let view = ImageView()
             let widget = UnsafeMutablePointer<GtkWidget>(view.widget)
             gtk_widget_set_halign(widget, GTK_ALIGN_CENTER)
@@ -108,7 +108,7 @@
             #expect(view.displaySize == .pending)
         }
 
-        @Test func `a widget goes on to show its picture when its view has gone`() throws {
+        @Test func `a widget keeps its image after its view is released`() throws {
             var view: ImageView? = ImageView()
             view?.onSizeChange = { Issue.record("nobody listens any more") }
             let widget = try #require(view?.widget)
@@ -130,7 +130,7 @@
             #expect(weakImage() == nil)
         }
 
-        @Test func `a picture that the view waited for fades in, and one from memory does not`() throws {
+        @Test func `a loaded image fades in, and one from memory does not`() throws {
             let view = ImageView(fadeDuration: .milliseconds(1))
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }

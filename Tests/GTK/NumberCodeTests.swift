@@ -4,7 +4,7 @@
 
     @testable import gallery
 
-    /// The gallery's own proof rests on this code, so it has to be hard to mistake.
+    /// The gallery's self test relies on this code, so misreading must be unlikely.
     @Suite struct NumberCodeTests {
         private func image(_ number: Int, _ size: PixelSize) -> [UInt8] {
             var levels = [UInt8](repeating: 128, count: size.pixelCount)
@@ -13,7 +13,7 @@
         }
 
         @Test(arguments: [(400, 300), (176, 132), (112, 84)])
-        func `a number is read as it was drawn`(width: Int, height: Int) {
+        func `a drawn number is read back`(width: Int, height: Int) {
             let size = PixelSize(width: width, height: height)
             for number in stride(from: 0, through: 65_535, by: 97) {
                 let levels = image(number, size)
@@ -21,7 +21,7 @@
             }
         }
 
-        @Test func `a picture without a code has no number`() {
+        @Test func `an image without a code has no number`() {
             let size = PixelSize(width: 400, height: 300)
 
             #expect(NumberCode(in: size) { _, _ in 128 } == nil)
@@ -29,13 +29,13 @@
             #expect(NumberCode(in: size) { _, _ in 255 } == nil)
         }
 
-        @Test func `a number that changes in one place is not mistaken for another`() {
+        @Test func `a number changed in one place is not read as another`() {
             let size = PixelSize(width: 80, height: 60)
             for number in [0, 1, 4_999, 40_000] {
                 for block in 0..<16 {
                     var levels = image(number, size)
                     let other = image(number ^ 1 << (15 - block), size)
-                    // The block alone, without the check sum that belongs to it.
+                    // The block alone, without its checksum.
                     for y in 0..<60 where y < 56 {
                         for x in 0..<80 where levels[y * 80 + x] != other[y * 80 + x] && isNumber(y) {
                             levels[y * 80 + x] = other[y * 80 + x]
@@ -46,7 +46,7 @@
             }
         }
 
-        /// Whether a row belongs to the two upper rows of blocks, of three.
+        /// Returns whether a row belongs to the two upper rows of blocks, of three.
         private func isNumber(_ y: Int) -> Bool { Double(y) < 60 * (0.84 + 0.08) }
 
         @Test(arguments: 0..<8) func `every landscape shows its number in its own format`(number: Int) throws {

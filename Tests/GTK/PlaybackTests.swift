@@ -7,7 +7,7 @@
 
     @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
     @MainActor struct PlaybackTests {
-        /// Frame *n* is *n* + 1 pixels high, so that a texture tells which it is.
+        /// Frame *n* is *n* + 1 pixels high, so that a texture identifies its frame.
         private final class Frames: ImageFrameSource {
             let playCount: Int?
             let frameCount = 5
@@ -16,7 +16,7 @@
 
             private let delay: Duration
 
-            /// - Parameter delay: Of each frame.
+            /// - Parameter delay: The delay of each frame.
             init(delay: Duration = .milliseconds(20), playCount: Int? = nil) {
                 self.delay = delay
                 self.playCount = playCount
@@ -51,7 +51,7 @@
             window.run { shown(view) == 4 }
         }
 
-        @Test func `an animation rests while its view is not in sight, and while it is told to`() throws {
+        @Test func `an animation pauses while its view is hidden or while it is paused`() throws {
             let view = ImageView(frames: FramePool())
             let window = TestWindow(view.widget)
             let widget = UnsafeMutablePointer<GtkWidget>(view.widget)
@@ -74,7 +74,7 @@
             window.run { shown(view) != paused }
         }
 
-        @Test func `the frame clock rests between the frames of an animation`() throws {
+        @Test func `the frame clock is idle between the frames of an animation`() throws {
             let view = ImageView(frames: FramePool())
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
@@ -84,12 +84,12 @@
             let before = window.frameCount
             window.run { shown(view) == 0 }
 
-            // Four frames, each of which may ask once too early, and once for a picture that was late. A clock that did not
-            // rest would have run some fifty times.
+            // Four frames, each of which may request a tick once too early and once for a late image. A clock that is
+            // not idle would have run some fifty times.
             #expect(window.frameCount - before <= 12)
         }
 
-        @Test func `an animation that nobody sees asks for no frames`() throws {
+        @Test func `a hidden animation requests no frames`() throws {
             let view = ImageView(frames: FramePool())
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }
@@ -112,7 +112,7 @@
             #expect(window.frameCount == hidden)
         }
 
-        @Test func `an animation that is scrolled out of sight rests, and goes on when it is scrolled back`() throws {
+        @Test func `an animation that is scrolled out of view pauses and resumes when it is scrolled back`() throws {
             let pool = FramePool()
             let view = ImageView(frames: pool)
             let (above, below) = (gtk_label_new("above"), gtk_label_new("below"))
@@ -125,7 +125,7 @@
             }
             let scroller = OpaquePointer(gtk_scrolled_window_new())
             gtk_scrolled_window_set_child(scroller, box)
-            // Scroll bars have animations of their own.
+            // Scroll bars have their own animations.
             gtk_scrolled_window_set_policy(scroller, GTK_POLICY_NEVER, GTK_POLICY_EXTERNAL)
             let window = TestWindow(try #require(scroller))
             window.run { gtk_widget_get_width(UnsafeMutablePointer(view.widget)) > 0 }
@@ -151,7 +151,7 @@
             #expect(shown(view) == hidden && window.frameCount == before)
         }
 
-        @Test func `without a pool the first frame stays`() throws {
+        @Test func `without a frame pool the first frame stays`() throws {
             let view = ImageView()
             let window = TestWindow(view.widget)
             window.run { gtk_widget_get_mapped(UnsafeMutablePointer(view.widget)) != 0 }

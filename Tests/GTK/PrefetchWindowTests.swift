@@ -5,27 +5,27 @@
     @Suite struct PrefetchWindowTests {
         private typealias Change = PrefetchWindow.Change
 
-        @Test func `a new list has loaded what follows`() {
+        @Test func `a new list prefetches the following items`() {
             var window = PrefetchWindow(length: 3)
 
             #expect(window.move(to: 0..<4, of: 100) == Change(start: [4, 5, 6], stop: []))
         }
 
-        @Test func `scrolling on starts what is new, and gives up what has come into sight`() {
+        @Test func `scrolling prefetches new items and cancels visible ones`() {
             var window = PrefetchWindow(length: 3)
             _ = window.move(to: 0..<4, of: 100)
 
             #expect(window.move(to: 2..<6, of: 100) == Change(start: [7, 8], stop: [4, 5]))
         }
 
-        @Test func `turning round gives up what lies behind, and starts above, nearest first`() {
+        @Test func `reversing cancels the items behind and prefetches those ahead, nearest first`() {
             var window = PrefetchWindow(length: 3)
             _ = window.move(to: 50..<54, of: 100)
 
             #expect(window.move(to: 48..<52, of: 100) == Change(start: [47, 46, 45], stop: [54, 55, 56]))
         }
 
-        @Test func `standing still changes nothing`() {
+        @Test func `an unchanged position changes nothing`() {
             var window = PrefetchWindow(length: 3)
             _ = window.move(to: 50..<54, of: 100)
             _ = window.move(to: 48..<52, of: 100)
@@ -33,14 +33,14 @@
             #expect(window.move(to: 48..<52, of: 100) == Change())
         }
 
-        @Test func `nothing is loaded beyond the ends`() {
+        @Test func `nothing is prefetched beyond the ends`() {
             var window = PrefetchWindow(length: 10)
 
             #expect(window.move(to: 5..<9, of: 10) == Change(start: [9], stop: []))
             #expect(window.move(to: 2..<6, of: 10) == Change(start: [1, 0], stop: [9]))
         }
 
-        @Test func `a list that has become shorter, or empty, is no trouble`() {
+        @Test func `a list that shrinks or becomes empty is valid`() {
             var window = PrefetchWindow(length: 3)
             _ = window.move(to: 50..<54, of: 100)
 
@@ -49,7 +49,7 @@
             #expect(window.reset() == [])
         }
 
-        @Test func `other items give up all that was begun`() {
+        @Test func `replacing the items cancels all prefetches`() {
             var window = PrefetchWindow(length: 3)
             _ = window.move(to: 0..<4, of: 100)
 
@@ -58,7 +58,7 @@
             #expect(window.move(to: 0..<4, of: 100).start == [4, 5, 6])
         }
 
-        @Test(arguments: [0, -1]) func `a window of no length loads nothing`(length: Int) {
+        @Test(arguments: [0, -1]) func `a window of zero length prefetches nothing`(length: Int) {
             var window = PrefetchWindow(length: length)
 
             #expect(window.move(to: 0..<4, of: 100) == Change())

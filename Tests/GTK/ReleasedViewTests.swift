@@ -6,7 +6,7 @@
 
     @Suite(.enabled("needs a display") { @MainActor in TestWindow.isPossible }, .timeLimit(.minutes(3)))
     @MainActor struct ReleasedViewTests {
-        /// Never has an image; a load lasts until it is cancelled.
+        /// Never returns an image. A load lasts until it is cancelled.
         private struct EndlessLoader: ImageLoading {
             let begun: @Sendable () -> Void
 
@@ -16,13 +16,13 @@
                 _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
             ) async throws -> ImageResponse {
                 begun()
-                // Ends when it is cancelled, which is what the test waits for.
+                // Ends when it is cancelled, for which the test waits.
                 try await Task.sleep(for: .seconds(3_600))
                 throw CancellationError()
             }
         }
 
-        /// As an app's cell is: a view and its binder.
+        /// A view and its binder, like an app's cell.
         @MainActor private final class Cell {
             let view = ImageView()
             let binder: ImageBinder
@@ -36,7 +36,7 @@
             return request
         }
 
-        @Test func `a cell that goes while it loads ends the load`() async throws {
+        @Test func `a cell released while it loads cancels the load`() async throws {
             let (begun, signal) = AsyncStream.makeStream(of: Void.self)
             var cell: Cell? = Cell(EndlessLoader { signal.yield() })
             var results: [Result<ImageResponse, any Error>] = []
@@ -51,7 +51,7 @@
             #expect(throws: CancellationError.self) { try results.first?.get() }
         }
 
-        @Test func `a load without a target waits for the view to have a size`() async throws {
+        @Test func `a load without a target waits until the view has a size`() async throws {
             let (begun, signal) = AsyncStream.makeStream(of: Void.self)
             let cell = Cell(EndlessLoader { signal.yield() })
             cell.view.onSizeChange = { [weak cell] in cell?.binder.viewSizeChanged() }

@@ -3,7 +3,7 @@
     import Testing
 
     @Suite struct ScrollGlideTests {
-        /// The steps of frames of 16 ms.
+        /// Returns the steps of frames of 16 ms.
         private func steps(_ glide: inout ScrollGlide, _ count: Int = 200) -> [Double] {
             var steps: [Double] = []
             while glide.isMoving, steps.count < count {
@@ -13,7 +13,7 @@
         }
 
         @Test(arguments: [80.0, -80, 1, 0.25, -1_000.5])
-        func `a glide goes all the way, in whole points but for the last`(way: Double) {
+        func `a glide covers the whole distance, in whole points except the last`(way: Double) {
             var glide = ScrollGlide()
             glide.add(way)
             let steps = steps(&glide)
@@ -23,7 +23,7 @@
             #expect(steps.dropLast().allSatisfy { $0 == $0.rounded() && ($0 < 0) == (way < 0) })
         }
 
-        @Test func `it is fastest at first`() {
+        @Test func `a glide is fastest at the start`() {
             var glide = ScrollGlide()
             glide.add(300)
             let steps = steps(&glide)
@@ -32,7 +32,7 @@
             #expect(steps[0] > 40)
         }
 
-        @Test func `more of the same side adds up, and the other side counts at once`() {
+        @Test func `further scrolling in one direction accumulates, and the other direction takes effect at once`() {
             var glide = ScrollGlide()
             glide.add(80)
             glide.add(80)
@@ -42,7 +42,7 @@
             #expect(glide.rest == -80)
         }
 
-        @Test func `a frame that is late, or a clock that goes back, makes no leap`() {
+        @Test func `a late frame or a clock that goes back does not jump`() {
             var glide = ScrollGlide()
             glide.add(1_000)
             _ = glide.step(at: .seconds(1))
@@ -54,7 +54,7 @@
             #expect(back == 1)
         }
 
-        @Test func `what is no number moves nothing`() {
+        @Test func `a value that is not a number scrolls nothing`() {
             var glide = ScrollGlide()
             glide.add(.nan)
             glide.add(.infinity)

@@ -2,13 +2,13 @@
     import AlcedoGTK
     import CGTK
 
-    /// A window on the test's display, and the loop that draws it.
+    /// A window on the test's display, and the main loop that draws it.
     @MainActor final class TestWindow {
         /// Whether there is a display at all.
         static var isPossible: Bool { gtk_init_check() != 0 }
 
         let widget: UnsafeMutablePointer<GtkWidget>
-        /// How often the frame clock has run so far, whether anything was drawn or not.
+        /// The number of frame clock ticks so far, whether or not anything was drawn.
         private(set) var frameCount = 0
 
         init(_ child: OpaquePointer, width: Int32 = 200, height: Int32 = 200) {
@@ -27,12 +27,12 @@
             UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GtkWindow.self)
         }
 
-        /// Runs GTK's loop until the condition holds. What never holds is ended by the suite's limit of time.
+        /// Runs GTK's main loop until the condition holds. The suite's time limit ends a condition that never holds.
         func run(until isReached: () -> Bool) {
             while !isReached() { g_main_context_iteration(nil, 1) }
         }
 
-        /// Runs GTK's loop for a time: for what must not happen, and so cannot be waited for.
+        /// Runs GTK's main loop for a time, to verify that something does not happen and so has no event.
         func run(for time: Duration) {
             let end = g_get_monotonic_time() + gint64(time / .microseconds(1))
             let source = g_timeout_add(10, { _ in 1 }, nil)
@@ -40,7 +40,7 @@
             g_source_remove(source)
         }
 
-        /// Runs GTK's loop until something of the window has been drawn anew, after all layout.
+        /// Runs GTK's main loop until the window has been drawn again after its layout.
         func drawFrame() {
             var isDrawn = false
             let clock = gtk_widget_get_frame_clock(widget)

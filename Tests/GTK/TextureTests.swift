@@ -5,7 +5,7 @@
     import Testing
 
     @Suite struct TextureTests {
-        /// Two rows of one pixel: so the second row is found only by the stride.
+        /// Two rows of one pixel, so that the second row is found only by the stride.
         private func pixels(_ format: PixelFormat, _ mode: AlphaMode, _ rows: [[UInt16]]) throws -> PixelBuffer {
             let size = PixelSize(width: 1, height: rows.count)
             return try #require(
@@ -23,7 +23,7 @@
                 })
         }
 
-        /// What GTK draws: premultiplied blue, green, red, alpha of each pixel in a column.
+        /// Returns what GTK draws: premultiplied blue, green, red and alpha of each pixel in a column.
         private func drawn(_ pixels: PixelBuffer) throws -> [[UInt8]] {
             let texture = try #require(pixels.makeTexture())
             defer { g_object_unref(UnsafeMutableRawPointer(texture)) }
@@ -43,7 +43,7 @@
         }
 
         @Test(arguments: [PixelFormat.rgba8, .rgbx8, .rgba16])
-        func `GTK draws opaque colours as they are`(format: PixelFormat) throws {
+        func `GTK draws opaque colors unchanged`(format: PixelFormat) throws {
             let opaque = try pixels(format, .opaque, [[1, 2, 3, 255], [200, 100, 0, 255]])
 
             #expect(try drawn(opaque) == [[3, 2, 1, 255], [0, 100, 200, 255]])
@@ -55,7 +55,7 @@
             #expect(try drawn(gray) == [[7, 7, 7, 255], [250, 250, 250, 255]])
         }
 
-        @Test func `the pixels are shared until GTK lets them go`() throws {
+        @Test func `the pixels are shared until GTK releases them`() throws {
             var pixels = try pixels(.rgbx8, .opaque, [[1, 2, 3, 255]])
             let memory = pixels.withUnsafeBytes { $0.baseAddress }
 
@@ -63,11 +63,11 @@
             #expect(g_bytes_get_data(bytes, nil) == memory)
             g_bytes_unref(bytes)
 
-            // Changed in place: nobody else holds the memory any more.
+            // Changed in place, because nothing else references the memory any more.
             #expect(pixels.withUnsafeMutableBytes { UnsafeRawPointer($0.baseAddress) } == memory)
         }
 
-        @Test func `a picture changed later is not changed on screen`() throws {
+        @Test func `an image changed later is not changed on screen`() throws {
             var pixels = try pixels(.rgbx8, .opaque, [[1, 2, 3, 255]])
             let bytes = try #require(pixels.makeBytes())
             defer { g_bytes_unref(bytes) }

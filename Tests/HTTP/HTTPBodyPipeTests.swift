@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoHTTP
 import AlcedoRuntime
+import AlcedoTesting
 import Dispatch
 import FoundationEssentials
 import TestSupport
@@ -10,20 +11,20 @@ import Testing
 struct HTTPBodyPipeTests {
     private struct Failure: Error {}
 
-    private let spaces = Guarded(0)
-    private let cancels = Guarded(0)
+    private let spaces = Watched(0)
+    private let cancels = Watched(0)
     private let pipe: HTTPBodyPipe
 
     init() {
         pipe = HTTPBodyPipe(
-            onSpace: { [spaces] in spaces.change { $0 += 1 } }, onCancel: { [cancels] in cancels.change { $0 += 1 } })
+            onSpace: { [spaces] in spaces.update { $0 += 1 } }, onCancel: { [cancels] in cancels.update { $0 += 1 } })
     }
 
     private func write(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { pipe.write($0) } }
 
     private func write(count: Int) -> Bool { write([UInt8](repeating: 1, count: count)) }
 
-    @Test func `what was written since the last read comes in one piece`() async throws {
+    @Test func `bytes written since the last read arrive in one piece`() async throws {
         #expect(write([1, 2]))
         #expect(write([]))
         #expect(write([3]))
@@ -36,14 +37,14 @@ struct HTTPBodyPipeTests {
         #expect(try await pipe.next() == nil)
     }
 
-    @Test func `a second task that reads gets an error, and the first its bytes`() async throws {
+    @Test func `a second reading task receives an error, and the first its bytes`() async throws {
         let first = Task.immediate { try await pipe.next() }
         await #expect(throws: HTTPTransportError.self) { try await pipe.next() }
         #expect(write([1]))
         #expect(try await first.value == Data([1]))
     }
 
-    @Test func `an announced length changes nothing of what comes, whether it is true or not`() async throws {
+    @Test func `a declared length does not affect the bytes, whether it is right or wrong`() async throws {
         for announced in [0, 3, 5, 1 << 40] {
             let pipe = HTTPBodyPipe(onSpace: {}, onCancel: {})
             pipe.expect(announced)
@@ -56,7 +57,7 @@ struct HTTPBodyPipeTests {
         }
     }
 
-    @Test func `a reader that waits is woken by bytes, by the end and by an error`() async throws {
+    @Test func `a waiting reader is resumed by bytes, by the end and by an error`() async throws {
         let bytes = Task.immediate { try await pipe.next() }
         #expect(write([1]))
         #expect(try await bytes.value == Data([1]))
@@ -71,7 +72,7 @@ struct HTTPBodyPipeTests {
         await #expect(throws: Failure.self) { try await error.value }
     }
 
-    @Test func `a full pipe refuses all of a piece, and says when there is room`() async throws {
+    @Test func `a full pipe refuses a whole piece and reports when there is space`() async throws {
         #expect(write(count: HTTPBodyPipe.capacity - 10))
         #expect(write(count: 10))
         #expect(!write(count: 1))
@@ -86,7 +87,7 @@ struct HTTPBodyPipeTests {
         #expect(spaces.value == 1)
     }
 
-    @Test func `a piece larger than the pipe is taken when the pipe is empty, and only then`() async throws {
+    @Test func `a piece larger than the pipe is accepted only when the pipe is empty`() async throws {
         #expect(write(count: 1))
         #expect(!write(count: 2 * HTTPBodyPipe.capacity))
         #expect(try await pipe.next()?.count == 1)
@@ -94,7 +95,7 @@ struct HTTPBodyPipeTests {
         #expect(try await pipe.next()?.count == 2 * HTTPBodyPipe.capacity)
     }
 
-    @Test func `bytes before an error are read before it, and the first end counts`() async throws {
+    @Test func `bytes before an error are read first, and the first end counts`() async throws {
         #expect(write([1]))
         pipe.finish(Failure())
         pipe.finish()
@@ -107,7 +108,7 @@ struct HTTPBodyPipeTests {
         #expect(cancels.value == 0)
     }
 
-    @Test func `cancelling wakes the reader, tells the writer once, and swallows what comes later`() async throws {
+    @Test func `cancelling resumes the reader, notifies the writer once and drops later bytes`() async throws {
         let reader = Task.immediate { try await pipe.next() }
 
         pipe.cancel()
@@ -120,7 +121,7 @@ struct HTTPBodyPipeTests {
         await #expect(throws: CancellationError.self) { try await pipe.next() }
     }
 
-    @Test func `a whole body that was not read to its end does not pass as one after a cancellation`() async throws {
+    @Test func `a complete body that was not read to its end throws after a cancellation`() async throws {
         #expect(write([1]))
         pipe.finish()
 
@@ -141,14 +142,14 @@ struct HTTPBodyPipeTests {
         #expect(cancels.value == 0)
     }
 
-    @Test func `cancelling the task that waits ends the transfer`() async throws {
+    @Test func `cancelling the waiting task ends the transfer`() async throws {
         let reader = Task.immediate { try await pipe.next() }
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
         #expect(cancels.value == 1)
     }
 
-    @Test func `a task that is cancelled before it reads ends the transfer`() async throws {
+    @Test func `a task cancelled before it reads ends the transfer`() async throws {
         let reader = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await pipe.next()
@@ -157,7 +158,7 @@ struct HTTPBodyPipeTests {
         #expect(cancels.value == 1)
     }
 
-    @Test func `letting go of the body ends the transfer, reading it whole does not`() async throws {
+    @Test func `releasing the body ends the transfer, and reading it to the end does not`() async throws {
         do {
             let body = HTTPBody(pipe)
             #expect(write([1]))
@@ -168,12 +169,12 @@ struct HTTPBodyPipeTests {
         #expect(cancels.value == 1)
     }
 
-    @Test func `a quick writer and a slow reader move every byte in order`() async throws {
+    @Test func `a fast writer and a slow reader transfer every byte in order`() async throws {
         let space = DispatchSemaphore(value: 0)
-        let writer = Guarded((isAhead: false, isDone: false))
+        let writer = Watched((isAhead: false, isDone: false))
         let pipe = HTTPBodyPipe(
             onSpace: {
-                writer.change { $0.isAhead = false }
+                writer.update { $0.isAhead = false }
                 space.signal()
             }, onCancel: {})
         let piece = 7919
@@ -182,13 +183,13 @@ struct HTTPBodyPipeTests {
             message.withUnsafeBytes { bytes in
                 for start in stride(from: 0, to: bytes.count, by: piece) {
                     while !pipe.write(UnsafeRawBufferPointer(rebasing: bytes[start..<start + piece])) {
-                        writer.change { $0.isAhead = true }
+                        writer.update { $0.isAhead = true }
                         space.wait()
                     }
                 }
             }
             pipe.finish()
-            writer.change { $0.isDone = true }
+            writer.update { $0.isDone = true }
         }
 
         let body = HTTPBody(pipe)
@@ -196,21 +197,25 @@ struct HTTPBodyPipeTests {
         for try await part in body {
             #expect(!part.isEmpty && part.count <= HTTPBodyPipe.capacity)
             received.append(part)
-            try await writer.wait { $0.isAhead || $0.isDone }
+            try await writer.waitUntil { $0.isAhead || $0.isDone }
         }
 
         #expect(received == Data(message))
     }
 
-    @Test func `cancelling while bytes arrive never loses the reader`() async throws {
+    @Test func `cancelling while bytes arrive always resumes the reader`() async throws {
         for round in 0..<300 {
             let pipe = HTTPBodyPipe(onSpace: {}, onCancel: {})
             let reader = Task { try await HTTPBody(pipe).collect(limit: 1000) }
+            let writeCount = Watched(0)
             let writer = Task {
-                for _ in 0..<5 { _ = [UInt8](repeating: 0, count: 100).withUnsafeBytes { pipe.write($0) } }
+                for _ in 0..<5 {
+                    _ = [UInt8](repeating: 0, count: 100).withUnsafeBytes { pipe.write($0) }
+                    writeCount.update { $0 += 1 }
+                }
                 pipe.finish()
             }
-            for _ in 0..<round % 5 { await letOthersRun() }
+            try await writeCount.waitUntil { $0 >= round % 6 }
             reader.cancel()
             do {
                 #expect(try await reader.value.count == 500)

@@ -1,22 +1,23 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct HTTPBodyTests {
-    /// Gives pieces of one length for ever, and counts.
+    /// Sends pieces of one length without end, and counts them.
     private final class Endless: HTTPBodySource {
-        let reads = Guarded(0)
-        let cancels = Guarded(0)
+        let reads = Watched(0)
+        let cancels = Watched(0)
 
         func next() async throws -> Data? {
-            reads.change { $0 += 1 }
+            reads.update { $0 += 1 }
             return Data(count: 10)
         }
 
-        func cancel() { cancels.change { $0 += 1 } }
+        func cancel() { cancels.update { $0 += 1 } }
     }
 
     @Test func `a body in memory is read once`() async throws {
@@ -37,12 +38,12 @@ struct HTTPBodyTests {
         #expect(source.cancels.value == 1)
     }
 
-    @Test func `a body as large as the limit is whole`() async throws {
+    @Test func `a body of exactly the limit is complete`() async throws {
         #expect(try await HTTPBody(Data(count: 100)).collect(limit: 100).count == 100)
         await #expect(throws: HTTPTransportError.self) { try await HTTPBody(Data(count: 101)).collect(limit: 100) }
     }
 
-    @Test func `a body in memory that was cancelled unread says so`() async throws {
+    @Test func `an in-memory body cancelled before reading throws`() async throws {
         let unread = HTTPBody(Data([1]))
         unread.cancel()
         await #expect(throws: CancellationError.self) { try await unread.collect(limit: 10) }
@@ -53,7 +54,7 @@ struct HTTPBodyTests {
         #expect(try await read.collect(limit: 10) == Data())
     }
 
-    @Test func `a task that is cancelled reads no body in memory`() async throws {
+    @Test func `a cancelled task does not read an in-memory body`() async throws {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await HTTPBody(Data([1])).collect(limit: 10)
@@ -61,7 +62,7 @@ struct HTTPBodyTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `the transfer ends with the last copy of the body, iterators included`() async throws {
+    @Test func `the transfer ends with the last copy of the body, including iterators`() async throws {
         let source = Endless()
         var iterator: HTTPBody.Iterator?
         do {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct HTTPFieldsTests {
-    @Test func `names are compared without case, values are not changed`() {
+    @Test func `names are compared case-insensitively, and values are unchanged`() {
         let fields: HTTPFields = ["Content-Type": "Image/PNG"]
         #expect(fields["content-TYPE"] == "Image/PNG")
         #expect(fields["content-type "] == nil)
@@ -20,7 +20,7 @@ import Testing
         #expect(fields.fields.map(\.name) == ["Vary", "X", "vary", "VARY"])
     }
 
-    @Test func `iterating gives the lines in order`() {
+    @Test func `iteration yields the lines in order`() {
         let fields: HTTPFields = ["Vary": "a", "X": "1", "vary": "b"]
 
         var lines: [String] = []
@@ -60,7 +60,7 @@ import Testing
         ("no-store=\"x\"", true), ("no-store;a", true), ("no-storex", false), ("x-no-store", false), ("", false),
         ("max-age=5", false),
     ])
-    func `a member of a list is found whatever stands around it`(value: String, isThere: Bool) {
+    func `a member of a list is found with any surrounding whitespace`(value: String, isThere: Bool) {
         #expect(
             HTTPFields([HTTPFields.Field("cache-control", value)]).list("Cache-Control", contains: "no-store")
                 == isThere)
@@ -82,7 +82,7 @@ import Testing
         #expect(head.declaredBodyLength == length)
     }
 
-    @Test func `a content coding or a repeated field leaves the length open`() throws {
+    @Test func `a content coding or a repeated field makes the length unknown`() throws {
         let url = try url()
         let coded: HTTPFields = ["Content-Length": "5", "Content-Encoding": "gzip"]
         let twice: HTTPFields = ["Content-Length": "5", "content-length": "6"]
@@ -91,7 +91,7 @@ import Testing
         #expect(HTTPResponseHead(url: url, status: 200).declaredBodyLength == nil)
     }
 
-    @Test func `a download may be stored unless its answer says no-store`() throws {
+    @Test func `a download may be stored unless its response has no-store`() throws {
         let url = try url()
         let forbidden = HTTPResponseHead(url: url, status: 200, fields: ["Cache-Control": "private, No-Store"])
         let allowed = HTTPResponseHead(url: url, status: 200, fields: ["Cache-Control": "no-cache"])

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import Testing
 
 struct StringWireTests {
-    @Test func `each byte is one code point, there and back`() {
+    @Test func `each byte is one code point in both directions`() {
         let bytes = [UInt8](0...255)
         let text = String(latin1: bytes)
         #expect(text.unicodeScalars.map(\.value) == bytes.map(UInt32.init))
@@ -13,7 +13,7 @@ struct StringWireTests {
     }
 
     @Test(arguments: ["\u{100}", "a\u{20AC}", "e\u{301}", "\u{1F426}"])
-    func `text with any other code point stands for no bytes`(text: String) {
+    func `text with other code points has no bytes`(text: String) {
         #expect(text.latin1 == nil)
     }
 

@@ -19,12 +19,12 @@ struct URLOriginTests {
         ("http://[::1]:8080/", "http://[::1]:8080"),
         ("http://a_b.example/", "http://a_b.example:80"),
     ])
-    func `an origin is scheme, host and port, however they are written`(text: String, origin: String) throws {
+    func `an origin is scheme, host and port in any spelling`(text: String, origin: String) throws {
         let url = try #require(URL(string: text))
         #expect(url.origin == origin)
     }
 
-    @Test func `a URL that is relative to another has the other's origin`() throws {
+    @Test func `a relative URL has the origin of its base`() throws {
         let base = try #require(URL(string: "https://example.org:444/a/"))
         #expect(URL(string: "b", relativeTo: base)?.origin == "https://example.org:444")
     }

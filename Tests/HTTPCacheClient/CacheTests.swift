@@ -5,10 +5,11 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What the cache's own tests say in full, seen from outside: one of each mode, and processes that share a directory.
+/// The behavior that the cache's own tests cover, seen from outside: one test per mode, and processes that share a
+/// directory.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct CacheTests {
-    /// An origin whose answers differ from one another, live an hour, and have a validator.
+    /// Returns an origin whose responses differ, are fresh for an hour, and have a validator.
     private func origin() throws -> LoopbackOrigin {
         try LoopbackOrigin { request in
             if request.fields["If-None-Match"] == "\"v\"" {
@@ -25,7 +26,7 @@ struct CacheTests {
         return call
     }
 
-    @Test func `what is fresh is not asked for again`() async throws {
+    @Test func `a fresh response is not requested again`() async throws {
         let origin = try origin()
         defer { origin.stop() }
         let client = try Conversation()
@@ -38,7 +39,7 @@ struct CacheTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test func `each process begins with nothing in a directory of its own`() async throws {
+    @Test func `each process starts empty in its own directory`() async throws {
         let origin = try origin()
         defer { origin.stop() }
         for number in 1...2 {
@@ -46,7 +47,7 @@ struct CacheTests {
         }
     }
 
-    @Test func `an answer says whether it comes from the store`() async throws {
+    @Test func `a response reports whether it comes from the store`() async throws {
         let origin = try origin()
         defer { origin.stop() }
         let client = try Conversation()
@@ -58,7 +59,7 @@ struct CacheTests {
     }
 
     @Test(arguments: ["max-age=0, must-revalidate", "max-age=60, no-cache"])
-    func `a response that must not be used while its server is away becomes 504`(control: String) async throws {
+    func `a response that must not be used without its server becomes 504`(control: String) async throws {
         let origin = try LoopbackOrigin { request in
             let reply = OriginReply(fields: ["Cache-Control": control, "X": "origin"], body: Data("body".utf8))
             return request.number == 1 ? reply : reply.cutting(at: .beforeHead)
@@ -91,11 +92,11 @@ struct CacheTests {
 
     @Test(
         arguments: [
-            // What is stored is "1"; a third call shows what is stored afterwards.
+            // The stored response is "1". A third call shows what is stored afterwards.
             ("default", "1", 1, "1"), ("no-cache", "1", 2, "1"), ("reload", "2", 2, "2"), ("force-cache", "1", 1, "1"),
             ("only-if-cached", "1", 1, "1"), ("no-store", "2", 2, "1"),
         ])
-    func `a mode reads and stores as its name says`(
+    func `each mode reads and stores as its name says`(
         mode: String, text: String, count: Int, afterwards: String
     ) async throws {
         let origin = try origin()
@@ -114,7 +115,7 @@ struct CacheTests {
         }
     }
 
-    @Test func `only-if-cached never goes to the network`() async throws {
+    @Test func `only-if-cached never uses the network`() async throws {
         let origin = try origin()
         defer { origin.stop() }
 
@@ -124,7 +125,7 @@ struct CacheTests {
         #expect(origin.requests.isEmpty)
     }
 
-    @Test func `a directory's answers serve the next process`() async throws {
+    @Test func `the next process uses a directory's responses`() async throws {
         let origin = try origin()
         defer { origin.stop() }
         let folder = try TemporaryDirectory()
@@ -138,7 +139,7 @@ struct CacheTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test func `a shared cache keeps no private answers`() async throws {
+    @Test func `a shared cache stores no private responses`() async throws {
         let origin = try LoopbackOrigin { request in
             OriginReply(fields: ["Cache-Control": "private, max-age=3600"], body: Data("\(request.number)".utf8))
         }

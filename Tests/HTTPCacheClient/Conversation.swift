@@ -5,24 +5,24 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A running client, spoken to as a test suite's runner would. For one task.
+/// A running client, used like a test suite's runner. For one task.
 final class Conversation {
     private let folder: TemporaryDirectory
     private let process: ChildProcess
     private let input: Int32
     private var lines: AsyncStream<String>.Iterator
 
-    /// - Parameter directory: The client's cache directory; nil for one of its own.
+    /// - Parameter directory: The client's cache directory, or nil for a temporary one.
     init(directory: URL? = nil, profile: String = "private") throws {
         folder = try TemporaryDirectory()
-        // Sockets: writing to a process that is gone must not end this one by a signal.
+        // Sockets, because writing to a process that has ended must not end this one by a signal.
         let (input, childInput) = try Self.pair()
         let (output, childOutput) = try Self.pair()
         defer {
             close(childInput)
             close(childOutput)
         }
-        // As runners with a loop of events leave them.
+        // Nonblocking, as runners with an event loop leave them.
         for end in [childInput, childOutput] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
         let cache = folder.url.appending(path: "cache")
         try FileManager.default.createDirectory(at: cache, withIntermediateDirectories: true)
@@ -76,7 +76,7 @@ final class Conversation {
 
     func call(_ line: CallLine) throws { send(try line.text) }
 
-    /// The next answer, the client's greeting aside; nil when it has ended its output.
+    /// Returns the next response except the client's greeting, or nil at the end of the output.
     func response() async throws -> ResponseLine? {
         while let line = await lines.next() {
             let response = try JSONDecoder().decode(ResponseLine.self, from: Data(line.utf8))
@@ -85,7 +85,7 @@ final class Conversation {
         return nil
     }
 
-    /// Makes one call and returns its answer, which must be the next.
+    /// Makes one call and returns its response, which must be the next.
     func response(to line: CallLine) async throws -> ResponseLine {
         try call(line)
         let response = try #require(try await response())
@@ -97,7 +97,7 @@ final class Conversation {
         shutdown(input, Int32(SHUT_WR))
     }
 
-    /// Ends the input and returns the answers that were left, the exit status, and what standard error has.
+    /// Ends the input and returns the remaining responses, the exit status, and standard error.
     func end() async throws -> (responses: [ResponseLine], status: Int32, problems: String) {
         endInput()
         var responses: [ResponseLine] = []

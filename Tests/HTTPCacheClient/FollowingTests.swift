@@ -8,7 +8,7 @@ import Testing
 /// The two modes of `redirect`.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct FollowingTests {
-    @Test(arguments: [301, 302, 303, 307, 308]) func `follow goes to the end`(status: Int) async throws {
+    @Test(arguments: [301, 302, 303, 307, 308]) func `follow returns the final response`(status: Int) async throws {
         let origin = try LoopbackOrigin { request in
             let hop = Int(request.path.dropFirst()) ?? 0
             return hop < 3 ? .redirect(to: "\(hop + 1)?q", status: status) : .text("end")
@@ -22,7 +22,7 @@ struct FollowingTests {
         #expect(origin.requests.map(\.target) == ["/0", "/1?q", "/2?q", "/3?q"])
     }
 
-    @Test(arguments: [301, 302, 303, 307, 308]) func `manual gives the redirect itself`(status: Int) async throws {
+    @Test(arguments: [301, 302, 303, 307, 308]) func `manual returns the redirect`(status: Int) async throws {
         let origin = try LoopbackOrigin { _ in .redirect(to: "/elsewhere", status: status) }
         defer { origin.stop() }
         var call = CallLine(1, origin.url(for: "/"))
@@ -36,7 +36,7 @@ struct FollowingTests {
     }
 
     @Test(arguments: [(302, "GET"), (303, "GET"), (307, "POST")])
-    func `the method changes as the standard says`(status: Int, then: String) async throws {
+    func `a redirect changes the method as the standard requires`(status: Int, then: String) async throws {
         let origin = try LoopbackOrigin { $0.path == "/a" ? .redirect(to: "/b", status: status) : .text("end") }
         defer { origin.stop() }
         var call = CallLine(1, origin.url(for: "/a"))
@@ -48,7 +48,7 @@ struct FollowingTests {
         #expect(origin.requests.last?.body.isEmpty == (then == "GET"))
     }
 
-    @Test func `secrets stay with their origin`() async throws {
+    @Test func `credentials are sent only to their origin`() async throws {
         let other = try LoopbackOrigin { _ in .text("end") }
         defer { other.stop() }
         let target = other.url(for: "/").absoluteString
@@ -66,7 +66,7 @@ struct FollowingTests {
         #expect(seen.fields["X-A"] == "c")
     }
 
-    @Test func `a loop is an error`() async throws {
+    @Test func `a redirect loop is an error`() async throws {
         let origin = try LoopbackOrigin { _ in .redirect(to: "/again") }
         defer { origin.stop() }
 
@@ -76,19 +76,19 @@ struct FollowingTests {
         #expect(origin.requests.count == 21)
     }
 
-    @Test func `a redirect that leads out of the web is an error`() async throws {
+    @Test func `a redirect to another scheme is an error`() async throws {
         let origin = try LoopbackOrigin { _ in .redirect(to: "file:///etc/hostname") }
         defer { origin.stop() }
         #expect(try await Conversation().response(to: CallLine(1, origin.url)).error_kind == "redirect")
     }
 
-    @Test func `a redirect that does not say where is an answer`() async throws {
+    @Test func `a redirect without a target is returned as a response`() async throws {
         let origin = try LoopbackOrigin { _ in .status(302) }
         defer { origin.stop() }
         #expect(try await Conversation().response(to: CallLine(1, origin.url)).status == 302)
     }
 
-    @Test func `each step goes through the cache`() async throws {
+    @Test func `each redirect is served through the cache`() async throws {
         let origin = try LoopbackOrigin { request in
             request.path == "/a"
                 ? .redirect(to: "/b") : .text("end").setting("Cache-Control", "max-age=3600")

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a call says reaches the server, and what the server says reaches the answer.
+/// Calls reach the server unchanged, and responses reach the caller unchanged.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct MessageTests {
     private static let high = String(String.UnicodeScalarView((0x80...0xFF).map { Unicode.Scalar(UInt8($0)) }))
@@ -40,7 +40,7 @@ struct MessageTests {
         }
     }
 
-    @Test(arguments: ["M-SEARCH", "PUT", "POST", "DELETE"]) func `methods and bodies arrive`(method: String)
+    @Test(arguments: ["M-SEARCH", "PUT", "POST", "DELETE"]) func `methods and bodies are sent`(method: String)
         async throws
     {
         let origin = try LoopbackOrigin { _ in .status(201) }
@@ -56,7 +56,7 @@ struct MessageTests {
         #expect(origin.requests.first.map { String(decoding: $0.body, as: UTF8.self) } == call.body)
     }
 
-    @Test func `large bodies pass, in both directions`() async throws {
+    @Test func `large bodies pass in both directions`() async throws {
         let text = String(repeating: "0123456789abcdef", count: 1 << 16)
         let origin = try LoopbackOrigin { OriginReply(body: $0.body) }
         defer { origin.stop() }
@@ -82,13 +82,13 @@ struct MessageTests {
         #expect(response.body_base64 == Data())
     }
 
-    @Test(arguments: [204, 404, 500, 999]) func `any status is passed on`(status: Int) async throws {
+    @Test(arguments: [204, 404, 500, 999]) func `any status is returned`(status: Int) async throws {
         let origin = try LoopbackOrigin { _ in .status(status) }
         defer { origin.stop() }
         #expect(try await Conversation().response(to: CallLine(1, origin.url(for: "/"))).status == status)
     }
 
-    @Test func `interim answers are told`() async throws {
+    @Test func `informational responses are reported`() async throws {
         let origin = try LoopbackOrigin { _ in
             .raw(
                 Data(
@@ -106,7 +106,7 @@ struct MessageTests {
         #expect(response.interim?.map(\.headers) == [[], [["link", "</a>"], ["Link", "caf\u{C3}\u{A9}"]]])
     }
 
-    @Test(arguments: ["gzip", "x-unheard-of"]) func `coded bytes stay coded`(coding: String) async throws {
+    @Test(arguments: ["gzip", "x-unheard-of"]) func `encoded bodies stay encoded`(coding: String) async throws {
         let origin = try LoopbackOrigin { _ in
             OriginReply(fields: ["Content-Encoding": coding], body: Data("not packed at all".utf8))
         }
@@ -124,7 +124,7 @@ struct MessageTests {
         OriginReply.text("x").framed(.chunked(size: 1, badAfter: 0)),
         OriginReply.raw(Data("no HTTP at all".utf8)),
     ])
-    func `an answer that is not whole is an error`(reply: OriginReply) async throws {
+    func `an incomplete response is an error`(reply: OriginReply) async throws {
         let origin = try LoopbackOrigin { _ in reply }
         defer { origin.stop() }
 

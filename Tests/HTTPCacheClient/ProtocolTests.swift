@@ -4,10 +4,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Lines in, lines out: order, number, rubbish, time, end.
+/// The line protocol: order, concurrency, invalid lines, timeouts, end.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProtocolTests {
-    @Test func `answers come as they finish`() async throws {
+    @Test func `responses are written as they finish`() async throws {
         let origin = try LoopbackOrigin(replies: [
             "/slow": .text("slow").stalling(at: .beforeHead), "/half": .text("half").stalling(at: .afterBody(2)),
             "/quick": .text("quick"),
@@ -28,7 +28,7 @@ struct ProtocolTests {
         #expect(try await client.end().status == 0)
     }
 
-    @Test func `many calls are under way at once, and more of them wait`() async throws {
+    @Test func `many calls run concurrently, and more wait`() async throws {
         let origin = try LoopbackOrigin { .text($0.target).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let client = try Conversation()
@@ -47,7 +47,7 @@ struct ProtocolTests {
     }
 
     @Test(arguments: [OriginReply.Position.beforeHead, .afterBody(0), .afterBody(2)])
-    func `a call that takes too long ends in time`(position: OriginReply.Position) async throws {
+    func `a call that takes too long times out`(position: OriginReply.Position) async throws {
         let origin = try LoopbackOrigin(replies: [
             "/slow": .text("slow").stalling(at: position), "/quick": .text("quick"),
         ])
@@ -60,12 +60,12 @@ struct ProtocolTests {
 
         #expect(response.error_kind == "timeout")
         #expect(response.status == nil)
-        // The connection is given up; the server's own sending is stalled until then.
+        // The connection is closed, and the server's sending is stalled until then.
         origin.release()
         #expect(try await client.response(to: CallLine(2, origin.url(for: "/quick"))).text == "quick")
     }
 
-    @Test func `a line that is no call is answered where it says by whom`() async throws {
+    @Test func `an invalid call with an id receives an error response`() async throws {
         let client = try Conversation()
         let bad = [
             #"{"id":1}"#, #"{"id":2,"url":7}"#, #"{"id":3,"url":"http://127.0.0.1/","headers":[["a"]]}"#,
@@ -94,7 +94,7 @@ struct ProtocolTests {
         #expect(end.problems == "")
     }
 
-    @Test func `rubbish is told on standard error, and the calls beside it are answered`() async throws {
+    @Test func `an unreadable line is reported on standard error, and other calls are answered`() async throws {
         let origin = try LoopbackOrigin { .text($0.target) }
         defer { origin.stop() }
         let url = origin.url(for: "/").absoluteString
@@ -107,7 +107,7 @@ struct ProtocolTests {
             Data(String(repeating: "[", count: 200_000).utf8), Data(String(repeating: #"{"id":"#, count: 50_000).utf8),
         ]
         let good = Data(#"{"id":"the last","url":"\#(url)"}"#.utf8)
-        // Empty lines, and a last line without an end.
+        // Empty lines, and a last line without a line break.
         let input = Data((rubbish + [Data(), Data(" \t\r".utf8), good]).joined(separator: Data("\n".utf8)))
 
         let outcome = try await Program(name: "http-cache-client").run([], input: input)
@@ -122,7 +122,7 @@ struct ProtocolTests {
         #expect(lines.last?.contains(#""status":200"#) == true)
     }
 
-    @Test func `the end of the input lets calls finish`() async throws {
+    @Test func `calls finish after the end of the input`() async throws {
         let origin = try LoopbackOrigin { .text($0.target).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let client = try Conversation()
@@ -139,7 +139,7 @@ struct ProtocolTests {
         #expect(end.problems == "")
     }
 
-    @Test func `the end of the input does not wait for ever`() async throws {
+    @Test func `the program does not wait forever after the end of the input`() async throws {
         let origin = try LoopbackOrigin { _ in .text("never").stalling(at: .beforeHead) }
         defer { origin.stop() }
         let client = try Conversation()
@@ -153,7 +153,7 @@ struct ProtocolTests {
         #expect(end.status == 0)
     }
 
-    @Test func `nothing in, a greeting out`() async throws {
+    @Test func `without input only the greeting is written`() async throws {
         let outcome = try await Program(name: "http-cache-client").run([])
         #expect(outcome.status == 0)
         #expect(outcome.problems == "")

@@ -5,12 +5,12 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What the cache's own tests say in full of parts, cookies, variants and dates, seen from outside.
+/// The behavior of partial responses, cookies, variants and dates that the cache's own tests cover, seen from outside.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct RuleTests {
     private static let digits = "0123456789"
 
-    /// An origin of ten digits that answers requests for a range. The connection of the first response is cut after so
+    /// Returns an origin of ten digits that supports ranges. The connection of the first response is cut after this
     /// many bytes.
     private func origin(_ fields: HTTPFields = [:], cutAfter cut: Int? = nil) throws -> LoopbackOrigin {
         try LoopbackOrigin { request in
@@ -41,7 +41,9 @@ struct RuleTests {
             ("bytes=5-", "bytes=5-99", "56789"), (nil, "bytes=0-1", "01"), (nil, "bytes=1-", "123456789"),
             (nil, "bytes=-1", "9"),
         ] as [(String?, String, String)])
-    func `a range of what is stored comes from the store`(stored: String?, range: String, text: String) async throws {
+    func `a range of a stored response is served from the store`(stored: String?, range: String, text: String)
+        async throws
+    {
         let origin = try origin()
         defer { origin.stop() }
         let client = try Conversation()
@@ -56,7 +58,7 @@ struct RuleTests {
     }
 
     @Test(arguments: ["bytes=3-5", "bytes=4-", "bytes=-6", "bytes=0-1,5-6", "lines=5-6"])
-    func `a range that is not within the stored part goes to the origin`(range: String) async throws {
+    func `a range outside the stored part is sent to the origin`(range: String) async throws {
         let origin = try origin()
         defer { origin.stop() }
         let client = try Conversation()
@@ -91,7 +93,7 @@ struct RuleTests {
         #expect(origin.requests.last?.fields["If-Range"] == (hasTag ? "\"v\"" : changed))
     }
 
-    @Test func `a response that was cut is completed`() async throws {
+    @Test func `a truncated response is completed`() async throws {
         let origin = try origin(["ETag": "\"v\""], cutAfter: 4)
         defer { origin.stop() }
         let client = try Conversation()
@@ -106,7 +108,7 @@ struct RuleTests {
     // MARK: Fields
 
     @Test(arguments: [("private", ["a=b; Path=/", "c=d"]), ("shared", [])])
-    func `cookies come back from a private store only`(profile: String, cookies: [String]) async throws {
+    func `cookies are served from a private store only`(profile: String, cookies: [String]) async throws {
         var fields: HTTPFields = ["Set-Cookie": "a=b; Path=/", "Set-Cookie2": "e=f"]
         fields.append("Set-Cookie", "c=d")
         let origin = try origin(fields)
@@ -124,12 +126,13 @@ struct RuleTests {
         arguments: [
             ("Accept-Language", ["en, de"], ["de, en"], true), ("Accept-Language", ["en, de"], ["eN, De"], true),
             ("Accept-Language", ["en, de"], [" en ,   de"], true), ("Accept-Language", ["en, de"], ["en", "de"], true),
-            // RFC 9111 section 4.1: fields match when they mean the same, not when one response would do for both.
+            // RFC 9111 section 4.1: fields match when they have the same meaning, not when one response would suit
+            // both.
             ("Accept-Language", ["en, de"], ["fr;q=0.5, de;q=1.0"], false), ("Foo", ["1, 2"], ["1", "2"], true),
             ("Foo", ["1,2"], [" 1, 2 "], true), ("Foo", ["1"], ["2"], false), ("Foo", ["1"], [], false),
             ("Foo", [], ["1"], false),
         ] as [(String, [String], [String], Bool)])
-    func `a variant is for requests whose fields mean the same`(
+    func `a variant serves requests whose fields have the same meaning`(
         name: String, first: [String], second: [String], isServed: Bool
     ) async throws {
         let origin = try origin(["Vary": name, "Content-Language": "de"])
@@ -145,9 +148,9 @@ struct RuleTests {
         #expect(try await client.response(to: calls[1]).from_cache == isServed)
     }
 
-    /// RFC 9111 section 4.3.2: without `Last-Modified` the date of the response counts.
+    /// RFC 9111 section 4.3.2: without `Last-Modified` the Date of the response counts.
     @Test(arguments: [(0, 304), (1, 304), (-1, 200), (-3_000, 200)])
-    func `a date judges a stored response without a date of its last change`(
+    func `a date condition applies to a stored response without Last-Modified`(
         seconds: Int, status: Int
     ) async throws {
         let date = Date()

@@ -3,15 +3,15 @@ import AlcedoJPEG
 import Foundation
 import TestSupport
 
-/// A file of the folder `Fixtures`.
+/// Returns a file of the directory `Fixtures`.
 func fixture(_ name: String) throws -> Data { try Bundle.module.fixture(name) }
 
-/// How decoding fails; nil when it does not.
+/// Returns the error of decoding, or nil.
 func errorCode(_ data: Data, limits: DecodingLimits = DecodingLimits()) -> ImageDecodingError.Code? {
     JPEGDecoder().errorCode(data, limits: limits)
 }
 
-/// Opaque RGBA of the samples in a `.raw` fixture, which has one or three a pixel.
+/// Returns opaque RGBA of the samples in a `.raw` fixture, which has one or three per pixel.
 func reference(_ name: String, channels: Int = 3) throws -> [UInt8] {
     let samples = Array(try fixture(name))
     return stride(from: 0, to: samples.count, by: channels).flatMap { pixel in

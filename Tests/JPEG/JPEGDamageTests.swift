@@ -14,12 +14,12 @@ import Testing
     private let end: [UInt8] = [0xFF, 0xD9]
 
     @Test(arguments: names, DecoderConformance.checks)
-    func `the decoder conforms to the contract`(name: String, check: DecoderConformance.Check) async throws {
+    func `the decoder conforms`(name: String, check: DecoderConformance.Check) async throws {
         let file = try fixture(name)
         try await check { [decoder] _ in (decoder, file) }
     }
 
-    @Test func `a part of one scan is the rows above the cut, one of several is coarser`() throws {
+    @Test func `a partial image of one scan has the rows before the cut, and one of several scans is coarser`() throws {
         let options = DecodingOptions(allowsPartial: true)
         let rows = try reference("444.raw")
         let file = try fixture("444.jpg")
@@ -38,7 +38,7 @@ import Testing
         #expect(coarse.partialError?.code == .truncated && coarse.pixels.alphaMode == .opaque)
     }
 
-    @Test(arguments: names) func `inspecting a prefix tells all or fails`(name: String) throws {
+    @Test(arguments: names) func `inspecting a prefix succeeds in full or fails`(name: String) throws {
         let data = try fixture(name)
         let whole = try decoder.inspect(data, limits: DecodingLimits())
 
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: ["420.jpg", "gray.jpg", "restart.jpg", "restart-rows.jpg", "cmyk.jpg"])
-    func `pixel data that end early in a whole file are no image`(name: String) throws {
+    func `pixel data that ends early in a complete file is an error`(name: String) throws {
         let data = try fixture(name)
         let scan = try #require(JPEGEditor.data(in: data))
 
@@ -87,15 +87,15 @@ import Testing
         #expect(errorCode(data) == .corrupt)
     }
 
-    /// libjpeg notices them only where few bytes are left.
-    @Test func `bad codes among many bytes are what they are at once, however the bytes come`() throws {
+    /// libjpeg detects them only where few bytes are left.
+    @Test func `invalid codes give the same error at once and in any pieces`() throws {
         let noise = try #require(
             PixelBuffer(size: PixelSize(width: 200, height: 200), format: .gray8, alphaMode: .opaque) { memory, _ in
                 var random = SeededGenerator(seed: 5)
                 for index in memory.indices { memory[index] = UInt8.random(in: 0...255, using: &random) }
             })
         var data = try JPEGEncoder(quality: 90).encode(DecodedImage(pixels: noise))
-        // A code of ones only is none.
+        // A code of all ones is invalid.
         let scan = try #require(JPEGEditor.data(in: data))
         let middle = scan.lowerBound + scan.count / 2
         data.replaceSubrange(middle..<middle + 8, with: [0xFF, 0, 0xFF, 0, 0xFF, 0, 0xFF, 0])
@@ -116,13 +116,13 @@ import Testing
 
         #expect(errorCode(data) == .exceedsLimit)
         #expect(throws: ImageDecodingError.self) { try decoder.decode(data, options: small) }
-        // libjpeg itself goes no further than 65,500.
+        // libjpeg itself supports up to 65,500.
         if width <= 65_500 {
             #expect(try decoder.inspect(data, limits: DecodingLimits()).size.width == Int(width))
         }
     }
 
-    @Test func `limits are those of the decoded picture`() throws {
+    @Test func `limits apply to the decoded image`() throws {
         let file = try fixture("420.jpg")
 
         #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 33 * 25 - 1)) == .exceedsLimit)
@@ -130,7 +130,7 @@ import Testing
         #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 33 * 25, maximumByteCount: 192 * 25)) == nil)
     }
 
-    @Test func `the coefficients of a progressive file count beside the picture`() throws {
+    @Test func `the coefficients of a progressive file count in addition to the image`() throws {
         let file = try fixture("progressive.jpg")
         let output = 192 * 25
         // 33 x 25 pixels are 5 x 4 blocks of luminance, of which libjpeg keeps 6 x 4 for whole units, and, at
@@ -141,9 +141,9 @@ import Testing
         #expect(errorCode(file, limits: DecodingLimits(maximumByteCount: output + coefficients - 1)) == .exceedsLimit)
     }
 
-    @Test func `scans are read up to a limit`() throws {
+    @Test func `the number of scans is limited`() throws {
         let file = try fixture("progressive.jpg")
-        // The scan that refines DC coefficients only sets bits, so that again and again it changes nothing.
+        // The scan that refines DC coefficients only sets bits, so repeating it changes nothing.
         let scan = try #require(JPEGEditor.range(of: 0xDA, 6, in: file))
         func repeating(_ count: Int) -> Data {
             let again = (0..<count).reduce(into: Data()) { data, _ in data += file[scan] }
@@ -158,7 +158,7 @@ import Testing
         #expect(throws: ImageDecodingError(.exceedsLimit, "JPEG: the image has too many scans")) {
             try decoder.decode(repeating(91), options: DecodingOptions())
         }
-        // In pieces, at the scan that is too many, not when the file has come to its end.
+        // In pieces, at the first scan over the limit, not at the end of the file.
         let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
         try pieces.append(file.dropLast(2))
         #expect(throws: ImageDecodingError(.exceedsLimit, "JPEG: the image has too many scans")) {
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `variants that are not decoded say so`() throws {
+    @Test func `unsupported variants are reported as such`() throws {
         let file = try fixture("420.jpg")
         let frame = try #require(JPEGEditor.range(of: 0xC0, in: file)).lowerBound
         var deep = file
@@ -178,7 +178,7 @@ import Testing
         #expect(errorCode(lossless) == .unsupportedVariant)
     }
 
-    @Test func `files that contradict themselves are corrupt`() throws {
+    @Test func `inconsistent files are corrupt`() throws {
         let file = try fixture("420.jpg")
         let frame = try #require(JPEGEditor.range(of: 0xC0, in: file))
         let quantisation = try #require(JPEGEditor.range(of: 0xDB, in: file))
@@ -195,7 +195,7 @@ import Testing
         #expect(errorCode(Data("no picture at all".utf8)) == .corrupt)
     }
 
-    @Test func `bytes after the image or between its parts do not matter`() throws {
+    @Test func `bytes after the image or between its parts are ignored`() throws {
         let file = try fixture("420.jpg")
         let rows = try reference("420.raw")
 

@@ -17,7 +17,7 @@ import Testing
         ("restart-rows.jpg", "restart-rows.raw"), ("restart.jpg", "420.raw"), ("progressive.jpg", "420.raw"),
         ("arithmetic.jpg", "420.raw"),
     ])
-    func `pixels are those of the reference decoder`(file: String, expected: String) throws {
+    func `pixels match the reference decoder`(file: String, expected: String) throws {
         let image = try decode(fixture(file))
 
         #expect(image.pixels.tightBytes == (try reference(expected)))
@@ -32,7 +32,7 @@ import Testing
         #expect(try decode(fixture("gray.jpg")).pixels.tightBytes == reference("gray.raw", channels: 1))
     }
 
-    @Test func `premultiplying an opaque picture changes nothing`() throws {
+    @Test func `premultiplying an opaque image changes nothing`() throws {
         let image = try decoder.decode(fixture("420.jpg"), options: DecodingOptions(alphaMode: .premultiplied))
 
         #expect(image.pixels == (try decode(fixture("420.jpg")).pixels))
@@ -42,7 +42,7 @@ import Testing
         "444.jpg", "422.jpg", "420.jpg", "gray.jpg", "rgb.jpg", "progressive.jpg", "arithmetic.jpg", "ycck.jpg",
         "cmyk.jpg", "exif6.jpg",
     ])
-    func `inspecting tells what decoding finds`(name: String) throws {
+    func `inspection matches decoding`(name: String) throws {
         let info = try decoder.inspect(fixture(name), limits: DecodingLimits())
         let image = try decoder.decode(fixture(name), options: DecodingOptions(appliesOrientation: false))
 
@@ -54,7 +54,7 @@ import Testing
         #expect(image.orientation == info.orientation)
     }
 
-    @Test func `inspecting needs no pixel data`() throws {
+    @Test func `inspection needs no pixel data`() throws {
         let file = try fixture("420.jpg")
         let header = file.prefix(try #require(JPEGEditor.data(in: file)).lowerBound)
 
@@ -62,16 +62,16 @@ import Testing
         #expect(errorCode(header) == .truncated)
     }
 
-    /// Mean and largest difference.
+    /// Returns the mean and the largest difference.
     private func difference(_ a: [UInt8], _ b: [UInt8]) -> (mean: Double, most: Int) {
         let differences = zip(a, b).map { abs(Int($0) - Int($1)) }
         return (Double(differences.reduce(0, +)) / Double(differences.count), differences.max() ?? 0)
     }
 
-    @Test func `luminance, chroma and black become colours`() throws {
+    @Test func `YCCK becomes RGB`() throws {
         let pixels = try decode(fixture("ycck.jpg")).pixels
 
-        // Two conversions between inks and colours in eight bits, and the loss of quality 98.
+        // Two conversions between CMYK and RGB in eight bits, and the loss of quality 98.
         let (mean, most) = try difference(pixels.tightBytes, reference("small.raw"))
         #expect(mean < 3)
         #expect(most < 24)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `inks become colours, inverted or not`() throws {
+    @Test func `CMYK becomes RGB, inverted or not`() throws {
         let file = try fixture("cmyk.jpg")
         let marker = try #require(JPEGEditor.range(of: 0xEE, in: file))
         var unmarked = file
@@ -104,7 +104,7 @@ import Testing
         #expect(plain.mean < 2 && plain.most < 8)
     }
 
-    @Test func `a file is recognised by content, and nothing else is`() throws {
+    @Test func `a file is recognized by content, and nothing else is`() throws {
         let registry = CodecRegistry([.jpeg])
 
         #expect(registry.entry(for: try fixture("gray.jpg"))?.format == .jpeg)
@@ -114,7 +114,7 @@ import Testing
         #expect(registry.entry(for: Data()) == nil)
     }
 
-    @Test func `a decoder finds what the registry asks it for in a slice of other data`() throws {
+    @Test func `a decoder for a slice of other data is found in the registry`() throws {
         let slice = (Data([1, 2, 3]) + (try fixture("444.jpg")) + Data([4])).dropFirst(3)
 
         #expect(try CodecRegistry([.jpeg]).decode(slice).pixels.tightBytes == reference("444.raw"))

@@ -2,7 +2,7 @@ import Foundation
 
 /// Changes JPEG files segment by segment.
 enum JPEGEditor {
-    /// A marker and its segment.
+    /// Returns a marker and its segment.
     static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
         let length = content.count + 2
         return [0xFF, marker, UInt8(length >> 8), UInt8(length & 0xFF)] + content
@@ -13,17 +13,17 @@ enum JPEGEditor {
         return segment(0xE1, Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0] + directory)
     }
 
-    /// One part of a profile that is `count` parts long.
+    /// Returns one part of a profile of `count` parts.
     static func profile(_ part: some Sequence<UInt8>, number: UInt8, of count: UInt8) -> [UInt8] {
         segment(0xE2, Array("ICC_PROFILE\0".utf8) + [number, count] + Array(part))
     }
 
-    /// The file with more segments, after the start of the image.
+    /// Returns the file with more segments after the start of the image.
     static func inserting(_ segments: [UInt8], into file: Data) -> Data {
         Data(file.prefix(2)) + Data(segments) + Data(file.dropFirst(2))
     }
 
-    /// Where the `index`th segment with this marker lies, marker included; of a scan, with its data.
+    /// Returns the range of the `index`th segment with this marker, including the marker, and for a scan its data.
     static func range(of marker: UInt8, _ index: Int = 0, in file: Data) -> Range<Int>? {
         let bytes = Array(file)
         var seen = 0
@@ -42,13 +42,13 @@ enum JPEGEditor {
         return nil
     }
 
-    /// Where the entropy-coded data of the first scan lie.
+    /// Returns the range of the entropy-coded data of the first scan.
     static func data(in file: Data) -> Range<Int>? {
         guard let scan = range(of: 0xDA, in: file) else { return nil }
         return scan.lowerBound + 4 + Int(file[scan.lowerBound + 3]) - 2..<scan.upperBound
     }
 
-    /// The file with another size in its frame header.
+    /// Returns the file with another size in its frame header.
     static func resizing(_ file: Data, to width: UInt16, _ height: UInt16) -> Data {
         guard let frame = range(of: 0xC0, in: file) else { return file }
         var changed = file
@@ -57,6 +57,6 @@ enum JPEGEditor {
         return changed
     }
 
-    /// Whether a byte after FF ends entropy-coded data: neither a stuffed zero nor a restart.
+    /// Returns whether a byte after FF ends entropy-coded data, that is, is neither a stuffed zero nor a restart.
     private static func isMarker(_ byte: UInt8) -> Bool { byte != 0 && !(0xD0...0xD7).contains(byte) }
 }

@@ -32,13 +32,13 @@ import Testing
         return DecodedImage(pixels: buffer)
     }
 
-    /// The mean difference of two pictures' samples.
+    /// Returns the mean difference of the samples of two images.
     private func distance(_ a: [UInt8], _ b: [UInt8]) -> Double {
         Double(zip(a, b).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }) / Double(max(1, a.count))
     }
 
     @Test(arguments: [PixelFormat.rgba8, .rgbx8, .rgba16])
-    func `colours of every pixel format survive`(format: PixelFormat) throws {
+    func `colors of every pixel format survive`(format: PixelFormat) throws {
         let data = try JPEGEncoder(quality: 95, subsampling: .none).encode(gradient(format))
 
         let expected = try gradient(.rgba8).pixels.tightBytes
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: JPEGSubsampling.allCases)
-    func `every subsampling is written and read`(subsampling: JPEGSubsampling) throws {
+    func `every subsampling is encoded and decoded`(subsampling: JPEGSubsampling) throws {
         let image = try gradient(.rgba8)
         let data = try JPEGEncoder(quality: 90, subsampling: subsampling).encode(image)
 
@@ -69,9 +69,9 @@ import Testing
         #expect(distance(decoded.tightBytes, image.pixels.tightBytes) < 3)
     }
 
-    /// Noise, which takes more bytes at once than the encoder has room for at first.
+    /// Noise, which fills more than the encoder's first buffer.
     @Test(arguments: [false, true])
-    func `what does not fit in the first buffer is whole`(isProgressive: Bool) throws {
+    func `output larger than the first buffer is complete`(isProgressive: Bool) throws {
         let size = PixelSize(width: 1_500, height: 40)
         var generator = SeededGenerator(seed: 5)
         let pixels = PixelBuffer(size: size, format: .gray8, alphaMode: .opaque) { memory, _ in
@@ -86,7 +86,7 @@ import Testing
         #expect(distance(decoded.tightBytes, image.pixels.tightBytes) < 2)
     }
 
-    @Test func `quality is size, and coding changes no pixel`() throws {
+    @Test func `quality changes the size, and entropy coding changes no pixel`() throws {
         let image = try gradient(.rgba8)
         func pixels(_ encoder: JPEGEncoder) throws -> [UInt8] {
             try decoder.decode(encoder.encode(image), options: DecodingOptions()).pixels.tightBytes
@@ -133,7 +133,7 @@ import Testing
         #expect(try decoder.inspect(JPEGEncoder().encode(image), limits: limits).metadata.colorProfile == nil)
     }
 
-    @Test func `transparency is laid over the background`() throws {
+    @Test func `transparency is blended over the background`() throws {
         let clear = try gradient(.rgba8, alpha: 0)
 
         for (background, expected) in [(PixelColor.white, UInt8(255)), (.black, 0)] {
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `rows are encoded as they come, and give the same bytes`() throws {
+    @Test func `rows are encoded as they arrive and give the same bytes`() throws {
         let image = try gradient(.rgba8, alpha: 100)
         var pieces: [[UInt8]] = []
         let encoder = JPEGEncoder().makeRowEncoder { bytes in
@@ -168,7 +168,7 @@ import Testing
         #expect(error?.code == .failed)
     }
 
-    @Test func `what does not fit is refused, and what the output throws is passed on`() throws {
+    @Test func `oversized images are refused, and errors of the output are rethrown`() throws {
         struct Full: Error {}
         let long = try #require(
             PixelBuffer(size: PixelSize(width: 65_501, height: 1), format: .gray8, alphaMode: .opaque))

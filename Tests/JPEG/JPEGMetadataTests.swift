@@ -17,7 +17,7 @@ import Testing
         try decoder.inspect(data, limits: DecodingLimits()).orientation
     }
 
-    /// Where a pixel of the upright picture is stored, after the table of EXIF: "the 0th row is …".
+    /// Returns where a pixel of the upright image is stored, by the EXIF table: "the 0th row is …".
     private func stored(_ x: Int, _ y: Int, _ orientation: UInt8) -> (x: Int, y: Int) {
         let (right, bottom) = (size.width - 1, size.height - 1)
         switch orientation {
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [("exif3.jpg", ImageOrientation.down), ("exif6.jpg", .right)])
-    func `another tool's EXIF is read`(name: String, expected: ImageOrientation) throws {
+    func `EXIF of another tool is read`(name: String, expected: ImageOrientation) throws {
         let image = try decoder.decode(fixture(name), options: DecodingOptions())
 
         #expect(try orientation(fixture(name)) == expected)
@@ -77,18 +77,18 @@ import Testing
     @Test(arguments: [
         "", "Exif", "Exif\0\0", "Exif\0\0II*\0", "Exif\0\0MM\0*\u{7F}\u{7F}\u{7F}\u{7F}", "Exif\0\0abcdefgh",
     ])
-    func `damaged EXIF means upright`(content: String) throws {
+    func `damaged EXIF means up`(content: String) throws {
         let data = JPEGEditor.inserting(JPEGEditor.segment(0xE1, Array(content.utf8)), into: try fixture("420.jpg"))
 
         #expect(try orientation(data) == .up)
         #expect(errorCode(data) == nil)
     }
 
-    @Test func `a profile comes with the image, byte for byte`() throws {
+    @Test func `a color profile is returned byte for byte`() throws {
         #expect(try profile(fixture("profile.jpg")) == fixture("profile.icc"))
     }
 
-    @Test func `a profile in parts is put together in their order`() throws {
+    @Test func `a profile in parts is joined in order`() throws {
         let icc = try fixture("profile.icc")
         let first = JPEGEditor.profile(icc.prefix(100), number: 1, of: 2)
         let second = JPEGEditor.profile(icc.dropFirst(100), number: 2, of: 2)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `EXIF, XMP and the profile are told byte for byte, also when bytes come one by one`() throws {
+    @Test func `EXIF, XMP and profile are returned byte for byte, also for single-byte pieces`() throws {
         let exif = JPEGEditor.exif(orientation: 8)
         let packet = Array("<x/>".utf8)
         let xmp = JPEGEditor.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8) + packet)
@@ -123,13 +123,13 @@ import Testing
         #expect(pieces.info == info)
     }
 
-    @Test func `a profile over the limit is left out`() throws {
+    @Test func `a profile over the limit is omitted`() throws {
         #expect(try profile(fixture("profile.jpg"), limit: 588)?.count == 588)
         #expect(try profile(fixture("profile.jpg"), limit: 587) == nil)
         #expect(try profile(fixture("profile.jpg"), limit: -1) == nil)
     }
 
-    @Test func `a profile of inks does not stay with colours`() throws {
+    @Test func `a CMYK profile is not kept for RGB pixels`() throws {
         let part = JPEGEditor.profile(try fixture("profile.icc"), number: 1, of: 1)
 
         let inks = JPEGEditor.inserting(part, into: try fixture("cmyk.jpg"))

@@ -20,7 +20,7 @@ import Testing
         try DecoderChecks(decoder, options: small).checkPieces(fixture(name))
     }
 
-    @Test func `gray files come as gray when that is asked for`() throws {
+    @Test func `gray files are decoded as gray on request`() throws {
         let options = DecodingOptions(pixelFormat: .gray8)
         let gray = try decoder.decode(fixture("gray.jpg"), options: options).pixels
 
@@ -29,7 +29,7 @@ import Testing
         #expect(try decoder.decode(fixture("420.jpg"), options: options).pixels.format == .rgba8)
     }
 
-    @Test func `the header comes before the pixels, and rows of one scan as they come`() throws {
+    @Test func `the header comes before the pixels, and rows of one scan as they arrive`() throws {
         let file = try fixture("444.jpg")
         let scan = try #require(JPEGEditor.data(in: file))
         let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
@@ -46,7 +46,7 @@ import Testing
         #expect(try pieces.preview() == nil)
     }
 
-    @Test func `rows end with an error when libjpeg has no more of them`() throws {
+    @Test func `row decoding ends with an error when libjpeg has no more rows`() throws {
         let file = Array(try fixture("444.jpg"))
         try file.withUnsafeBufferPointer { bytes in
             let reader = try JPEGReader(limits: DecodingLimits())

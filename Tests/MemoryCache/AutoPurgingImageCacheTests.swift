@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The contract of AFNetworking's `AFAutoPurgingImageCache`, by the cases of its own tests and AlamofireImage's.
+/// The contract of AFNetworking's `AFAutoPurgingImageCache`, tested with the cases of AFNetworking and AlamofireImage.
 @Suite(.timeLimit(.minutes(10)))
 struct AutoPurgingImageCacheTests {
     @Test(arguments: MemoryCacheConformance.checks)
@@ -16,7 +16,7 @@ struct AutoPurgingImageCacheTests {
         }
     }
 
-    /// Four bytes.
+    /// An image of four bytes.
     private let pixel = DecodedImage.gray(side: 1)
 
     private func cache(_ capacity: Int, _ preferred: Int) -> AutoPurgingImageCache {
@@ -28,13 +28,13 @@ struct AutoPurgingImageCacheTests {
         ImageRequest(url: try #require(URL(string: text)))
     }
 
-    @Test func `the defaults are 100 and 60 mebibytes`() {
+    @Test func `the default capacity is 100 MiB and the default preferred usage 60 MiB`() {
         let cache = AutoPurgingImageCache()
         #expect(cache.memoryCapacity == 104_857_600)
         #expect(cache.preferredMemoryUsageAfterPurge == 62_914_560)
     }
 
-    @Test func `an image counts width times height times four`() {
+    @Test func `the cost of an image is width times height times four`() {
         let cache = cache(1000, 500)
         cache.add(.gray(side: 7), withIdentifier: "a")
         #expect(cache.totalCost == 7 * 7 * 4)
@@ -42,7 +42,7 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.totalCost == 3 * 3 * 4)
     }
 
-    @Test func `a purge begins above the capacity, not at it, and ends at or under the preferred usage`() {
+    @Test func `a purge begins above the capacity and ends at or below the preferred usage`() {
         let cache = cache(40, 24)
         for number in 0..<10 { cache.add(pixel, withIdentifier: "\(number)") }
         #expect(cache.totalCost == 40)
@@ -63,7 +63,7 @@ struct AutoPurgingImageCacheTests {
         #expect(statistics.evictions.values.reduce(0, +) == 5)
     }
 
-    @Test func `images that were looked at survive`() {
+    @Test func `images that were read recently survive a purge`() {
         let cache = cache(40, 24)
         for number in 0..<10 { cache.add(pixel, withIdentifier: "\(number)") }
         for number in [0, 1] { #expect(cache.image(withIdentifier: "\(number)") != nil) }
@@ -73,7 +73,7 @@ struct AutoPurgingImageCacheTests {
     }
 
     @Test
-    func `an image over the preferred usage that causes a purge goes with it; one over the capacity takes all along`() {
+    func `an image over the preferred usage is purged with the others, and one over the capacity evicts all`() {
         let cache = cache(100, 30)
         cache.add(.gray(side: 4), withIdentifier: "64")
         #expect(cache.totalCost == 64)
@@ -85,7 +85,7 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.totalCost == 0 && cache.image(withIdentifier: "a") == nil)
     }
 
-    @Test func `removing tells whether there was something`() {
+    @Test func `removing returns whether there was an image`() {
         let cache = cache(100, 50)
         cache.add(pixel, withIdentifier: "a")
         #expect(cache.removeImage(withIdentifier: "a"))
@@ -96,20 +96,20 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.totalCost == 0)
     }
 
-    @Test func `the additional identifier is part of the name`() throws {
+    @Test func `the additional identifier is part of the image's key`() throws {
         let cache = cache(1000, 500)
         let request = try request("https://example.org/a.png")
         cache.add(pixel, for: request, withAdditionalIdentifier: "filter")
         #expect(cache.image(for: request) == nil)
         #expect(cache.image(for: request, withAdditionalIdentifier: "other") == nil)
         #expect(cache.image(for: request, withAdditionalIdentifier: "filter") != nil)
-        // The URL, and the identifier right behind it.
+        // The URL followed by the identifier.
         #expect(cache.image(withIdentifier: "https://example.org/a.pngfilter") != nil)
         #expect(!cache.removeImage(for: request))
         #expect(cache.removeImage(for: request, withAdditionalIdentifier: "filter"))
     }
 
-    @Test func `what should not be cached is not, by request`() throws {
+    @Test func `a request that forbids caching stores nothing`() throws {
         let cache = AutoPurgingImageCache(pressureSource: nil) { image, request, identifier in
             image.size.width > 1 && identifier != "no" && request.userInfo["secret"] == nil
         }
@@ -125,7 +125,7 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.totalCost == 16)
     }
 
-    @Test func `a memory warning empties it`() {
+    @Test func `a memory warning removes all images`() {
         let source = ManualMemoryPressureSource()
         let cache = AutoPurgingImageCache(pressureSource: source)
         cache.add(pixel, withIdentifier: "a")
@@ -185,7 +185,7 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.totalCost == 16)
     }
 
-    @Test func `an image that is stored for a request but should not be cached removes the one before it`() throws {
+    @Test func `storing an image that should not be cached removes the earlier image of its request`() throws {
         let cache = AutoPurgingImageCache(pressureSource: nil) { image, _, _ in image.size.width < 3 }
         let request = try request("https://example.org/a.png")
         cache.store(.gray(side: 2), for: request)
@@ -194,8 +194,8 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.totalCost == 0)
     }
 
-    /// AFNetworking's own way leaves the image before it.
-    @Test func `an image that is added but should not be cached changes nothing`() throws {
+    /// AFNetworking keeps the previous image.
+    @Test func `adding an image that should not be cached changes nothing`() throws {
         let cache = AutoPurgingImageCache(pressureSource: nil) { image, _, _ in image.size.width < 3 }
         let request = try request("https://example.org/a.png")
         cache.add(.gray(side: 2), for: request)
@@ -203,7 +203,7 @@ struct AutoPurgingImageCacheTests {
         #expect(cache.image(for: request)?.size.width == 2)
     }
 
-    @Test func `removing by one key keeps an image that is stored meanwhile under another of that name`() async {
+    @Test func `removing by key keeps an image that is stored meanwhile under another key of that name`() async {
         let cache = cache(1000, 500)
         let (first, second) = (ImageKey(ResourceKey("a"), variant: "bc"), ImageKey(ResourceKey("ab"), variant: "c"))
         for round in 0..<5000 {
@@ -225,7 +225,7 @@ struct AutoPurgingImageCacheTests {
         }
     }
 
-    @Test func `many readers and writers leave the usage right`() async {
+    @Test func `concurrent readers and writers leave the memory usage correct`() async {
         let cache = cache(400, 240)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<6 {

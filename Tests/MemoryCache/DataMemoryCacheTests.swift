@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// Refuses whatever does not fit.
+/// Refuses entries that do not fit.
 private struct NewestGoes: EvictionPolicy {
     private var slots: [Int] = []
 
@@ -21,7 +21,7 @@ private struct NewestGoes: EvictionPolicy {
     mutating func removeAll() { slots = [] }
 }
 
-/// The memory cache as a data cache.
+/// The memory cache used as a data cache.
 @Suite(.timeLimit(.minutes(10)))
 struct DataMemoryCacheTests {
     private let clock = ManualClock()
@@ -35,13 +35,13 @@ struct DataMemoryCacheTests {
         ImageKey(ResourceKey(name), variant: variant)
     }
 
-    @Test func `an entry costs its data, its notes and its key`() throws {
+    @Test func `the cost of an entry is the size of its data, metadata and key`() throws {
         let cache = DataMemoryCache(sizeLimit: 100)
         try cache.store(CachedData(Data(count: 10), metadata: Data(count: 3)), for: key("ab", variant: "c"))
         #expect(cache.totalSize == 16)
     }
 
-    @Test func `an expiry is the end by the cache's clock, and comes back as it was`() throws {
+    @Test func `an entry expires by the cache's clock, and its expiry is returned unchanged`() throws {
         let cache = DataMemoryCache(sizeLimit: 100, clock: clock)
         let entry = CachedData(Data(count: 1), expiry: clock.now + 10)
         try cache.store(entry, for: key("a"))
@@ -54,7 +54,7 @@ struct DataMemoryCacheTests {
         #expect(cache.entry(for: key("a")) == nil)
     }
 
-    @Test func `an entry's own expiry goes before the cache's time`() throws {
+    @Test func `an entry's own expiry takes precedence over the cache's time to live`() throws {
         let cache = DataMemoryCache(sizeLimit: 100, timeToLive: .seconds(5), clock: clock)
         try cache.store(CachedData(Data(), expiry: clock.now + 100), for: key("long"))
         try cache.store(CachedData(Data()), for: key("usual"))
@@ -64,14 +64,14 @@ struct DataMemoryCacheTests {
     }
 
     @Test(arguments: [Date.distantFuture, Date(timeIntervalSinceReferenceDate: .infinity)])
-    func `an expiry beyond all durations is kept for as long as there is room`(expiry: Date) throws {
+    func `an entry with an expiry beyond all durations stays until it is evicted`(expiry: Date) throws {
         let cache = DataMemoryCache(sizeLimit: 100, clock: clock)
         try cache.store(CachedData(Data(), expiry: expiry), for: key("a"))
         clock.advance(by: .seconds(1e9))
         #expect(cache.contains(key("a")))
     }
 
-    @Test func `what is too large takes away what it was to replace, and nothing else`() throws {
+    @Test func `an entry that is too large removes the entry it was to replace, and no other`() throws {
         let cache = DataMemoryCache(sizeLimit: 100)
         try cache.store(CachedData(Data(count: 10)), for: key("a"))
         try cache.store(CachedData(Data(count: 10)), for: key("b"))
@@ -84,7 +84,7 @@ struct DataMemoryCacheTests {
         #expect(cache.contains(key("b")))
     }
 
-    @Test func `an entry that the policy refuses is an error, not a store without an entry`() throws {
+    @Test func `an entry that the policy refuses throws an error`() throws {
         let cache = DataMemoryCache(limits: MemoryCacheLimits(costLimit: 100), policy: .custom(NewestGoes()))
         try cache.store(CachedData(Data(count: 60)), for: key("a"))
 
@@ -96,7 +96,7 @@ struct DataMemoryCacheTests {
         #expect(!cache.contains(key("b")))
     }
 
-    @Test func `the notes of an entry that was given as slices begin at index nought`() throws {
+    @Test func `metadata that was stored as a slice is returned with indexes from zero`() throws {
         let cache = DataMemoryCache(sizeLimit: 100)
         let whole = Data("0123456789".utf8)
         try cache.store(CachedData(whole.dropFirst(5), metadata: whole.dropFirst(8)), for: key("a"))

@@ -11,7 +11,7 @@ struct MemoryCacheTests {
         try await check { ImageMemoryCache(costLimit: $0.byteLimit) }
     }
 
-    @Test func `an image lives as long as its request says`() {
+    @Test func `an image expires after the time to live of its request`() {
         let clock = ManualClock()
         let cache = ImageMemoryCache(
             limits: MemoryCacheLimits(costLimit: 1_000, timeToLive: .seconds(10)), clock: clock)
@@ -33,7 +33,7 @@ struct MemoryCacheTests {
         #expect(kept() == [false, false, false])
     }
 
-    /// Which of the keys 0 to 9 are there. Counts as a use of each, in this order.
+    /// Returns the stored keys from 0 to 9. Counts as a use of each, in this order.
     private func keys(in cache: MemoryCache<Int, String>) -> [Int] { (0..<10).filter { cache.value(for: $0) != nil } }
 
     private func filled(costLimit: Int, countLimit: Int = .max, _ keys: [Int]) -> MemoryCache<Int, String> {
@@ -42,14 +42,14 @@ struct MemoryCacheTests {
         return cache
     }
 
-    @Test func `the least recently used goes first`() {
+    @Test func `the least recently used entry is evicted first`() {
         let cache = filled(costLimit: 3, [0, 1, 2])
         _ = cache.value(for: 0)
 
         cache.store("3", for: 3, cost: 1)
         #expect(keys(in: cache) == [0, 2, 3])
 
-        // Looking has used them in this order: 0 is the oldest now.
+        // The lookups above used the keys in this order, so 0 is the oldest.
         cache.store("4", for: 4, cost: 2)
         #expect(keys(in: cache) == [3, 4])
     }
@@ -62,7 +62,7 @@ struct MemoryCacheTests {
         #expect(cache.value(for: 1) == nil)
     }
 
-    @Test func `replacing frees the old cost before anything is evicted`() {
+    @Test func `replacing an entry frees the old cost before anything is evicted`() {
         let cache = filled(costLimit: 3, [0, 1, 2])
         #expect(cache.store("big", for: 0, cost: 1))
         #expect(cache.totalCost == 3 && cache.count == 3)
@@ -72,14 +72,14 @@ struct MemoryCacheTests {
         #expect(keys(in: cache) == [0, 1])
     }
 
-    @Test func `the number of entries has a limit of its own`() {
+    @Test func `the cache limits the number of entries`() {
         let cache = filled(costLimit: .max, countLimit: 2, [0, 1, 2])
         #expect(cache.count == 2)
         #expect(keys(in: cache) == [1, 2])
         #expect(cache.totalCost == 2)
     }
 
-    @Test func `a negative cost is nought`() {
+    @Test func `a negative cost counts as zero`() {
         let cache = MemoryCache<Int, String>(costLimit: 5, policy: .lru)
         #expect(cache.store("a", for: 0, cost: -10))
         #expect(cache.store("b", for: 1, cost: .min))
@@ -88,7 +88,7 @@ struct MemoryCacheTests {
         #expect(cache.count == 3)
     }
 
-    @Test func `costs as large as numbers go do not trap`() {
+    @Test func `costs of the maximum integer do not trap`() {
         let cache = MemoryCache<Int, String>(costLimit: .max)
         #expect(!cache.store("a", for: 0, cost: .max))
         #expect(cache.store("a", for: 0, cost: .max / 2))
@@ -99,13 +99,13 @@ struct MemoryCacheTests {
     }
 
     @Test(arguments: [(0, 5), (-1, 5), (5, 0), (5, -1), (.min, .min)])
-    func `a limit of nought or less stores nothing`(costLimit: Int, countLimit: Int) {
+    func `a limit of zero or less stores nothing`(costLimit: Int, countLimit: Int) {
         let cache = MemoryCache<Int, String>(costLimit: costLimit, countLimit: countLimit)
         #expect(!cache.store("a", for: 0, cost: 0))
         #expect(cache.value(for: 0) == nil && cache.count == 0)
     }
 
-    @Test func `trimming keeps the most recently used`() {
+    @Test func `trimming keeps the most recently used entries`() {
         let cache = filled(costLimit: .max, [0, 1, 2, 3, 4])
         _ = cache.value(for: 0)
 
@@ -118,7 +118,7 @@ struct MemoryCacheTests {
         #expect(cache.count == 2)
     }
 
-    @Test func `a value that is removed comes back to the caller`() {
+    @Test func `removing a value returns it`() {
         let cache = filled(costLimit: 5, [0, 1])
         #expect(cache.removeValue(for: 0) == "0")
         #expect(cache.removeValue(for: 0) == nil)

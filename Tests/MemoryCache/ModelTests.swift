@@ -3,7 +3,7 @@ import AlcedoMemoryCache
 import Testing
 
 @Suite struct ModelTests {
-    /// The same contract in the plainest words: a list, the least recently used first.
+    /// A reference implementation of the contract: a list, the least recently used first.
     private struct Reference {
         let costLimit: Int
         let countLimit: Int
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
-    func `thousands of random calls do what a plain list does`(seed: UInt64) {
+    func `thousands of random calls match a reference model`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let costLimit = Int.random(in: 0...60, using: &random)
         let countLimit = seed % 2 == 0 ? Int.max : Int.random(in: 1...12, using: &random)
@@ -66,7 +66,7 @@ import Testing
             #expect(cache.totalCost == reference.totalCost)
             #expect(cache.count == reference.entries.count)
         }
-        // The order of use is right as well: emptying one by one shows it.
+        // Evicting entries one by one verifies the order of use.
         while let oldest = reference.entries.first {
             cache.trim(count: reference.entries.count - 1)
             #expect(cache.removeValue(for: oldest.key) == nil, "another went before \(oldest.key)")

@@ -6,10 +6,11 @@ import Testing
 
 @testable import AlcedoMemoryCache
 
-/// Random calls, of every kind and under every policy, against a reference that is told what went.
+/// Random calls of every kind under every policy, compared with a reference that receives the evictions.
 ///
-/// Which entry goes is the policy's matter; all else follows from the contract: what is found, until when, in which group,
-/// what is found only because it is held, every sum, and that each value that was stored leaves exactly once.
+/// The policy decides which entry is evicted. Everything else follows from the contract: which values are found and
+/// until when, in which group, which are found only while they are referenced, every sum, and that each stored value
+/// leaves exactly once.
 @Suite(.timeLimit(.minutes(10)))
 struct PolicyModelTests {
     private struct Key: GroupedKey {
@@ -33,12 +34,12 @@ struct PolicyModelTests {
         }
     }
 
-    /// What should be in the cache, what should be found beside it, and what should have been counted.
+    /// The expected entries, the values expected to be found by reference only, and the expected counts.
     private struct Reference {
         let limits: MemoryCacheLimits
         let isWeak: Bool
         var stored: [Int: Stored] = [:]
-        /// What left the cache, or was refused; found while it is held.
+        /// Values that were evicted or refused, which are found while they are referenced.
         var lost: [Int: Stored] = [:]
         var storeCount = 0
         var rejectionCount = 0
@@ -59,19 +60,19 @@ struct PolicyModelTests {
     }
 
     @Test(arguments: PolicyChoice.allCases, [1, 2, 3, 4] as [UInt64])
-    func `thousands of random calls do what the contract says`(policy: PolicyChoice, seed: UInt64) {
+    func `thousands of random calls follow the contract of the policy`(policy: PolicyChoice, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let clock = ManualClock()
-        let evicted = Guarded<[Eviction]>([])
+        let evicted = Watched<[Eviction]>([])
         let limits = MemoryCacheLimits(
             costLimit: 60, countLimit: seed == 2 ? 12 : .max, entryCostLimit: 20,
             timeToLive: seed == 3 ? .seconds(20) : nil, extendsLifeOnUse: seed == 4)
         var reference = Reference(limits: limits, isWeak: seed != 1)
         let cache: Cache = policy.cache(limits, findsReferencedValues: reference.isWeak, clock: clock) {
             key, value, reason in
-            evicted.change { $0.append((key, value, reason)) }
+            evicted.update { $0.append((key, value, reason)) }
         }
-        // Every second value is held; the others are found only while they are in the cache.
+        // Every second value is referenced. The others are found only while they are in the cache.
         var held: [ReferencedNumber] = []
 
         for step in 0..<3000 {
@@ -86,7 +87,7 @@ struct PolicyModelTests {
                 let life = own ?? limits.timeToLive
                 let isStored = cache.store(value, for: key, cost: cost, timeToLive: own)
                 let entry = Stored(value: step, cost: cost, deadline: life.map { now + $0 }, life: life)
-                // What went for it went before it came, and what stood under its key with it.
+                // The entries evicted for it and the previous entry of its key left before it was stored.
                 reference.lost[key.number] = nil
                 reference.record(evicted.value, at: now)
                 #expect(reference.stored[key.number] == nil)
@@ -135,7 +136,7 @@ struct PolicyModelTests {
                 reference.lost = [:]
                 #expect(cache.count == 0)
             }
-            evicted.change { $0 = [] }
+            evicted.update { $0 = [] }
             checkSums(of: cache, against: reference, at: clock.uptime)
         }
         #expect(held.count > 100)

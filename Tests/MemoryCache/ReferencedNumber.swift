@@ -1,6 +1,6 @@
 import AlcedoMemoryCache
 
-/// A value of a test's own that can be found while it is held.
+/// A test's value that is found while it is referenced.
 final class ReferencedNumber: WeaklyReferenceable {
     let value: Int
 

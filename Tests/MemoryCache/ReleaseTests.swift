@@ -8,7 +8,7 @@ import Testing
 struct ReleaseTests {
     private typealias Cache = MemoryCache<Int, Caller>
 
-    /// A value that calls its cache when it goes: a deadlock if the cache lets it go under its lock.
+    /// A value that calls its cache when it is released. Deadlocks if the cache releases it under its lock.
     private final class Caller: Sendable {
         private let goes: @Sendable () -> Void
 
@@ -34,7 +34,7 @@ struct ReleaseTests {
     }
 
     @Test(arguments: ["evict", "replace", "remove", "removeAll", "trim", "reject"])
-    func `a value that calls the cache as it goes finds it unlocked`(way: String) {
+    func `a value that calls the cache in its deinitializer finds it unlocked`(way: String) {
         let count = Count()
         cache.store(caller(count), for: 0, cost: 1)
         cache.store(caller(count), for: 1, cost: 1)
@@ -52,7 +52,7 @@ struct ReleaseTests {
         #expect(count.value.load(ordering: .relaxed) == expected)
     }
 
-    /// A value that its holder lets go at the very instant at which the weak level looks at it.
+    /// A value whose owner releases it at the instant at which the weak references read it.
     private final class FleetingCaller: WeaklyReferenceable {
         let holder = Holder()
         private let goes: @Sendable () -> Void
@@ -74,7 +74,7 @@ struct ReleaseTests {
         }
     }
 
-    @Test func `values that are let go while the weak level is swept find the cache unlocked`() {
+    @Test func `values released during a sweep of weak references find the cache unlocked`() {
         let cache = MemoryCache<Int, FleetingCaller>(
             limits: MemoryCacheLimits(costLimit: 1), policy: .lru, findsReferencedValues: true)
         let count = Count()
@@ -89,7 +89,7 @@ struct ReleaseTests {
         #expect(count.value.load(ordering: .relaxed) > 900)
     }
 
-    @Test func `values go with the cache, and not before`() {
+    @Test func `values are released with the cache and not before`() {
         let count = Count()
         do {
             let cache = Cache(costLimit: 10)
@@ -100,7 +100,7 @@ struct ReleaseTests {
         #expect(count.value.load(ordering: .relaxed) == 5)
     }
 
-    @Test func `every value that was stored goes once, however many threads there are`() async {
+    @Test func `every stored value is released once, with any number of threads`() async {
         let count = Count()
         let cache = Cache(costLimit: 8)
         await withTaskGroup(of: Void.self) { group in

@@ -3,15 +3,15 @@ import AlcedoNSCache
 import Foundation
 import Testing
 
-/// What Foundation's NSCache does, as it shows through the backend. None of it is promised to anybody: when one of these
-/// fails with a new Foundation, nothing here is broken, but the doc comment of ``NSCacheBackend`` no longer says the truth.
+/// The undocumented behavior of Foundation's NSCache, seen through the backend. If one of these fails with a new
+/// Foundation, nothing is broken, but the doc comment of ``NSCacheBackend`` needs an update.
 @Suite struct FoundationTests {
-    @Test func `Foundation evicts the cheapest first`() {
+    @Test func `Foundation evicts the lowest cost first`() {
         let cache = NSCacheBackend.storing([10, 50, 20, 15, 30], costLimit: 100)
         #expect(cache.numbers == [1, 2, 4])
     }
 
-    @Test func `Foundation evicts the newest first among equals, the one being stored included`() {
+    @Test func `Foundation evicts the newest of equal costs first, even the one being stored`() {
         let cache = NSCacheBackend.storing([1, 1, 1, 1, 1], costLimit: 3)
         #expect(cache.numbers == [0, 1, 2])
 
@@ -19,7 +19,7 @@ import Testing
         #expect(cache.numbers == [0, 5])
     }
 
-    @Test func `Foundation evicts by number as by cost`() {
+    @Test func `Foundation evicts by count as by cost`() {
         let equal = NSCacheBackend.storing(Array(repeating: 0, count: 8), countLimit: 5)
         #expect(equal.numbers == [0, 1, 2, 3, 4])
 
@@ -27,14 +27,14 @@ import Testing
         #expect(different.numbers == [0, 3, 4])
     }
 
-    @Test func `Foundation does not count a look-up as a use`() {
+    @Test func `Foundation does not count a lookup as a use`() {
         let cache = NSCacheBackend.storing([1, 1, 1], costLimit: 3)
         for _ in 0..<10 { _ = cache.image(for: .number(2)) }
         cache.store(.weighing(2), for: .number(3))
         #expect(cache.numbers == [0, 3])
     }
 
-    @Test func `Foundation leaves a replaced image in its place unless its cost changes`() {
+    @Test func `Foundation keeps a replaced image in its position unless its cost changes`() {
         let same = NSCacheBackend.storing([1, 1, 1])
         same.store(.weighing(1), for: .number(0))
         same.trim(toCost: 2)
@@ -59,21 +59,21 @@ import Testing
         #expect(cache.numbers == [])
     }
 
-    @Test func `Foundation empties its cache for one entry over the limit`() {
+    @Test func `Foundation clears its cache for one entry over the limit`() {
         let cache = plainCache(costLimit: 3)
         for number in 0..<3 { cache.setObject(Entry(), forKey: number as NSNumber, cost: 1) }
         cache.setObject(Entry(), forKey: 3, cost: 4)
         #expect((0..<4).allSatisfy { cache.object(forKey: $0 as NSNumber) == nil })
     }
 
-    @Test func `Foundation takes the limit nought for no limit`() {
+    @Test func `Foundation treats a limit of zero as no limit`() {
         let cache = plainCache(costLimit: 0)
         cache.setObject(Entry(), forKey: 0, cost: 1 << 40)
         #expect(cache.object(forKey: 0) != nil)
         cache.removeAllObjects()
     }
 
-    @Test func `Foundation looks at its limits only when something is stored`() {
+    @Test func `Foundation enforces its limits only when something is stored`() {
         let cache = plainCache(costLimit: 3)
         let entry = Entry()
         cache.setObject(entry, forKey: 0, cost: 1)
@@ -87,7 +87,7 @@ import Testing
         #expect(cache.object(forKey: 1) == nil)
     }
 
-    @Test func `Foundation tells its delegate of what a limit evicts, and of nothing else`() {
+    @Test func `Foundation reports to its delegate only what a limit evicts`() {
         let cache = plainCache(costLimit: 3)
         let delegate = Delegate()
         cache.delegate = delegate

@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoTesting
 
-/// An animation that weighs what a test wants, and tells when it goes.
+/// An animation with a given cost that reports its release.
 final class Frames: ImageFrameSource {
     let cost: Int
     private let goes: @Sendable () -> Void
@@ -22,7 +22,7 @@ final class Frames: ImageFrameSource {
 }
 
 extension DecodedImage {
-    /// An image of that cost in bytes, told by its level.
+    /// Returns an image with this cost in bytes, identified by its level.
     static func weighing(
         _ cost: Int, level: UInt8 = 128, goes: @escaping @Sendable () -> Void = {}
     ) -> DecodedImage {

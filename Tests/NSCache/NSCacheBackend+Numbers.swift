@@ -2,18 +2,18 @@ import AlcedoCore
 import AlcedoNSCache
 
 extension ImageKey {
-    /// The original of a resource named by a number.
+    /// Returns the original of a resource named by a number.
     static func number(_ number: Int) -> ImageKey { ImageKey(ResourceKey("\(number)")) }
 }
 
 extension NSCacheBackend {
-    /// A cache in which images of these costs were stored, in this order, under the keys from 0 on.
+    /// Returns a cache in which images of these costs were stored, in this order, under the keys from 0.
     static func storing(_ costs: [Int], costLimit: Int = .max, countLimit: Int = .max) -> NSCacheBackend {
         let cache = NSCacheBackend(costLimit: costLimit, countLimit: countLimit)
         for (number, cost) in costs.enumerated() { cache.store(.weighing(cost), for: .number(number)) }
         return cache
     }
 
-    /// Which of the keys 0 to 19 are there.
+    /// The stored keys from 0 to 19.
     var numbers: [Int] { (0..<20).filter { image(for: .number($0)) != nil } }
 }

@@ -10,14 +10,14 @@ struct NSCacheBackendTests {
         try await check { NSCacheBackend(costLimit: $0.byteLimit) }
     }
 
-    @Test func `a key made a second time finds the image`() {
+    @Test func `an equal key finds the image`() {
         let cache = NSCacheBackend(costLimit: 1000)
         cache.store(.weighing(1, level: 7), for: ImageKey(ResourceKey("a"), variant: "small"))
         #expect(cache.image(for: ImageKey(ResourceKey("a"), variant: "small"))?.level == 7)
         #expect(cache.image(for: ImageKey(ResourceKey("a"), variant: "round")) == nil)
     }
 
-    @Test func `the image comes back whole`() {
+    @Test func `the image is returned complete`() {
         let cache = NSCacheBackend(costLimit: 10_000)
         var image = DecodedImage.coordinates(PixelSize(width: 3, height: 2))
         image.scale = 2
@@ -32,7 +32,7 @@ struct NSCacheBackendTests {
         #expect(cache.totalCost == image.cost && cache.count == 1)
     }
 
-    @Test func `replacing counts the new cost and not the old`() {
+    @Test func `replacing counts the new cost only`() {
         let cache = NSCacheBackend.storing([10, 20, 30])
         cache.store(.weighing(5), for: .number(2))
         #expect(cache.totalCost == 35 && cache.count == 3)
@@ -40,21 +40,21 @@ struct NSCacheBackendTests {
         #expect(cache.totalCost == 80 && cache.count == 3)
     }
 
-    @Test func `replacing by something dearer evicts what no longer fits`() {
+    @Test func `replacing by a higher cost evicts what no longer fits`() {
         let cache = NSCacheBackend.storing([10, 20, 30], costLimit: 60)
         cache.store(.weighing(35), for: .number(2))
         #expect(cache.numbers == [1, 2])
         #expect(cache.totalCost == 55 && cache.count == 2)
     }
 
-    @Test func `the number of images has a limit of its own`() {
+    @Test func `the number of images is limited`() {
         let cache = NSCacheBackend.storing([1, 2, 3, 4], countLimit: 2)
         #expect(cache.count == 2 && cache.totalCost == 7)
         #expect(cache.numbers == [2, 3])
     }
 
     @Test(arguments: [(0, 5), (-1, 5), (5, 0), (5, -1), (Int.min, Int.min)])
-    func `nought or less of either limit stores nothing`(costLimit: Int, countLimit: Int) {
+    func `a limit of zero or less stores nothing`(costLimit: Int, countLimit: Int) {
         let cache = NSCacheBackend.storing([0, 1], costLimit: costLimit, countLimit: countLimit)
         #expect(cache.count == 0 && cache.totalCost == 0)
         #expect(cache.numbers == [])
@@ -67,7 +67,7 @@ struct NSCacheBackendTests {
         #expect(cache.numbers == [0])
     }
 
-    @Test func `a negative cost is nought`() {
+    @Test func `a negative cost counts as zero`() {
         let cache = NSCacheBackend.storing([-5, 3], costLimit: 10)
         #expect(cache.numbers == [0, 1])
         #expect(cache.totalCost == 3)
@@ -81,20 +81,20 @@ struct NSCacheBackendTests {
     }
 
     @Test(arguments: [-1, 0])
-    func `trimming to nought or less leaves nothing`(cost: Int) {
+    func `trimming to zero or less removes everything`(cost: Int) {
         let cache = NSCacheBackend.storing([1, 2, 3])
         cache.trim(toCost: cost)
         #expect(cache.numbers == [])
         #expect(cache.count == 0 && cache.totalCost == 0)
     }
 
-    @Test func `trimming to more than there is removes nothing`() {
+    @Test func `trimming to more than the current cost removes nothing`() {
         let cache = NSCacheBackend.storing([0, 1, 2, 3], costLimit: 10, countLimit: 4)
         for cost in [6, 7, 10, 11, .max] { cache.trim(toCost: cost) }
         #expect(cache.numbers == [0, 1, 2, 3])
     }
 
-    @Test func `the limit is the old one after a trim`() {
+    @Test func `a trim keeps the limit`() {
         let cache = NSCacheBackend.storing([1, 2, 3, 4], costLimit: 10, countLimit: 4)
         cache.trim(toCost: 7)
         #expect(cache.numbers == [2, 3])
@@ -107,7 +107,7 @@ struct NSCacheBackendTests {
         let cache = NSCacheBackend.storing([10, 20, 30], costLimit: 60)
         for number in [0, 0, 7] { _ = cache.image(for: .number(number)) }
         _ = cache.contains(.number(0))
-        // 50 and 30 exceed the limit: the cheapest, 0 and 1, are evicted.
+        // 50 and 30 exceed the limit, so the lowest costs, 0 and 1, are evicted.
         cache.store(.weighing(30), for: .number(3))
         cache.store(.weighing(61), for: .number(3))
         cache.remove(.number(2))
@@ -120,12 +120,12 @@ struct NSCacheBackendTests {
         #expect(statistics.evictions == [.costLimit: 2, .replaced: 1, .removed: 1, .trimmed: 1])
     }
 
-    @Test func `an image over the number limit is evicted for it`() {
+    @Test func `storing over the count limit evicts an image`() {
         let cache = NSCacheBackend.storing([1, 2, 3], countLimit: 2)
         #expect(cache.statistics.evictions == [.countLimit: 1])
     }
 
-    @Test func `an observer of memory pressure empties it in one line`() {
+    @Test func `an observer of memory pressure clears the cache`() {
         let cache = NSCacheBackend.storing([1, 2, 3])
         let source = ManualMemoryPressureSource()
         let observation = source.observe { if $0 >= .warning { cache.removeAll() } }

@@ -4,28 +4,28 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// What SDWebImage's `AutoPurgeCache` and `NSCacheDelegate` do.
+/// The behavior of SDWebImage's `AutoPurgeCache` and `NSCacheDelegate`.
 @Suite(.timeLimit(.minutes(10)))
 struct NSCacheEvictionTests {
-    private let evicted = Guarded<[String]>([])
+    private let evicted = Watched<[String]>([])
 
     private func cache(
         costLimit: Int = 1000, countLimit: Int = .max, pressureSource: (any MemoryPressureSource)? = nil
     ) -> NSCacheBackend {
         NSCacheBackend(costLimit: costLimit, countLimit: countLimit, pressureSource: pressureSource) {
-            [evicted] key, image in evicted.change { $0.append("\(key):\(image.cost)") }
+            [evicted] key, image in evicted.update { $0.append("\(key):\(image.cost)") }
         }
     }
 
-    @Test func `each image that a limit evicts is reported, one that goes as it comes as well`() {
+    @Test func `each image that a limit evicts is reported, also the one being stored`() {
         let cache = cache(countLimit: 2)
         for (number, cost) in [30, 10, 20, 5].enumerated() { cache.store(.weighing(cost), for: .number(number)) }
-        // The cheapest goes.
+        // The lowest cost is evicted.
         #expect(evicted.value == ["1:10", "3:5"])
         #expect(cache.numbers == [0, 2])
     }
 
-    @Test func `what is removed, replaced or refused is not reported`() {
+    @Test func `removed, replaced and refused images are not reported`() {
         let cache = cache(costLimit: 100)
         for number in 0..<4 { cache.store(.weighing(10), for: .number(number)) }
         cache.store(.weighing(12), for: .number(0))
@@ -46,7 +46,7 @@ struct NSCacheEvictionTests {
     }
 
     @Test(arguments: [MemoryPressure.warning, .critical])
-    func `a shortage of memory empties the cache, and is reported`(level: MemoryPressure) {
+    func `memory pressure clears the cache and is reported`(level: MemoryPressure) {
         let source = ManualMemoryPressureSource()
         let cache = cache(pressureSource: source)
         for (number, cost) in [30, 0].enumerated() { cache.store(.weighing(cost), for: .number(number)) }
@@ -58,7 +58,7 @@ struct NSCacheEvictionTests {
         #expect(cache.count == 1)
     }
 
-    @Test func `a cache that has gone observes no longer`() {
+    @Test func `a released cache no longer observes memory pressure`() {
         let source = ManualMemoryPressureSource()
         weak var released: NSCacheBackend?
         do {
@@ -71,14 +71,14 @@ struct NSCacheEvictionTests {
     }
 
     @Test func `a handler may call the cache`() {
-        let holder = Guarded<NSCacheBackend?>(nil)
-        let counts = Guarded<[Int]>([])
+        let holder = Watched<NSCacheBackend?>(nil)
+        let counts = Watched<[Int]>([])
         let cache = NSCacheBackend(costLimit: 100, countLimit: 1) { _, _ in
-            if let cache = holder.value { counts.change { $0.append(cache.count) } }
+            if let cache = holder.value { counts.update { $0.append(cache.count) } }
         }
-        holder.change { $0 = cache }
+        holder.update { $0 = cache }
         for number in 0..<3 { cache.store(.weighing(1), for: .number(number)) }
         #expect(counts.value == [1, 1])
-        holder.change { $0 = nil }
+        holder.update { $0 = nil }
     }
 }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct NSCacheModelTests {
-    /// What must be found if anything is: which of it NSCache keeps is its choice.
+    /// The expected values of all images found. NSCache decides which of them it keeps.
     private struct Reference {
         var stored: [ImageKey: (level: UInt8, cost: Int)] = [:]
 
@@ -12,7 +12,7 @@ import Testing
             stored[key] = cost <= costLimit && costLimit > 0 ? (level, max(0, cost)) : nil
         }
 
-        /// Forgets what the cache has evicted, and complains of all that is not as it was stored.
+        /// Removes what the cache has evicted, and records an issue for each image that differs from the stored one.
         mutating func compare(_ cache: NSCacheBackend, _ keys: [ImageKey]) {
             for key in keys {
                 let found = cache.image(for: key)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
-    func `after any random call, what is found was stored last, and the account is right`(seed: UInt64) {
+    func `after any random call, found images were stored last, and the cost is correct`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let costLimit = seed == 8 ? 0 : Int.random(in: 1...80, using: &random)
         let countLimit = seed % 2 == 0 ? Int.max : Int.random(in: 1...12, using: &random)

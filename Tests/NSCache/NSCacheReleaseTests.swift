@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoNSCache
+import AlcedoTesting
 import Synchronization
 import Testing
 
@@ -13,7 +14,7 @@ struct NSCacheReleaseTests {
         func add() { atomic.add(1, ordering: .relaxed) }
     }
 
-    /// An image that calls the cache when it goes: a deadlock if that happens under a lock, NSCache's or another.
+    /// Returns an image that calls the cache when it is released. Deadlocks if that happens under a lock.
     private func caller(cost: Int, _ cache: NSCacheBackend, _ count: Count) -> DecodedImage {
         .weighing(cost) { [weak cache] in
             count.add()
@@ -28,7 +29,7 @@ struct NSCacheReleaseTests {
     enum Way: CaseIterable {
         case evict, evictAtOnce, replace, remove, removeAllOfOne, removeAll, trim, trimToZero, reject
 
-        /// How many of the two that are stored, and of the one that comes, go.
+        /// The number of released images, of the two that are stored and the one being stored.
         var releaseCount: Int {
             switch self {
             case .evict, .removeAll, .trimToZero, .reject: 2
@@ -38,7 +39,7 @@ struct NSCacheReleaseTests {
     }
 
     @Test(arguments: Way.allCases)
-    func `an image that calls the cache as it goes finds it unlocked`(way: Way) {
+    func `an image that calls the cache in its deinitializer finds it unlocked`(way: Way) {
         let count = Count()
         let cache = NSCacheBackend(costLimit: 2)
         cache.store(caller(cost: 1, cache, count), for: .number(0))
@@ -59,9 +60,9 @@ struct NSCacheReleaseTests {
         #expect(count.value == way.releaseCount)
     }
 
-    /// NSCache by itself leaks what it holds when it goes.
+    /// Without the backend's measures NSCache leaks its images when it is released.
     @Test(arguments: [0, 1, 2, 5])
-    func `images go with the cache, and not before`(number: Int) {
+    func `images are released with the cache and not before`(number: Int) {
         let count = Count()
         do {
             let cache = NSCacheBackend(costLimit: 100)
@@ -72,7 +73,7 @@ struct NSCacheReleaseTests {
         #expect(count.value == number)
     }
 
-    @Test func `every image that was stored goes once, however many threads there are`() async {
+    @Test func `every stored image is released once, with any number of threads`() async {
         let count = Count()
         let cache = NSCacheBackend(costLimit: 20)
         await onThreads(4) { thread in

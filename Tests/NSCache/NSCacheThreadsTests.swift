@@ -5,10 +5,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct NSCacheThreadsTests {
-    @Test func `four threads at once find what belongs to the key, and leave the account right`() async {
+    @Test func `four concurrent threads find what belongs to the key and keep the cost correct`() async {
         let (costLimit, countLimit) = (60, 15)
         let cache = NSCacheBackend(costLimit: costLimit, countLimit: countLimit)
-        // The level is the key's number, the cost is not the same each time.
+        // The level is the key's number, and the cost varies.
         let keys = (0..<24).map { ImageKey(ResourceKey("\($0 / 3)"), variant: "\($0 % 3)") }
 
         await onThreads(4) { thread in

@@ -36,7 +36,7 @@ import Testing
         (CachePolicy(disk: .write, response: .write), true),
         (CachePolicy(memory: .read, disk: .none, response: .none, allowsNetwork: false), true),
     ])
-    func `the two reload policies read nothing, and so do policies of which memory may not be read`(
+    func `both reload policies and policies without memory access read nothing`(
         policy: CachePolicy, reads: Bool
     ) {
         backend.store(.gray(side: 1, level: 7), for: key)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: HTTPCachePolicy.allCases)
-    func `the policy of the source's own request counts where the request names none`(policy: HTTPCachePolicy) throws {
+    func `the policy of the source's own request applies when the request has none`(policy: HTTPCachePolicy) throws {
         let url = try #require(URL(string: "http://127.0.0.1/a"))
         let request = ImageRequest(source: .http(HTTPRequest(url: url, cachePolicy: policy)))
         cache.cacheImage(.gray(side: 1), for: request)
@@ -61,19 +61,19 @@ import Testing
         (CachePolicy(memory: .write, disk: .none, response: .none), true),
         (CachePolicy(memory: .read), false),
     ])
-    func `a policy stores if it writes memory, a reload too`(policy: CachePolicy, writes: Bool) {
+    func `a policy that writes memory stores, also on reload`(policy: CachePolicy, writes: Bool) {
         cache.cacheImage(.gray(side: 1, level: 7), for: request(policy))
         #expect((backend.image(for: key)?.level == 7) == writes)
     }
 
-    @Test func `a reload replaces what others then read`() {
+    @Test func `a reload replaces the image for other requests`() {
         cache.cacheImage(.gray(side: 1, level: 1), for: request())
         cache.cacheImage(.gray(side: 1, level: 2), for: request(.reload))
         #expect(cache.cachedImage(for: request())?.level == 2)
         #expect(cache.cachedImage(for: request(.reload)) == nil)
     }
 
-    @Test func `requests for one source share the original, whatever is done to it`() {
+    @Test func `requests for one source share the original, whatever their processors`() {
         let small = request(decoding: DecodingOptions(target: TargetSize(width: 4, height: 4)))
         cache.cacheImage(.gray(side: 1, level: 3), for: small)
         #expect(cache.cachedImage(for: request(identifier: "other"))?.level == 3)
@@ -81,7 +81,7 @@ import Testing
         #expect(backend.image(for: small.originalKey) != nil)
     }
 
-    @Test func `nothing stored is nothing found`() {
+    @Test func `an empty cache finds nothing`() {
         #expect(cache.cachedImage(for: request()) == nil)
     }
 

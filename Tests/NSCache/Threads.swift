@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs `body` on that many threads of their own at once, with the numbers from 0 on, and waits for all.
+/// Runs `body` concurrently on that many separate threads, with the numbers from 0, and waits for all.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async {
     await withTaskGroup(of: Void.self) { group in
         for number in 0..<count {

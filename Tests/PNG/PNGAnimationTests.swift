@@ -18,7 +18,7 @@ import Testing
         return [17 * index, 255 - index, 3 * index, index < 12 ? 20 * index : 255]
     }
 
-    /// One pixel over another, in exact numbers. Source: W3C PNG specification, third edition, section 13.16.
+    /// Blends one pixel over another in exact numbers. Source: W3C PNG specification, third edition, section 13.16.
     private static func over(_ above: [Int], _ below: [Int]) -> [Int] {
         let (a, b) = (Double(above[3]) / 255, Double(below[3]) / 255)
         let alpha = a + b * (1 - a)
@@ -41,7 +41,7 @@ import Testing
         return (image, try #require(image.frames))
     }
 
-    @Test func `frames that replace are those that were written`() throws {
+    @Test func `frames that replace the canvas match those that were encoded`() throws {
         let (image, frames) = try animation("animation.png")
 
         #expect(frames.frameCount == 3)
@@ -54,7 +54,7 @@ import Testing
         #expect((0..<3).map(frames.delay) == [.milliseconds(100), .milliseconds(100), .milliseconds(250)])
     }
 
-    @Test func `frames are laid over what is there, and taken away again`() throws {
+    @Test func `frames are blended over the canvas and disposed`() throws {
         let (_, frames) = try animation("animation-over.png")
         let below = { Self.pixel($0, $1, frame: 0) }
 
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `the picture for other programs is no frame`() throws {
+    @Test func `a default image outside the animation is not a frame`() throws {
         let (image, frames) = try animation("animation-default.png")
 
         #expect(frames.frameCount == 2)
@@ -77,7 +77,7 @@ import Testing
         #expect(visible(try frames.frame(at: 1)) == expected { Self.indexed($0, $1, frame: 2) })
     }
 
-    @Test func `an animation can be had as a still image`() throws {
+    @Test func `an animation can be decoded as a still image`() throws {
         let options = DecodingOptions(includesAnimation: false)
 
         let image = try decoder.decode(fixture("animation.png"), options: options)
@@ -86,7 +86,7 @@ import Testing
         #expect(visible(image.pixels) == expected { Self.pixel($0, $1, frame: 0) })
     }
 
-    @Test func `frames honour the options`() throws {
+    @Test func `frames follow the options`() throws {
         let target = TargetSize(width: 4, height: 4)
         let options = DecodingOptions(alphaMode: .premultiplied, target: target, pixelFormat: .gray8)
         let oriented = PNGWriter.inserting(
@@ -102,7 +102,7 @@ import Testing
         #expect(image.frames?.canvasSize == image.size)
     }
 
-    @Test func `inspecting tells of frames, plays and delays`() throws {
+    @Test func `inspection returns frames, loop count and delays`() throws {
         let info = try decoder.inspect(fixture("animation.png"), limits: DecodingLimits())
 
         #expect(info.frameCount == 3)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `every prefix is truncated, and gives the whole frames when parts are allowed`() throws {
+    @Test func `every prefix is truncated, and yields the complete frames when partial images are allowed`() throws {
         let data = try fixture("animation.png")
         var counts: Set<Int> = []
 
@@ -140,13 +140,13 @@ import Testing
         #expect(counts == [1, 2, 3])
     }
 
-    @Test func `a flipped bit in a chunk of the animation is never an animation`() throws {
+    @Test func `a flipped bit in an animation chunk never yields an animation`() throws {
         let data = try fixture("animation.png")
         for index in 8 + 25..<data.count - 12 {
             var damaged = data
             damaged[index] ^= 0x04
             let image = try? decoder.decode(damaged, options: DecodingOptions())
-            // A name that became another one is passed over: the rest is a still image, or not what was announced.
+            // A chunk whose name was changed is skipped, so the rest is a still image or inconsistent.
             #expect(image?.frames == nil, "byte \(index)")
         }
     }

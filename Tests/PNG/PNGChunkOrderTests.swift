@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Animated files whose chunks are not as they should be, made of those of a good one.
+/// Animated files with invalid chunks, made from those of a valid file.
 @Suite struct PNGChunkOrderTests {
     /// The chunks of `animation.png`: IHDR, acTL, fcTL, IDAT, fcTL, fdAT, fcTL, fdAT, IEND.
     private let chunks: [[UInt8]]
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `chunks that are missing, doubled or out of order are corrupt`() {
+    @Test func `missing, repeated or misplaced chunks are corrupt`() {
         #expect(code { _ in } == nil)
         #expect(code { $0.insert($0[1], at: 2) } == .corrupt)
         #expect(code { $0.remove(at: 2) } == .corrupt)
@@ -47,7 +47,7 @@ import Testing
         #expect(code { $0.removeLast() } == .truncated)
     }
 
-    @Test func `an animation that is announced late or with no frames is a still image`() throws {
+    @Test func `an animation announced late or without frames is a still image`() throws {
         let zero = PNGWriter.chunk("acTL", [0, 0, 0, 0, 0, 0, 0, 0])
         for change: (inout [[UInt8]]) -> Void in [{ $0.swapAt(1, 3) }, { $0[1] = zero }, { $0.remove(at: 1) }] {
             var changed = chunks
@@ -71,7 +71,7 @@ import Testing
         #expect(control(1) { $0[0] = 0xFF } == .exceedsLimit)
     }
 
-    @Test func `a denominator of nought means hundredths`() throws {
+    @Test func `a denominator of zero means hundredths`() throws {
         var changed = chunks
         var body = Array(changed[4][8..<changed[4].count - 4])
         body.replaceSubrange(20..<24, with: [0, 7, 0, 0])

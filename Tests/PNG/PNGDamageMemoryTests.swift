@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A large picture of zeros, as a file of a few kilobytes.
+/// Returns a large image of zeros as a file of a few kilobytes.
 private func zeros(_ size: PixelSize, _ format: PixelFormat) throws -> Data {
     var file = Data()
     let encoder = PNGEncoder(compressionLevel: 1).makeRowEncoder { bytes in
@@ -17,7 +17,7 @@ private func zeros(_ size: PixelSize, _ format: PixelFormat) throws -> Data {
     return file
 }
 
-/// The file with a wrong checksum of its last pixel data.
+/// Returns the file with a wrong checksum of its last pixel data.
 private func breakingLastChecksum(_ file: Data) -> Data {
     var broken = file
     broken[file.count - 12 - 1] ^= 1
@@ -28,8 +28,8 @@ private func breakingLastChecksum(_ file: Data) -> Data {
     private let decoder = PNGDecoder()
 
     @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory && !recordsAccesses))
-    func `a damaged file takes no more memory than is reserved for it`() async {
-        // In a process of its own, because other tests take memory too.
+    func `a damaged file uses no more memory than is reserved`() async {
+        // In its own process, because other tests use memory too.
         await #expect(processExitsWith: .success) {
             let size = PixelSize(width: 2_900, height: 2_900)
             let file = try zeros(size, .rgba8)
@@ -53,7 +53,7 @@ private func breakingLastChecksum(_ file: Data) -> Data {
                 return isDecoded
             }
 
-            // Small pictures first: memory that was freed may be used again.
+            // Small images first, because freed memory may be reused.
             #expect(try decoder.decodingByteCount(broken, options: DecodingOptions(target: target)) < 1 << 20)
             #expect(try !check(broken, DecodingOptions(target: target)))
             #expect(try !check(broken, DecodingOptions(target: target), rows: true))
@@ -70,7 +70,7 @@ private func breakingLastChecksum(_ file: Data) -> Data {
     }
 
     @Test(arguments: [PixelFormat.rgba8, .gray8, .rgba16], [AlphaMode.straight, .premultiplied])
-    func `a small part is the part of full size, reduced`(format: PixelFormat, alphaMode: AlphaMode) throws {
+    func `a reduced partial image is the full-size one, reduced`(format: PixelFormat, alphaMode: AlphaMode) throws {
         // High enough for many batches of rows.
         let size = PixelSize(width: 20, height: 5_000)
         let image = try #require(

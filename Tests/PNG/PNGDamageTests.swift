@@ -14,12 +14,12 @@ import Testing
     private let registry = CodecRegistry([.png, .jpeg])
 
     @Test(arguments: names, DecoderConformance.checks)
-    func `the decoder conforms to the contract`(name: String, check: DecoderConformance.Check) async throws {
+    func `the decoder conforms`(name: String, check: DecoderConformance.Check) async throws {
         let file = try fixture(name)
         try await check { [decoder] _ in (decoder, file) }
     }
 
-    @Test(arguments: names) func `inspecting a prefix tells all or fails`(name: String) throws {
+    @Test(arguments: names) func `inspecting a prefix succeeds in full or fails`(name: String) throws {
         let data = try fixture(name)
         let whole = try decoder.inspect(data, limits: DecodingLimits())
 
@@ -32,18 +32,18 @@ import Testing
         }
     }
 
-    /// Inputs that a fuzzer found, on which the two readers of libpng once disagreed.
-    @Test func `damage is judged the same at once, in pieces and by rows`() throws {
+    /// Inputs found by a fuzzer, for which the two readers of libpng once disagreed.
+    @Test func `damage gives the same result at once, in pieces and by rows`() throws {
         let checks = DecoderChecks(decoder)
         let small = PNGWriter.header(width: 2, height: 2, colorType: 0)
-        // Of a short signature only the first byte is wrong.
+        // Only the first byte of a short signature is wrong.
         let signature = Data("PN\0\0".utf8)
-        // Pixel data that are wrong at their beginning, and end early.
+        // Pixel data that is wrong at its beginning and ends early.
         let pixels = PNGWriter.file([PNGWriter.header(width: 13, height: 9)]) + [0, 0, 0, 34]
         let zlib = pixels + Data("IDAT".utf8) + [0x80, 4, 1, 0]
-        // A chunk whose name is none, and whose end is missing.
+        // A chunk with an invalid name and a missing end.
         let name = PNGWriter.file([small, Self.stored]) + [0, 0, 0, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82]
-        // All rows and more, in a stream of pixel data that is not ended.
+        // All rows and more, in an unterminated stream of pixel data.
         let openEnd = PNGWriter.file([small, Self.stored, PNGWriter.end])
 
         #expect([signature, zlib, name].map { errorCode($0) } == [.corrupt, .corrupt, .truncated])
@@ -58,7 +58,7 @@ import Testing
 
     /// Chunks have checksums of their own. From libpng 1.6.45 on most builds cannot be told to ignore the stream's.
     @Test(arguments: ["gray1.png", "rgba.png", "rgb16-interlaced.png", "palette-alpha.png"])
-    func `a wrong checksum of the compressed pixels is ignored however the bytes come`(name: String) throws {
+    func `a wrong checksum of the compressed pixels is ignored for any pieces`(name: String) throws {
         let data = try fixture(name)
         let nameRange = try #require(data.firstRange(of: Data("IDAT".utf8)))
         let start = nameRange.lowerBound - 4
@@ -76,7 +76,7 @@ import Testing
         try checks.checkFlippedBits(damaged, rounds: 200)
     }
 
-    @Test func `one flipped bit of pixel data is never an image`() throws {
+    @Test func `one flipped bit of pixel data never yields an image`() throws {
         let data = try fixture("rgba.png")
         let pixelData = 8 + 25 + 8..<data.count - 12
 
@@ -96,7 +96,7 @@ import Testing
         #expect(try decoder.inspect(data, limits: DecodingLimits()).size.width == Int(width))
     }
 
-    @Test func `limits are those of the decoded picture`() throws {
+    @Test func `limits apply to the decoded image`() throws {
         let file = try fixture("gray1.png")
 
         #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 13 * 9 - 1)) == .exceedsLimit)
@@ -104,8 +104,8 @@ import Testing
         #expect(errorCode(file, limits: DecodingLimits(maximumPixelCount: 13 * 9, maximumByteCount: 64 * 9)) == nil)
     }
 
-    @Test(.spawnsProcesses, .timeLimit(.minutes(10))) func `a chunk that claims gigabytes takes no memory`() async {
-        // In a process of its own, because other tests take memory too.
+    @Test(.spawnsProcesses, .timeLimit(.minutes(10))) func `a chunk that declares gigabytes allocates nothing`() async {
+        // In its own process, because other tests use memory too.
         await #expect(processExitsWith: .success) {
             for name in ["sPLT", "sCAL", "pCAL", "eXIf", "iCCP", "zTXt", "iTXt", "juNk"] {
                 let claim = PNGWriter.chunk(name, Array("abc".utf8), claimed: 0x7FFF_FFF0)
@@ -117,13 +117,13 @@ import Testing
         }
     }
 
-    @Test func `compressed text is not unpacked`() throws {
+    @Test func `compressed text is not decompressed`() throws {
         let bomb = PNGWriter.chunk("zTXt", Array("Comment\0\0".utf8) + [UInt8](repeating: 0, count: 1_000))
 
         #expect(errorCode(PNGWriter.inserting(bomb, into: try fixture("rgb.png"))) == nil)
     }
 
-    @Test func `files that contradict themselves are corrupt`() throws {
+    @Test func `inconsistent files are corrupt`() throws {
         let file = try fixture("rgb.png")
         var wrongChecksum = file
         wrongChecksum[8 + 8 + 13] ^= 1
@@ -142,7 +142,7 @@ import Testing
         #expect(errorCode(Data("no picture at all".utf8)) == .corrupt)
     }
 
-    @Test func `pixel data that end early in a whole file are no image`() throws {
+    @Test func `pixel data that ends early in a complete file is an error`() throws {
         let file = try fixture("rgb.png")
         let compressed = Array(file[8 + 25 + 8..<file.count - 12 - 4])
 
@@ -153,11 +153,11 @@ import Testing
         }
     }
 
-    @Test func `bytes after the file do not matter`() throws {
+    @Test func `bytes after the file are ignored`() throws {
         #expect(errorCode(try fixture("rgba.png") + Data([1, 2, 3])) == nil)
     }
 
-    @Test func `what is no picture has a readable error`() throws {
+    @Test func `data that is not an image has a readable error`() throws {
         func error(_ data: Data) -> ImageDecodingError? {
             do throws(ImageDecodingError) {
                 _ = try registry.decode(data)

@@ -5,7 +5,7 @@ import AlcedoPNG
 import Foundation
 import Testing
 
-/// A fixture and what is in it.
+/// A fixture and its contents.
 struct PNGCase: Sendable, CustomTestStringConvertible {
     var name: String
     var depth = 8
@@ -51,7 +51,7 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
 @Suite struct PNGDecoderTests {
     private let decoder = PNGDecoder()
 
-    @Test(arguments: PNGCase.all) func `pixels are those that were written`(item: PNGCase) throws {
+    @Test(arguments: PNGCase.all) func `decoded pixels equal the encoded ones`(item: PNGCase) throws {
         let image = try decoder.decode(fixture(item.name), options: DecodingOptions())
 
         #expect(image.pixels.tightBytes == Samples.rows(item.pixel))
@@ -62,7 +62,7 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
         #expect(image.colorProfile == nil)
     }
 
-    @Test(arguments: PNGCase.all) func `inspecting tells what decoding finds`(item: PNGCase) throws {
+    @Test(arguments: PNGCase.all) func `inspection matches decoding`(item: PNGCase) throws {
         let info = try decoder.inspect(fixture(item.name), limits: DecodingLimits())
 
         #expect(
@@ -72,7 +72,7 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
                     colorModel: item.colorModel))
     }
 
-    @Test(arguments: PNGCase.all) func `premultiplied colour is the straight one times alpha`(item: PNGCase) throws {
+    @Test(arguments: PNGCase.all) func `premultiplied color is the straight color times alpha`(item: PNGCase) throws {
         let pixels = try decoder.decode(fixture(item.name), options: DecodingOptions(alphaMode: .premultiplied)).pixels
 
         let expected = Samples.rows { x, y in
@@ -83,14 +83,14 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
         #expect(pixels.alphaMode == (item.hasAlpha ? .premultiplied : .opaque))
     }
 
-    @Test func `inspecting needs no pixel data`() throws {
+    @Test func `inspection needs no pixel data`() throws {
         let data = PNGWriter.file([PNGWriter.header(width: 3, height: 2), PNGWriter.chunk("IDAT", [])])
 
         #expect(try decoder.inspect(data, limits: DecodingLimits()).size == PixelSize(width: 3, height: 2))
         #expect(errorCode(data) == .truncated)
     }
 
-    @Test func `a decoder finds what the registry asks it for in a slice of other data`() throws {
+    @Test func `a decoder for a slice of other data is found in the registry`() throws {
         let file = try fixture("rgba.png")
         let slice = (Data([1, 2, 3]) + file + Data([4])).dropFirst(3)
 
@@ -99,7 +99,7 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
         #expect(image.pixels.tightBytes == Samples.rows(Samples.rgba))
     }
 
-    @Test(arguments: PNGCase.all) func `gray comes as gray when it is wanted`(item: PNGCase) throws {
+    @Test(arguments: PNGCase.all) func `gray is decoded as gray on request`(item: PNGCase) throws {
         let pixels = try decoder.decode(fixture(item.name), options: DecodingOptions(pixelFormat: .gray8)).pixels
 
         #expect(pixels.format == (item.isGray ? .gray8 : .rgba8))
@@ -109,7 +109,7 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
                 == (item.isGray ? stride(from: 0, to: expected.count, by: 4).map { expected[$0] } : expected))
     }
 
-    @Test(arguments: PNGCase.all) func `sixteen bits come whole when they are wanted`(item: PNGCase) throws {
+    @Test(arguments: PNGCase.all) func `sixteen bits are decoded in full on request`(item: PNGCase) throws {
         let pixels = try decoder.decode(fixture(item.name), options: DecodingOptions(pixelFormat: .rgba16)).pixels
 
         #expect(pixels.format == (item.depth == 16 ? .rgba16 : .rgba8))
@@ -120,7 +120,7 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
         #expect(Int(samples[4 * last]) == 4999 * 12 + 37 * 8)
     }
 
-    @Test func `sixteen bits are premultiplied to the nearest`() throws {
+    @Test func `sixteen bits are premultiplied and rounded to nearest`() throws {
         let file = try fixture("rgba16.png")
         func samples(_ mode: AlphaMode) throws -> [UInt16] {
             try decoder.decode(file, options: DecodingOptions(alphaMode: mode, pixelFormat: .rgba16))
@@ -137,7 +137,7 @@ struct PNGCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: ["rgba.png", "rgba-interlaced.png", "gray1.png", "exif.png"])
-    func `a target gives averages of squares`(name: String) throws {
+    func `a target averages square blocks`(name: String) throws {
         let target = TargetSize(width: 4, height: 4)
         let whole = try decoder.decode(fixture(name), options: DecodingOptions())
 

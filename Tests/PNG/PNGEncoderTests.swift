@@ -8,7 +8,7 @@ import Testing
     private let encoder = PNGEncoder()
     private let size = PixelSize(width: 5, height: 4)
 
-    /// A picture whose bytes all differ from their neighbours.
+    /// Returns an image in which neighboring bytes differ.
     private func makePixels(_ format: PixelFormat, _ alphaMode: AlphaMode, padding: UInt8 = 0) throws -> PixelBuffer {
         let used = size.width * format.bytesPerPixel
         let pixels = PixelBuffer(size: size, format: format, alphaMode: alphaMode)
@@ -28,24 +28,24 @@ import Testing
         try PNGDecoder().decode(encoder.encode(image), options: DecodingOptions())
     }
 
-    /// Bit depth and colour type of the file.
+    /// Returns bit depth and color type of the file.
     private func kind(_ data: Data) -> [UInt8] { Array(data.prefix(26).suffix(2)) }
 
-    @Test func `straight alpha comes back as it was`() throws {
+    @Test func `straight alpha is encoded exactly`() throws {
         let pixels = try makePixels(.rgba8, .straight)
 
         #expect(try roundTrip(DecodedImage(pixels: pixels)).pixels == pixels)
         #expect(try kind(encoder.encode(DecodedImage(pixels: pixels))) == [8, 6])
     }
 
-    @Test func `an opaque picture is written without alpha`() throws {
+    @Test func `an opaque image is encoded without alpha`() throws {
         let pixels = try makePixels(.rgba8, .opaque)
 
         #expect(try roundTrip(DecodedImage(pixels: pixels)).pixels == pixels)
         #expect(try kind(encoder.encode(DecodedImage(pixels: pixels))) == [8, 2])
     }
 
-    @Test func `gray is written as gray`() throws {
+    @Test func `gray is encoded as gray`() throws {
         let pixels = try makePixels(.gray8, .opaque)
 
         let back = try roundTrip(DecodedImage(pixels: pixels)).pixels
@@ -54,14 +54,14 @@ import Testing
         #expect(try kind(encoder.encode(DecodedImage(pixels: pixels))) == [8, 0])
     }
 
-    @Test func `RGBX is written as RGB`() throws {
+    @Test func `RGBX is encoded as RGB`() throws {
         let pixels = try makePixels(.rgbx8, .opaque)
 
         #expect(try roundTrip(DecodedImage(pixels: pixels)).pixels.tightBytes == pixels.tightBytes)
         #expect(try kind(encoder.encode(DecodedImage(pixels: pixels))) == [8, 2])
     }
 
-    @Test func `premultiplied colour is divided by alpha`() throws {
+    @Test func `premultiplied color is divided by alpha`() throws {
         let pixels = try makePixels(.rgba8, .straight)
 
         let back = try roundTrip(DecodedImage(pixels: pixels.converted(to: .premultiplied))).pixels
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [AlphaMode.straight, .opaque]) func `sixteen bits come back whole`(mode: AlphaMode) throws {
+    @Test(arguments: [AlphaMode.straight, .opaque]) func `sixteen bits are encoded in full`(mode: AlphaMode) throws {
         var pixels = try makePixels(.rgba16, mode)
         if mode == .opaque {
             pixels.withUnsafeMutableBytes { memory in
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: [(PixelFormat.rgba8, AlphaMode.straight), (.rgba8, .opaque), (.rgbx8, .opaque), (.gray8, .opaque)])
-    func `the padding of rows does not leave the process`(format: PixelFormat, mode: AlphaMode) throws {
+    func `row padding is not written`(format: PixelFormat, mode: AlphaMode) throws {
         let clean = try PNGEncoder(compressionLevel: 0).encode(DecodedImage(pixels: makePixels(format, mode)))
         let dirty = try PNGEncoder(compressionLevel: 0).encode(
             DecodedImage(pixels: makePixels(format, mode, padding: 0xEE)))
@@ -119,7 +119,7 @@ import Testing
         #expect(clean == dirty)
     }
 
-    @Test func `levels change the size and not the picture`() throws {
+    @Test func `levels change the size and not the image`() throws {
         let large = PixelBuffer(size: PixelSize(width: 200, height: 200), format: .rgba8, alphaMode: .straight)
         let image = DecodedImage(pixels: try #require(large))
 
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `a profile is written`() throws {
+    @Test func `a color profile is written`() throws {
         let profile = try fixture("profile.icc")
 
         let back = try roundTrip(DecodedImage(pixels: makePixels(.rgba8, .straight), colorProfile: profile))
@@ -145,7 +145,7 @@ import Testing
         #expect(back.colorProfile == profile)
     }
 
-    @Test func `a profile that is none, or is for other colours, is left out`() throws {
+    @Test func `an invalid profile or one of another color model is omitted`() throws {
         let rgb = try fixture("profile.icc")
         var gray = rgb
         gray.replaceSubrange(16..<20, with: Array("GRAY".utf8))
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: ImageOrientation.allCases)
-    func `an orientation is kept and the pixels stay`(orientation: ImageOrientation) throws {
+    func `an orientation is written and the pixels stay`(orientation: ImageOrientation) throws {
         let pixels = try makePixels(.rgba8, .straight)
         let file = try encoder.encode(DecodedImage(pixels: pixels, orientation: orientation))
 
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(arguments: [(1, 1), (2, 1), (3, 2), (4, 2), (5, 4), (16, 4), (17, 8), (256, 8), (257, 0)])
-    func `few colours become a palette of as few bits as will do`(colors: Int, bits: Int) throws {
+    func `few colors become a palette of the fewest possible bits`(colors: Int, bits: Int) throws {
         let size = PixelSize(width: 61, height: 43)
         let empty = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight)
         var pixels = try #require(empty)
@@ -198,7 +198,7 @@ import Testing
         (PixelFormat.rgba8, AlphaMode.straight), (.rgba8, .premultiplied), (.rgba8, .opaque), (.rgbx8, .opaque),
         (.gray8, .opaque), (.rgba16, .straight), (.rgba16, .premultiplied),
     ])
-    func `rows that come one by one make the same file`(format: PixelFormat, mode: AlphaMode) throws {
+    func `row encoding writes the same file`(format: PixelFormat, mode: AlphaMode) throws {
         let image = DecodedImage(
             pixels: try makePixels(format, mode), colorProfile: try fixture("profile.icc"), orientation: .right)
         let plain = PNGEncoder(usesPaletteWhenLossless: false)
@@ -209,7 +209,7 @@ import Testing
         #expect(try file == plain.encode(image))
     }
 
-    @Test func `an error of the output ends the rows`() throws {
+    @Test func `an error of the output ends the encoding`() throws {
         struct Full: Error {}
         let image = DecodedImage(pixels: try makePixels(.rgba8, .straight))
 
@@ -228,7 +228,7 @@ import Testing
         #expect(error?.code == .failed)
     }
 
-    @Test func `an encoder has its format`() {
+    @Test func `an encoder reports its format`() {
         #expect(encoder.format == .png)
         #expect(encoder.compressionLevel == 6)
     }

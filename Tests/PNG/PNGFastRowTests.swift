@@ -4,7 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whole files of 8 bits are read by a reader of our own, the same files in pieces by libpng's: both must agree.
+/// Complete 8-bit files are decoded by this module's own reader and the same files in pieces by libpng. Both must
+/// agree.
 @Suite struct PNGFastRowTests {
     private static let channels: [UInt8: Int] = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4]
 
@@ -37,7 +38,7 @@ import Testing
         return (fast, rows, pieces)
     }
 
-    /// Rows of random samples under random filters, as a zlib stream of stored blocks.
+    /// Returns rows of random samples under random filters as a zlib stream of stored blocks.
     private func stream(_ size: PixelSize, colorType: UInt8, seed: UInt64) throws -> [UInt8] {
         var random = SeededGenerator(seed: seed)
         let channels = try #require(Self.channels[colorType])
@@ -74,12 +75,12 @@ import Testing
     }
 
     @Test(arguments: [0, 2, 3, 4, 6] as [UInt8])
-    func `every filter of every kind of file gives what libpng gives`(colorType: UInt8) throws {
+    func `every filter of every kind of file matches libpng`(colorType: UInt8) throws {
         let sizes = (1...20).map { PixelSize(width: $0, height: 7) } + [PixelSize(width: 2_000, height: 60)]
         for (index, size) in sizes.enumerated() {
             let stream = try stream(size, colorType: colorType, seed: UInt64(index))
             let third = stream.count / 3
-            // In parts, one of which is empty.
+            // In parts, one of them empty.
             let parts = [Array(stream[..<third]), [], Array(stream[third...])]
             let file = PNGWriter.file(
                 head(size, colorType: colorType) + parts.map { PNGWriter.chunk("IDAT", $0) } + [PNGWriter.end])
@@ -97,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `what is not as it should be is judged by libpng`() throws {
+    @Test func `unusual files are decoded by libpng`() throws {
         let size = PixelSize(width: 5, height: 3)
         let stream = try stream(size, colorType: 2, seed: 1)
         let head = head(size, colorType: 2)

@@ -13,7 +13,7 @@ import Testing
     ]
     private let decoder = PNGDecoder()
 
-    /// What decoding gives, in a form that can be compared.
+    /// The result of decoding in a comparable form.
     private enum Outcome: Equatable {
         case image(PixelBuffer, ImageOrientation, Data?, frames: Int?, damage: ImageDecodingError.Code?)
         case failure(ImageDecodingError.Code)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: names, variants)
-    func `pieces of any size give the same image`(name: String, options: DecodingOptions) throws {
+    func `pieces of any size yield the same image`(name: String, options: DecodingOptions) throws {
         let data = try fixture(name)
         var random = SeededGenerator(seed: 41)
         let expected = atOnce(data, options)
@@ -66,12 +66,12 @@ import Testing
     }
 
     @Test(arguments: ["rgba.png", "gray1-interlaced.png", "rgb16-interlaced.png", "xmp.png", "animation.png"])
-    func `a file that ends early gives the same error or part`(name: String) throws {
+    func `a file that ends early yields the same error or partial image`(name: String) throws {
         let data = try fixture(name)
         for count in 1..<data.count {
             let cut = data.prefix(count)
             #expect(inPieces(cut, DecodingOptions()) { 7 } == atOnce(cut, DecodingOptions()), "\(count) bytes")
-            // How many rows zlib gives out of the last bytes depends on how they came.
+            // The number of rows that zlib returns from the last bytes depends on the pieces.
             let options = DecodingOptions(pixelFormat: .gray8, allowsPartial: true)
             #expect(inPieces(cut, options) { 7 }.code == .truncated)
             #expect(atOnce(cut, options).code == .truncated)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: ["rgba.png", "rgba-interlaced.png", "palette-alpha.png", "profile.png", "animation.png"])
-    func `damage gives the same error`(name: String) throws {
+    func `damage yields the same error`(name: String) throws {
         let data = try fixture(name)
         var random = SeededGenerator(seed: 43)
         for _ in 0..<300 {
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `metadata after the pixels count`() throws {
+    @Test func `metadata after the pixels is read`() throws {
         let file = try fixture("rgb.png")
         let late = Data(
             file.prefix(file.count - 12) + PNGWriter.chunk("eXIf", PNGWriter.exif(orientation: 6)) + PNGWriter.end)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: ["te4t", "te[t", "te\u{7F}t", "a\u{E9}t"])
-    func `a name that is no name is judged alike, however the bytes come`(name: String) throws {
+    func `an invalid chunk name gives the same error for any pieces`(name: String) throws {
         let file = try fixture("rgb.png")
         let others = PNGWriter.chunk("teSt", [1, 2, 3]) + PNGWriter.chunk(name, [1, 2, 3])
         let late = Data(file.prefix(file.count - 12) + others + PNGWriter.end)
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: ["rgb16.png", "rgba-interlaced.png", "animation.png"])
-    func `previews grow until they are the image`(name: String) throws {
+    func `previews grow until they equal the image`(name: String) throws {
         let data = try fixture(name)
         let incremental = decoder.makeIncrementalDecoder(options: DecodingOptions())
         var seen: [ImagePreview] = []
@@ -138,7 +138,7 @@ import Testing
         #expect(steps == steps.sorted())
         let last = try #require(seen.last)
         #expect(last.rowCount == Samples.size.height)
-        // Compositing clears colour that cannot be seen.
+        // Compositing clears the color of transparent pixels.
         let (shown, decoded) = (last.image.pixels.tightBytes, image.pixels.tightBytes)
         #expect(clearingTransparent(Data(shown)) == clearingTransparent(Data(decoded)))
         let first = try #require(seen.first)
@@ -146,7 +146,7 @@ import Testing
         #expect(first.rowCount < Samples.size.height || first.pass < 7)
     }
 
-    @Test func `a limit is found as soon as the pixels begin`() throws {
+    @Test func `an exceeded limit is reported as soon as the pixels begin`() throws {
         let options = DecodingOptions(limits: DecodingLimits(maximumPixelCount: 10))
         let incremental = decoder.makeIncrementalDecoder(options: options)
 

@@ -7,8 +7,8 @@ import Testing
 /// Chunks between the pixels and the end of the file.
 @Suite struct PNGLateChunkTests {
     @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
-    func `chunks after the pixels that no decoder knows are not gathered`() async {
-        // In a process of its own, because other tests take memory too.
+    func `unknown chunks after the pixels are not collected`() async {
+        // In its own process, because other tests use memory too.
         await #expect(processExitsWith: .success) {
             let file = try fixture("rgb.png")
             let piece = Data(count: 1 << 10)
@@ -19,7 +19,7 @@ import Testing
                 let header = PNGWriter.chunk(name, [], claimed: UInt32(piece.count * pieceCount)).prefix(8)
                 try decoder.append(Data(header))
 
-                // Gathered, and copied for every piece, these would be 18 GiB of copies.
+                // If these were collected and copied for every piece, 18 GiB would be copied.
                 let growth = try memoryGrowth { for _ in 0..<pieceCount { try decoder.append(piece) } }
 
                 #expect(growth < 1 << 20, "\(name)")
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["ABCD", "PLTE", "IHDR", "IEND", "abCd", "eXIf"], [true, false])
-    func `a long chunk after the pixels is judged as a short one`(name: String, isIntact: Bool) throws {
+    func `a long chunk after the pixels is treated like a short one`(name: String, isIntact: Bool) throws {
         let file = try fixture("rgb.png")
         func code(_ length: Int) -> ImageDecodingError.Code? {
             var chunk = PNGWriter.chunk(name, [UInt8](repeating: 1, count: length))

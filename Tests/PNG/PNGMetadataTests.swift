@@ -26,7 +26,7 @@ import Testing
 
         #expect(right.orientation == .up)
         #expect(right.size == Samples.size.transposed)
-        // The first stored column, from the bottom up, is the first row; the last one is the last.
+        // The first stored column, from the bottom up, is the first row, and the last one is the last.
         #expect(right.pixels.rgba(0, 0) == Samples.rgba(0, 8).map { UInt8($0) })
         #expect(right.pixels.rgba(8, 0) == Samples.rgba(0, 0).map { UInt8($0) })
         #expect(right.pixels.rgba(0, 12) == Samples.rgba(12, 8).map { UInt8($0) })
@@ -34,9 +34,9 @@ import Testing
         #expect(down.pixels.tightBytes == Samples.rows { Samples.rgba(12 - $0, 8 - $1) })
     }
 
-    /// Rows are padded: a line of pixels on its side takes 64 times its own bytes.
+    /// Rows are padded: a rotated row of pixels uses 64 times its own bytes.
     @Test(arguments: [false, true])
-    func `a line that is turned upright has to keep within the limits, too`(isLate: Bool) throws {
+    func `a row that is rotated upright counts toward the limits, too`(isLate: Bool) throws {
         let pixels = try #require(
             PixelBuffer(size: PixelSize(width: 100_000, height: 1), format: .gray8, alphaMode: .opaque) { _, _ in })
         let line = try PNGEncoder().encode(DecodedImage(pixels: pixels))
@@ -62,7 +62,7 @@ import Testing
         #expect(try decoder.decodingByteCount(file, options: options) >= 65 * 100_000)
     }
 
-    @Test(arguments: 0...9) func `all values of the tag are read`(value: UInt8) throws {
+    @Test(arguments: 0...9) func `all values of the orientation tag are read`(value: UInt8) throws {
         let exif = PNGWriter.chunk("eXIf", PNGWriter.exif(orientation: value))
         let attribute = PNGWriter.xmp("<rdf:Description tiff:Orientation=\"\(value)\" x='8'/>")
         let element = PNGWriter.xmp("<tiff:Orientation>\(value)</tiff:Orientation>")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `EXIF is preferred to XMP`() throws {
+    @Test func `EXIF takes precedence over XMP`() throws {
         let both = PNGWriter.inserting(
             PNGWriter.chunk("eXIf", PNGWriter.exif(orientation: 1)), into: try fixture("xmp.png"))
 
@@ -84,11 +84,11 @@ import Testing
         "", "tiff:Orientation", "tiff:Orientation=", "tiff:Orientation='3", "tiff:Orientation='36'",
         "tiff:Orientation=\"x\"", "tiff:Orientationx='3'", "tiff:Orientatio='3'",
     ])
-    func `XMP without an orientation means upright`(text: String) throws {
+    func `XMP without an orientation means up`(text: String) throws {
         #expect(try orientation(PNGWriter.inserting(PNGWriter.xmp(text), into: fixture("rgb.png"))) == .up)
     }
 
-    @Test func `other text is not taken for XMP`() throws {
+    @Test func `other text is not parsed as XMP`() throws {
         let comment = PNGWriter.chunk("iTXt", Array("Comment\0\0\0\0\0tiff:Orientation='3'".utf8))
         let short = PNGWriter.chunk("iTXt", Array("XML:com.adobe".utf8))
 
@@ -98,28 +98,28 @@ import Testing
     }
 
     @Test(arguments: [[], [1], Array("MM\0*".utf8), Array("II*\0\u{FF}\u{FF}".utf8), [UInt8](repeating: 0, count: 40)])
-    func `damaged EXIF means upright`(content: [UInt8]) throws {
+    func `damaged EXIF means up`(content: [UInt8]) throws {
         let data = PNGWriter.inserting(PNGWriter.chunk("eXIf", content), into: try fixture("rgb.png"))
 
         #expect(try orientation(data) == .up)
         #expect(errorCode(data) == nil)
     }
 
-    @Test func `EXIF with a wrong checksum is not believed`() throws {
+    @Test func `EXIF with a wrong checksum is ignored`() throws {
         var chunk = PNGWriter.chunk("eXIf", PNGWriter.exif(orientation: 6))
         chunk[chunk.count - 1] ^= 1
 
         #expect(try orientation(PNGWriter.inserting(chunk, into: fixture("rgb.png"))) == .up)
     }
 
-    @Test func `a profile comes with the image, byte for byte`() throws {
+    @Test func `a color profile is returned byte for byte`() throws {
         let image = try decoder.decode(fixture("profile.png"), options: DecodingOptions())
 
         #expect(image.colorProfile == (try fixture("profile.icc")))
         #expect(image.pixels.tightBytes == Samples.rows(Samples.rgb))
     }
 
-    @Test func `metadata over the limit are left out`() throws {
+    @Test func `metadata over the limit is omitted`() throws {
         let exif = try fixture("exif.png")
         func profile(limit: Int) throws -> Data? {
             let limits = DecodingLimits(maximumMetadataByteCount: limit)
@@ -135,7 +135,7 @@ import Testing
         #expect(try orientation(exif, limits: DecodingLimits(maximumMetadataByteCount: -1)) == .up)
     }
 
-    @Test func `metadata without limits come whole`() throws {
+    @Test func `metadata without limits is complete`() throws {
         let limits = DecodingLimits(maximumMetadataByteCount: .max, maximumChunkByteCount: .max)
         for name in ["exif.png", "xmp.png", "profile.png"] {
             let data = try fixture(name)
@@ -155,7 +155,7 @@ import Testing
         #expect(try decoder.inspect(Data(exif), limits: DecodingLimits()).metadata.exif?.count == 26)
     }
 
-    @Test func `metadata come byte for byte`() throws {
+    @Test func `metadata is returned byte for byte`() throws {
         let exif = try decoder.inspect(fixture("exif.png"), limits: DecodingLimits()).metadata.exif
         let xmp = try decoder.inspect(fixture("xmp.png"), limits: DecodingLimits()).metadata.xmp
         let profile = try decoder.inspect(fixture("profile.png"), limits: DecodingLimits()).metadata.colorProfile
@@ -165,7 +165,7 @@ import Testing
         #expect(profile == (try fixture("profile.icc")))
     }
 
-    @Test func `compressed XMP is unpacked within the limits`() throws {
+    @Test func `compressed XMP is decompressed within the limits`() throws {
         // zlib's "stored" blocks: the header, the last block, its length twice, the bytes, their Adler-32.
         func compressed(_ text: [UInt8]) -> [UInt8] {
             let (low, high) = (UInt8(text.count & 255), UInt8(text.count >> 8))
@@ -188,7 +188,7 @@ import Testing
         #expect(try orientation(file, limits: DecodingLimits(maximumChunkByteCount: text.count - 1)) == .up)
     }
 
-    @Test func `EXIF of older programs is read from text`() throws {
+    @Test func `EXIF in a text chunk of older programs is read`() throws {
         let exif = Array("Exif\0\0".utf8) + PNGWriter.exif(orientation: 5)
         let digits = exif.map { byte in String(UInt16(byte) + 256, radix: 16).dropFirst() }.joined()
         let text = "Raw profile type exif\0\nexif\n      \(exif.count)\n\(digits.prefix(40))\n\(digits.dropFirst(40))\n"

@@ -8,7 +8,7 @@ import Testing
     private let decoder = PNGDecoder()
 
     @Test(arguments: ["rgba.png", "rgb.png", "gray8.png", "rgb16.png"], [PixelFormat.rgba8, .gray8, .rgba16])
-    func `rows that came are right and the others transparent`(name: String, format: PixelFormat) throws {
+    func `received rows are exact and the others transparent`(name: String, format: PixelFormat) throws {
         let data = try fixture(name)
         let whole = try decoder.decode(data, options: DecodingOptions()).pixels.tightBytes
         var rowCounts: Set<Int> = []
@@ -29,7 +29,7 @@ import Testing
         #expect(rowCounts.count > 1 || format == .rgba16 && name == "rgb16.png")
     }
 
-    @Test func `a part may be small`() throws {
+    @Test func `a partial image can be reduced`() throws {
         let data = try fixture("rgb.png")
         let options = DecodingOptions(
             target: TargetSize(width: 4, height: 3), pixelFormat: .gray8, allowsPartial: true)
@@ -46,7 +46,7 @@ import Testing
         #expect(!whole.isPartial)
     }
 
-    @Test func `limits hold for parts too, and nothing is no part`() throws {
+    @Test func `limits apply to partial images, and no rows are no partial image`() throws {
         let data = try fixture("rgb.png")
         let strict = DecodingOptions(limits: DecodingLimits(maximumPixelCount: 1), allowsPartial: true)
 

@@ -3,10 +3,10 @@ import Testing
 
 @testable import AlcedoPNG
 
-/// How the progressive reader gets the bytes of a damaged file.
+/// The pieces in which the progressive reader receives a damaged file.
 @Suite struct PNGPieceTests {
     @Test(arguments: [(0, 1), (0, 8), (2, 8), (3, 1), (3, 8), (6, 16)], [1, 30, 1_000, 7_000, 20_000, 1_000_000])
-    func `pieces are more than a few bytes, and their rows take little memory`(kind: (Int, Int), width: Int) {
+    func `pieces contain more than a few bytes, and their rows use little memory`(kind: (Int, Int), width: Int) {
         let (colorType, bitDepth) = kind
         let size = PixelSize(width: width, height: 100_000)
         let header = PNGHeader(

@@ -20,7 +20,7 @@ import Testing
             DecodingOptions(pixelFormat: .rgba16), DecodingOptions(appliesOrientation: false),
             DecodingOptions(target: TargetSize(width: 4, height: 4)),
         ])
-    func `rows are those of the whole picture`(name: String, options: DecodingOptions) throws {
+    func `rows equal the whole image`(name: String, options: DecodingOptions) throws {
         let file = try fixture(name)
         let whole = try decoder.decode(file, options: options)
 
@@ -31,7 +31,7 @@ import Testing
         #expect(image.orientation == whole.orientation)
     }
 
-    @Test func `damage is an error, also when parts are allowed`() throws {
+    @Test func `damage is an error, also when partial images are allowed`() throws {
         let file = try fixture("rgba.png").dropLast(30)
 
         let error = #expect(throws: ImageDecodingError.self) { try rows(file, DecodingOptions(allowsPartial: true)) }
@@ -60,8 +60,8 @@ import Testing
     }
 
     @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
-    func `a small picture of a large file takes little memory`() async {
-        // In a process of its own, because other tests take memory too.
+    func `a reduced image of a large file uses little memory`() async {
+        // In its own process, because other tests use memory too.
         await #expect(processExitsWith: .success) {
             let size = PixelSize(width: 1_200, height: 3_000)
             var file = Data()
@@ -86,10 +86,10 @@ import Testing
     }
 
     @Test(.spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory))
-    func `a picture whose pixels are still coming is in memory once`() async {
+    func `an image whose pixels are still arriving is in memory once`() async {
         // In a process of its own, because other tests take memory too.
         await #expect(processExitsWith: .success) {
-            // A row takes 64 bytes.
+            // A row uses 64 bytes.
             let size = 64 * 1_000_000
             let head = PNGWriter.file([PNGWriter.header(width: 1, height: 1_000_000)])
             let pixels = PNGWriter.chunk("IDAT", [0x78, 0x01, 0x01, 0x04, 0, 0xFB, 0xFF, 0, 1, 2, 3], claimed: 1_000)

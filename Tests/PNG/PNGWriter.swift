@@ -1,13 +1,13 @@
 import Foundation
 
-/// Writes PNG files chunk by chunk, so that tests can say exactly what is in them.
+/// Writes PNG files chunk by chunk, so that tests determine their exact contents.
 enum PNGWriter {
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     static let end = chunk("IEND", [])
 
     static func file(_ chunks: [[UInt8]]) -> Data { Data(signature + chunks.joined()) }
 
-    /// A chunk with the right checksum. `claimed` replaces the length of `content`.
+    /// Returns a chunk with a valid checksum. `claimed` replaces the length of `content`.
     static func chunk(_ name: String, _ content: [UInt8], claimed: UInt32? = nil) -> [UInt8] {
         let body = Array(name.utf8) + content
         return bigEndian(claimed ?? UInt32(content.count)) + body + bigEndian(checksum(body))
@@ -19,13 +19,13 @@ enum PNGWriter {
         chunk("IHDR", bigEndian(width) + bigEndian(height) + [depth, colorType, 0, 0, isInterlaced ? 1 : 0])
     }
 
-    /// The file with a chunk more, after its header.
+    /// Returns the file with another chunk after its header.
     static func inserting(_ chunk: [UInt8], into file: Data) -> Data {
         let afterHeader = 8 + 25
         return Data(file.prefix(afterHeader)) + Data(chunk) + Data(file.dropFirst(afterHeader))
     }
 
-    /// EXIF data with an orientation and nothing else.
+    /// Returns EXIF data with an orientation and nothing else.
     static func exif(orientation: UInt8) -> [UInt8] {
         Array("MM\0*".utf8) + [0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
     }

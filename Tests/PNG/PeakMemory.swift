@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// Most bytes of memory that the process has had.
+/// Returns the peak memory of the process in bytes.
 func peakMemory() throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
     return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) << 10
 }
 
-/// The bytes by which the process grows at most while `body` runs.
+/// Returns the bytes by which the process grows at most while `body` runs.
 func memoryGrowth(during body: () throws -> Void) throws -> Int {
-    // Source: proc(5). What the process has had before does not count.
+    // Source: proc(5). Resets the peak, so that earlier memory does not count.
     let control = try #require(FileHandle(forWritingAtPath: "/proc/self/clear_refs"))
     try control.write(contentsOf: Data("5".utf8))
     try control.close()

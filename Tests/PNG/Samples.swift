@@ -1,7 +1,7 @@
 import TestSupport
 import AlcedoCore
 
-/// The formulas that the fixtures were made from, as in `Fixtures/make.py`.
+/// The formulas of the fixtures, as in `Fixtures/make.py`.
 enum Samples {
     static let size = PixelSize(width: 13, height: 9)
 
@@ -18,7 +18,7 @@ enum Samples {
 
     static func gray(_ level: Int, alpha: Int = 255) -> [Int] { [level, level, level, alpha] }
 
-    /// The high bytes of four samples of 16 bits.
+    /// Returns the high bytes of four 16-bit samples.
     static func wide(_ x: Int, _ y: Int) -> [Int] {
         [4999 * x + 37 * y, 7001 * y + 113 * x, 500 * x * y + 77, 65535 - 4001 * x - 1999 * y].map { $0 >> 8 }
     }

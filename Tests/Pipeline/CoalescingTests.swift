@@ -11,7 +11,7 @@ struct CoalescingTests {
     private let clock = ManualClock()
     private let executor = ManualExecutor()
 
-    /// A downloader that gives a level once the clock has gone on.
+    /// A downloader that returns a level after the clock has advanced.
     private var waiting: FakeDownloader {
         FakeDownloader { [clock] _, _ in
             try await clock.sleep(for: .seconds(1))
@@ -19,7 +19,7 @@ struct CoalescingTests {
         }
     }
 
-    @Test func `ten equal requests are one download, one decode and one write`() async throws {
+    @Test func `ten equal requests cause one download, one decode and one write`() async throws {
         let stack = Stack(waiting)
         let request = try web("a")
         // An immediate task has joined when it returns here.
@@ -34,8 +34,8 @@ struct CoalescingTests {
         #expect(stack.disk.stores.value == 1)
     }
 
-    @Test func `requests for variants of one resource share its download and its write`() async throws {
-        let seen = Guarded<Set<UInt8>>([])
+    @Test func `requests for variants of one resource share its download and write`() async throws {
+        let seen = Watched<Set<UInt8>>([])
         let stack = Stack(
             FakeDownloader { [clock] _, progress in
                 try await clock.sleep(for: .seconds(1))
@@ -45,7 +45,7 @@ struct CoalescingTests {
         let tasks = try (0..<5 as Range<UInt8>).map { step in
             let request = try web("a") { $0.processors = [Brighten(step: step)] }
             return Task(executorPreference: executor) {
-                try await stack.pipeline.load(request) { _ in seen.change { _ = $0.insert(step) } }.image.level
+                try await stack.pipeline.load(request) { _ in seen.update { _ = $0.insert(step) } }.image.level
             }
         }
         executor.drain()
@@ -59,7 +59,7 @@ struct CoalescingTests {
         #expect(stack.memory.count == 5)
     }
 
-    @Test func `requests that may use other layers do not share a load`() async throws {
+    @Test func `requests with different cache policies do not share a load`() async throws {
         let stack = Stack(waiting)
         let (all, reload) = (try web("a"), try web("a") { $0.cachePolicy = .reload })
         let tasks = [all, reload].map { request in Task.immediate { try await stack.load(request) } }
@@ -69,7 +69,7 @@ struct CoalescingTests {
         #expect(stack.downloader.count == 2)
     }
 
-    @Test func `the last waiter who leaves ends the download`() async throws {
+    @Test func `the last waiter to leave cancels the download`() async throws {
         let stack = Stack(waiting, executor: executor)
         let request = try web("a")
         let tasks = (0..<3).map { _ in stack.start(request) }
@@ -86,7 +86,7 @@ struct CoalescingTests {
         #expect(stack.memory.count == 0)
     }
 
-    @Test func `one who leaves leaves the others their image`() async throws {
+    @Test func `a waiter that leaves does not cancel the load of the others`() async throws {
         let stack = Stack(waiting)
         let request = try web("a")
         let tasks = (0..<3).map { _ in Task.immediate { try await stack.load(request) } }
@@ -100,7 +100,7 @@ struct CoalescingTests {
         #expect(stack.downloader.count == 1)
     }
 
-    @Test func `leaving one variant leaves the other's download alone`() async throws {
+    @Test func `cancelling one variant keeps the other's download`() async throws {
         let stack = Stack(waiting, executor: executor)
         let requests = [try web("a"), try web("a") { $0.processors = [Brighten(step: 1)] }]
         let tasks = requests.map { stack.start($0) }
@@ -118,10 +118,12 @@ struct CoalescingTests {
         #expect(stack.downloader.count == 1)
     }
 
-    @Test func `joining and leaving at random, everybody who stays has the right image`() async throws {
+    @Test func `with random joins and cancellations every remaining waiter receives the right image`() async throws {
+        let isOpen = Watched(false)
         let stack = Stack(
             FakeDownloader { request, _ in
-                for _ in 0..<3 { await letOthersRun() }
+                // The first downloads wait until every request has been made.
+                try await isOpen.waitUntil { $0 }
                 try Task.checkCancellation()
                 guard case .http(let http) = request.source else { return Download(data: Data()) }
                 return Download(data: level(Int(http.url.path.dropFirst()) ?? 0))
@@ -135,6 +137,7 @@ struct CoalescingTests {
             if number % 5 == 0 { task.cancel() }
             return task
         }
+        isOpen.update { $0 = true }
         for (number, task) in tasks.enumerated() {
             if number % 5 == 1 { task.cancel() }
             do {

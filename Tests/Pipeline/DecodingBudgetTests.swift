@@ -6,8 +6,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Takes as many bytes as its data says. A decode of at least 50 bytes takes as long as it takes until nothing else can
-/// happen: it drains the executor of its pipeline. A file that begins with "?" cannot be inspected.
+/// Uses as many bytes as its data states. A decode of at least 50 bytes lasts until no other work is possible, because
+/// it drains the executor of its pipeline. A file that begins with "?" cannot be inspected.
 private struct HeavyCodec: ImageDecoding {
     struct Use: Sendable {
         var running = 0
@@ -16,9 +16,9 @@ private struct HeavyCodec: ImageDecoding {
     }
 
     let executor: ManualExecutor
-    let use = Guarded(Use())
+    let use = Watched(Use())
     /// Called in the first long decode.
-    let meanwhile = Guarded<(@Sendable () -> Void)?>(nil)
+    let meanwhile = Watched<(@Sendable () -> Void)?>(nil)
 
     var registry: CodecRegistry {
         CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "heavy"), decoder: self) { _ in true }])
@@ -39,20 +39,20 @@ private struct HeavyCodec: ImageDecoding {
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
         let count = Int(String(decoding: data.drop { $0 == UInt8(ascii: "?") }, as: UTF8.self)) ?? 0
-        use.change {
+        use.update {
             $0.running += 1
             $0.most = max($0.most, $0.running)
             $0.decoded.append(count)
         }
         if count >= 50 {
-            let body = meanwhile.change { body in
+            let body = meanwhile.update { body in
                 defer { body = nil }
                 return body
             }
             body?()
             executor.drain()
         }
-        use.change { $0.running -= 1 }
+        use.update { $0.running -= 1 }
         return .gray(side: 1, level: 1)
     }
 }
@@ -78,7 +78,7 @@ struct DecodingBudgetTests {
     private func request(
         _ name: String, id: String, _ priority: LoadPriority = .normal, limit: Int = 1000, allowsPartial: Bool = false
     ) throws -> ImageRequest {
-        // Of one resource there would be one decode.
+        // One resource would cause one decode.
         try web("\(id)/\(name)") {
             $0.priority = priority
             $0.decoding.limits.maximumByteCount = limit
@@ -90,21 +90,21 @@ struct DecodingBudgetTests {
         Task(executorPreference: executor) { _ = try await pipeline.load(request) }
     }
 
-    /// Loads an image of 60 bytes, and others while it is decoded; each gets as far as it can before the next begins.
-    /// Returns the numbers of bytes that were decoded before the first decode ended.
+    /// Loads an image of 60 bytes, and others while it is decoded. Each proceeds as far as possible before the next
+    /// begins. Returns the numbers of bytes decoded before the first decode ended.
     private func decodes(
         by pipeline: ImagePipeline, during first: String = "60", of others: [ImageRequest]
     ) async throws -> [Int] {
-        let loads = Guarded<[Task<Void, any Error>]>([])
-        let decoded = Guarded<[Int]>([])
-        codec.meanwhile.change {
+        let loads = Watched<[Task<Void, any Error>]>([])
+        let decoded = Watched<[Int]>([])
+        codec.meanwhile.update {
             $0 = {
                 for request in others {
                     let load = start(pipeline, request)
-                    loads.change { $0.append(load) }
+                    loads.update { $0.append(load) }
                     executor.drain()
                 }
-                decoded.change { $0 = codec.use.value.decoded }
+                decoded.update { $0 = codec.use.value.decoded }
             }
         }
         let load = start(pipeline, try request(first, id: "first"))
@@ -115,7 +115,7 @@ struct DecodingBudgetTests {
         return decoded.value
     }
 
-    @Test func `decodes that do not fit together run one after another`() async throws {
+    @Test func `decodes over the budget run one after another`() async throws {
         let pipeline = pipeline(width: 4)
         let loads = try (0..<3).map { start(pipeline, try request("60", id: "\($0)")) }
         executor.drain()
@@ -123,7 +123,7 @@ struct DecodingBudgetTests {
         #expect(codec.use.value.most == 1 && codec.use.value.decoded == [60, 60, 60])
     }
 
-    @Test func `decodes that fit together run together`() async throws {
+    @Test func `decodes within the budget run concurrently`() async throws {
         let pipeline = pipeline(width: 4)
         let loads = try (0..<2).map { start(pipeline, try request("50", id: "\($0)")) }
         executor.drain()
@@ -131,32 +131,32 @@ struct DecodingBudgetTests {
         #expect(codec.use.value.most == 2)
     }
 
-    @Test func `one who waits for bytes holds up no thread`() async throws {
+    @Test func `waiting for the budget blocks no thread`() async throws {
         let waiting = try (0..<4).map { try request("60", id: "b\($0)") }
         let small = try request("20", id: "c", .veryHigh)
 
-        // One of two threads is busy; if those who wait had the other, the last would not be decoded.
+        // One of two threads is busy. If the waiters blocked the other, the last image would not be decoded.
         #expect(try await decodes(by: pipeline(width: 2), of: waiting + [small]) == [60, 20])
         #expect(codec.use.value.most == 2)
         #expect(codec.use.value.decoded == [60, 20, 60, 60, 60, 60])
     }
 
-    @Test func `more than the whole budget is decoded alone`() async throws {
+    @Test func `an image larger than the budget is decoded alone`() async throws {
         let small = try request("1", id: "b")
         #expect(try await decodes(by: pipeline(width: 4), during: "5000", of: [small]) == [5000])
         #expect(codec.use.value.decoded == [5000, 1])
     }
 
-    @Test func `a load that is cancelled while it waits for bytes is never decoded`() async throws {
+    @Test func `a load cancelled while it waits for the budget is not decoded`() async throws {
         let pipeline = pipeline(width: 2)
         let cancelled = try request("70", id: "b")
-        let second = Guarded<Task<Void, any Error>?>(nil)
-        codec.meanwhile.change {
+        let second = Watched<Task<Void, any Error>?>(nil)
+        codec.meanwhile.update {
             $0 = {
                 let load = start(pipeline, cancelled)
                 executor.drain()
                 load.cancel()
-                second.change { $0 = load }
+                second.update { $0 = load }
             }
         }
         let first = start(pipeline, try request("60", id: "a"))
@@ -171,13 +171,14 @@ struct DecodingBudgetTests {
         #expect(codec.use.value.decoded == [60, 20])
     }
 
-    @Test func `bytes that cannot be inspected wait for nobody where no part is wanted`() async throws {
-        // With the largest image's bytes it would wait until the first has ended.
+    @Test func `bytes that cannot be inspected do not wait when no partial image is allowed`() async throws {
+        // With the bytes of the largest image it would wait for the end of the first.
         let damaged = try request("%3F3", id: "b")
         #expect(try await decodes(by: pipeline(width: 2), of: [damaged]) == [60, 3])
     }
 
-    @Test func `bytes that cannot be inspected count as the largest image allowed where a part is wanted`() async throws
+    @Test func `bytes that cannot be inspected count as the largest allowed image when a partial image is allowed`()
+        async throws
     {
         let damaged = [
             try request("%3F3", id: "small", limit: 40, allowsPartial: true),

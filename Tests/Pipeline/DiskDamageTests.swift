@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoPipeline
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -13,7 +14,7 @@ struct DiskDamageTests {
     }
 
     @Test(arguments: ["fail:corrupt", "fail:truncated", "nothing", "<html>", ""])
-    func `bytes on disk that are no image are replaced from the network`(content: String) async throws {
+    func `bytes on disk that are not an image are replaced from the network`(content: String) async throws {
         let stack = try await stack(onDisk: Data(content.utf8))
 
         let response = try await stack.load(try web("a"))
@@ -25,7 +26,7 @@ struct DiskDamageTests {
         #expect(stack.log.words.last == "finished network")
     }
 
-    @Test func `without the network they are forgotten, and the image is in no cache`() async throws {
+    @Test func `without the network invalid bytes are removed and no image is cached`() async throws {
         let stack = try await stack(onDisk: Data("fail:corrupt".utf8))
         let error = try await stack.failure(try web("a") { $0.cachePolicy = .cacheOnly })
         #expect(error.code == .notInCache)
@@ -33,11 +34,11 @@ struct DiskDamageTests {
         #expect(stack.downloader.count == 0)
     }
 
-    // The bytes may be a fine image: fetching them again would change nothing but the bill.
+    // The bytes may be a valid image, and downloading them again would change nothing.
     @Test(arguments: [
         ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .outOfMemory,
     ])
-    func `bytes that this request cannot decode stay, and are not fetched again`(
+    func `bytes that this request cannot decode stay and are not downloaded again`(
         code: ImageDecodingError.Code
     ) async throws {
         let content = Data("fail:\(code.rawValue)".utf8)
@@ -49,7 +50,7 @@ struct DiskDamageTests {
         #expect(stack.downloader.count == 0)
     }
 
-    @Test func `nor does asking for bytes whose image is too large remove them`() async throws {
+    @Test func `a request whose image is too large does not remove the bytes`() async throws {
         let stack = try await stack(onDisk: level(7))
 
         let error = await #expect(throws: PipelineError.self) {
@@ -65,7 +66,9 @@ struct DiskDamageTests {
     @Test(arguments: [
         ImageDecodingError.Code.exceedsLimit, .unsupportedVariant, .outOfMemory,
     ])
-    func `nor does asking for what was made of them`(code: ImageDecodingError.Code) async throws {
+    func `a request for a processed image does not remove the original's bytes`(code: ImageDecodingError.Code)
+        async throws
+    {
         let stack = try await stack(onDisk: level(7))
         let small = try web("a") {
             $0.processors = [Brighten(step: 1)]
@@ -81,7 +84,7 @@ struct DiskDamageTests {
         #expect(stack.disk.entries.value[small.key]?.data == content)
     }
 
-    @Test func `a network that gives no image either ends in its error`() async throws {
+    @Test func `invalid bytes from disk and network end in the network's error`() async throws {
         let stack = Stack(FakeDownloader(giving: Data("fail:truncated".utf8)))
         try await stack.disk.store(Data("fail:corrupt".utf8), for: try web("a").originalKey)
         #expect(try await stack.failure(try web("a")).code == .decoding(.truncated))

@@ -7,13 +7,13 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Takes as long to decode as it takes until nothing else can happen: each decode drains the executor of its pipeline.
+/// A decode lasts until no other work is possible, because each decode drains the executor of its pipeline.
 private struct SlowCodec: ImageDecoding {
     let executor: ManualExecutor
-    /// What began, as the first byte of the data says.
-    let begun = Guarded([UInt8]())
+    /// The loads that began, by the first byte of their data.
+    let begun = Watched([UInt8]())
     /// Called in the first decodes, one in each.
-    let meanwhile = Guarded<[@Sendable () -> Void]>([])
+    let meanwhile = Watched<[@Sendable () -> Void]>([])
 
     var registry: CodecRegistry {
         CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "slow"), decoder: self) { _ in true }])
@@ -24,9 +24,9 @@ private struct SlowCodec: ImageDecoding {
     }
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        begun.change { $0.append(data.first ?? 0) }
+        begun.update { $0.append(data.first ?? 0) }
         executor.drain()
-        let body = meanwhile.change { $0.isEmpty ? nil : $0.removeFirst() }
+        let body = meanwhile.update { $0.isEmpty ? nil : $0.removeFirst() }
         body?()
         executor.drain()
         if data.first == UInt8(ascii: "?") { throw ImageDecodingError(.corrupt, "damaged") }
@@ -34,12 +34,12 @@ private struct SlowCodec: ImageDecoding {
     }
 }
 
-/// Encoded bytes that wait for a decoder are bounded, wherever they come from.
+/// The encoded bytes that wait for a decoder are bounded, whatever their source.
 @Suite(.timeLimit(.minutes(10)))
 struct EncodedByteBudgetTests {
     private let executor = ManualExecutor()
     private let codec: SlowCodec
-    private let fetched = Guarded(0)
+    private let fetched = Watched(0)
 
     init() { codec = SlowCodec(executor: executor) }
 
@@ -62,40 +62,40 @@ struct EncodedByteBudgetTests {
         requests.map { request in Task(executorPreference: executor) { _ = try await pipeline.load(request) } }
     }
 
-    /// Runs everything to its end, `bodies` in the first decodes.
+    /// Runs all loads to their end, and `bodies` within the first decodes.
     private func end(_ loads: [Task<Void, any Error>], _ bodies: [@Sendable () -> Void]) async throws {
-        codec.meanwhile.change { $0 = bodies }
+        codec.meanwhile.update { $0 = bodies }
         executor.drain()
         #expect(codec.meanwhile.value.isEmpty)
         for load in loads { try await load.value }
     }
 
-    /// 100 bytes each, counted when they are asked for.
+    /// A source of 100 bytes that counts its reads.
     private func source(_ number: Int) -> ImageSource {
         .provider(identity: "\(number)") { [fetched] in
-            fetched.change { $0 += 1 }
+            fetched.update { $0 += 1 }
             return Data(repeating: 1, count: 100)
         }
     }
 
-    @Test func `sources are not asked while too many bytes wait`() async throws {
+    @Test func `sources are not read while the byte budget is exhausted`() async throws {
         let pipeline = pipeline(local, limit: 1000)
-        let others = Guarded<[Task<Void, any Error>]>([])
+        let others = Watched<[Task<Void, any Error>]>([])
         let first = start(pipeline, [ImageRequest(source: source(0))])
 
         try await end(
             first,
             [
                 {
-                    // One by one, so that what has begun when the limit is reached is one.
+                    // One by one, so that exactly one has begun when the limit is reached.
                     for number in 1..<10 {
                         let load = start(pipeline, [ImageRequest(source: source(number))])
-                        others.change { $0 += load }
+                        others.update { $0 += load }
                         executor.drain()
                         #expect(fetched.value == number + 1)
                     }
                     let loads = start(pipeline, (10..<40).map { ImageRequest(source: source($0)) })
-                    others.change { $0 += loads }
+                    others.update { $0 += loads }
                     executor.drain()
                     #expect(fetched.value == 10)
                 }
@@ -105,13 +105,13 @@ struct EncodedByteBudgetTests {
         #expect(fetched.value == 40)
     }
 
-    @Test func `sources that are asked for all at once are let in a few at a time`() async throws {
+    @Test func `concurrent sources are admitted a few at a time`() async throws {
         let downloader = FakeDownloader { [fetched] request, _ in
             try await request.admission?()
-            fetched.change { $0 += 1 }
+            fetched.update { $0 += 1 }
             return Download(data: Data(repeating: 1, count: 100))
         }
-        // Before any has come each counts as a 256th of all.
+        // Before any has arrived, each counts as 1/256 of the limit.
         let pipeline = pipeline(downloader, limit: 25_600)
         let loads = start(pipeline, try (0..<600).map { try web("\($0)") })
 
@@ -119,36 +119,36 @@ struct EncodedByteBudgetTests {
             loads,
             [
                 { #expect(fetched.value == 256) },
-                // The place of one is not for everybody.
+                // One slot does not admit all waiters.
                 { #expect(fetched.value <= 257) },
             ])
 
         #expect(fetched.value == 600)
     }
 
-    @Test func `files beyond those that are read at once wait`() async throws {
+    @Test func `files over the number of concurrent reads wait`() async throws {
         let directory = try TemporaryDirectory()
         for number in 0..<40 {
             try Data(repeating: 1, count: 1000).write(to: directory.url.appending(path: "\(number)"))
         }
         let downloader = local
-        let read = Guarded(0)
+        let read = Watched(0)
         let counting = FakeDownloader { request, _ in
             let download = try await downloader.download(request)
-            read.change { $0 += download.data.count }
+            read.update { $0 += download.data.count }
             return download
         }
         let pipeline = pipeline(counting, limit: 2000)
         let loads = start(
             pipeline, (0..<40).map { ImageRequest(source: .file(directory.url.appending(path: "\($0)").path)) })
 
-        // Four are read at once, and each of those may have begun before the limit was reached.
+        // Four are read concurrently, and each of those may have begun before the limit was reached.
         try await end(loads, [{ #expect(read.value >= 2000 && read.value < 2000 + 4 * 1000) }])
 
         #expect(read.value == 40_000)
     }
 
-    @Test func `the disk cache is not read while too many bytes wait`() async throws {
+    @Test func `the disk cache is not read while the byte budget is exhausted`() async throws {
         let disk = FakeDataCache()
         let requests = try (0..<60).map { try web("\($0)") }
         for request in requests { try await disk.store(Data(repeating: 1, count: 1000), for: request.originalKey) }
@@ -160,7 +160,7 @@ struct EncodedByteBudgetTests {
         #expect(disk.reads.value >= 60)
     }
 
-    @Test func `the more urgent is let in first`() async throws {
+    @Test func `the highest priority is admitted first`() async throws {
         let downloader = FakeDownloader { request, _ in
             try await request.admission?()
             guard case .http(let http) = request.source, let level = UInt8(http.url.lastPathComponent) else {
@@ -173,7 +173,7 @@ struct EncodedByteBudgetTests {
             try web("\(level)") { $0.priority = priority }
         }
         let first = start(pipeline, [try web("1")])
-        let later = Guarded<[Task<Void, any Error>]>([])
+        let later = Watched<[Task<Void, any Error>]>([])
 
         try await end(
             first,
@@ -181,7 +181,7 @@ struct EncodedByteBudgetTests {
                 {
                     for request in requests {
                         let load = start(pipeline, [request])
-                        later.change { $0 += load }
+                        later.update { $0 += load }
                         executor.drain()
                     }
                 }
@@ -191,17 +191,17 @@ struct EncodedByteBudgetTests {
         #expect(codec.begun.value == [1, 9, 8, 7])
     }
 
-    @Test func `who waits for room can leave`() async throws {
+    @Test func `a waiter for the byte budget can be cancelled`() async throws {
         let pipeline = pipeline(local, limit: 100)
         let first = start(pipeline, [ImageRequest(source: source(0))])
-        let second = Guarded<[Task<Void, any Error>]>([])
+        let second = Watched<[Task<Void, any Error>]>([])
 
         try await end(
             first,
             [
                 {
                     let load = start(pipeline, [ImageRequest(source: source(1))])
-                    second.change { $0 += load }
+                    second.update { $0 += load }
                     executor.drain()
                     load[0].cancel()
                 }
@@ -211,7 +211,7 @@ struct EncodedByteBudgetTests {
         #expect(second.value.count == 1 && fetched.value == 1)
     }
 
-    @Test func `what is on disk and damaged does not wait for itself`() async throws {
+    @Test func `a damaged entry on disk does not wait for its own bytes`() async throws {
         let disk = FakeDataCache()
         let request = try web("damaged")
         try await disk.store(Data(repeating: UInt8(ascii: "?"), count: 1000), for: request.originalKey)

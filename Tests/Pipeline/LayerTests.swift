@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoPipeline
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -25,7 +26,7 @@ struct LayerTests {
         #expect(stack.memory.count == 1)
     }
 
-    @Test func `each step is told, in order`() async throws {
+    @Test func `each step is reported in order`() async throws {
         let request = try web("a") { $0.processors = [Brighten(step: 1), Brighten(step: 2)] }
         _ = try await stack.load(request)
         _ = try await stack.load(request)
@@ -37,7 +38,7 @@ struct LayerTests {
             ])
     }
 
-    @Test func `a variant is made from the original on disk, and stored under its own key`() async throws {
+    @Test func `a variant is made from the original on disk and stored under its own key`() async throws {
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
 
@@ -53,7 +54,7 @@ struct LayerTests {
         #expect(stack.disk.entries.value.count == 1)
     }
 
-    @Test func `local sources are read anew and never copied to the disk cache`() async throws {
+    @Test func `local sources are read each time and never stored on disk`() async throws {
         for source in [ImageSource.file("/a"), .dataURL("data:,"), .bytes(Data([1]), identity: "b")] {
             let response = try await stack.load(ImageRequest(source: source))
             #expect(response.layer == .local)
@@ -64,19 +65,19 @@ struct LayerTests {
         #expect(stack.downloader.count == 3)
     }
 
-    @Test func `a provider's bytes are kept like a server's`() async throws {
+    @Test func `a provider's bytes are stored like a server's`() async throws {
         let request = ImageRequest(source: .provider(identity: "p") { Data() })
         #expect(try await stack.load(request).layer == .network)
         await stack.pipeline.flush()
         #expect(stack.stored(request) == level(7))
     }
 
-    @Test func `a cached image is there at once, and only when the request may see it`() async throws {
+    @Test func `a cached image is returned at once, and only when the request may read it`() async throws {
         let request = try web("a")
         #expect(stack.pipeline.cachedImage(for: request) == nil)
         _ = try await stack.load(request)
 
-        // Not async: this would not compile if it were.
+        // Not async. This would not compile if it were.
         let look: () -> DecodedImage? = { stack.pipeline.cachedImage(for: request) }
 
         #expect(look()?.level == 7)
@@ -84,7 +85,7 @@ struct LayerTests {
         #expect(stack.pipeline.cachedImage(for: try web("b")) == nil)
     }
 
-    @Test func `a pipeline needs no caches and no observer`() async throws {
+    @Test func `a pipeline works without caches and observers`() async throws {
         let downloader = FakeDownloader(giving: level(1))
         let pipeline = ImagePipeline(.init(downloader: downloader, codecs: FakeCodec().registry))
         for _ in 0..<2 { #expect(try await pipeline.load(try web("a")).layer == .network) }
@@ -93,15 +94,15 @@ struct LayerTests {
         await pipeline.flush()
     }
 
-    @Test func `priority and progress reach the downloader and come back`() async throws {
+    @Test func `priority reaches the downloader and progress the caller`() async throws {
         let stack = Stack(
             FakeDownloader { _, progress in
                 progress(DownloadProgress(received: 3, expected: 7))
                 return Download(data: level(1))
             })
-        let steps = Guarded<[DownloadProgress]>([])
+        let steps = Watched<[DownloadProgress]>([])
         _ = try await stack.pipeline.load(try web("a") { $0.priority = .veryHigh }) { step in
-            steps.change { $0.append(step) }
+            steps.update { $0.append(step) }
         }
         #expect(steps.value == [DownloadProgress(received: 3, expected: 7)])
         #expect(stack.downloader.requests.value.map(\.priority.value) == [.veryHigh])

@@ -16,7 +16,7 @@ struct PartialImageTests {
         }
     }
 
-    @Test func `a part is given to who allows it, and stored nowhere`() async throws {
+    @Test func `a partial image is returned to requests that allow it, and is not stored`() async throws {
         let stack = Stack(FakeDownloader(giving: part))
         for round in 1...2 {
             let response = try await stack.load(try partial())
@@ -30,12 +30,12 @@ struct PartialImageTests {
         }
     }
 
-    @Test func `who allows no part gets an error`() async throws {
+    @Test func `a request that allows no partial image receives an error`() async throws {
         let stack = Stack(FakeDownloader(giving: part))
         #expect(try await stack.failure(try web("a")).code == .decoding(.truncated))
     }
 
-    @Test func `a whole image is stored though a part would have been allowed`() async throws {
+    @Test func `a complete image is stored although a partial one was allowed`() async throws {
         let stack = Stack(FakeDownloader(giving: level(5)))
         let request = try partial()
         _ = try await stack.load(request)
@@ -43,16 +43,16 @@ struct PartialImageTests {
         #expect(stack.memory.count == 1 && stack.stored(request) == level(5))
     }
 
-    @Test func `a part stays a part, whatever a processor makes of it`() async throws {
+    @Test func `a partial image stays partial after processing`() async throws {
         let stack = Stack(FakeDownloader(giving: part))
-        // This one makes an image anew and says nothing of damage.
+        // This processor makes a new image without marking it as partial.
         let response = try await stack.load(try partial { $0.processors = [Brighten(step: 1)] })
         await stack.pipeline.flush()
         #expect(response.image.level == 10 && response.image.isPartial)
         #expect(stack.memory.count == 0 && stack.disk.stores.value == 0)
     }
 
-    @Test func `a part from disk gives way to the whole from the source`() async throws {
+    @Test func `a partial image from disk is replaced by the complete one from the source`() async throws {
         let stack = Stack(FakeDownloader(giving: level(5)))
         let request = try partial()
         try await stack.disk.store(part, for: request.originalKey)
@@ -65,7 +65,8 @@ struct PartialImageTests {
     }
 
     @Test(arguments: [true, false])
-    func `a part from disk is better than nothing, but is not kept`(hasNetwork: Bool) async throws {
+    func `a partial image from disk is returned when the source fails, and is not stored`(hasNetwork: Bool) async throws
+    {
         struct Offline: Error {}
         let stack = Stack(FakeDownloader { _, _ in throw Offline() })
         let request = try partial { if !hasNetwork { $0.cachePolicy.allowsNetwork = false } }
@@ -78,7 +79,7 @@ struct PartialImageTests {
         #expect(stack.stored(request) == nil && stack.memory.count == 0)
     }
 
-    @Test func `an animation keeps the frames that a processor leaves it, if they are of its size`() async throws {
+    @Test func `an animation keeps the frames that a processor keeps, if they have its size`() async throws {
         let stack = Stack(FakeDownloader(giving: Data("anim:3".utf8)))
         let animated = try await stack.load(try web("a"))
         let untouched = try await stack.load(try web("a") { $0.processors = [Untouched()] })

@@ -12,7 +12,7 @@ struct PolicyTests {
 
     private func request(_ policy: CachePolicy) throws -> ImageRequest { try web("a") { $0.cachePolicy = policy } }
 
-    @Test func `reloading reads no cache and writes all`() async throws {
+    @Test func `reloading reads no cache and writes all caches`() async throws {
         let old = try web("a")
         stack.memory.store(.gray(side: 1, level: 1), for: old.key)
         try await stack.disk.store(level(2), for: old.originalKey)
@@ -26,7 +26,7 @@ struct PolicyTests {
         #expect(stack.disk.reads.value == 0)
     }
 
-    @Test func `with caches only, a miss is an error and the network stays silent`() async throws {
+    @Test func `with caches only, a miss is an error and nothing is sent`() async throws {
         let error = try await stack.failure(try request(.cacheOnly))
         #expect(error.code == .notInCache)
         #expect(stack.downloader.count == 0)
@@ -37,13 +37,13 @@ struct PolicyTests {
         #expect(stack.downloader.count == 0)
     }
 
-    @Test func `with caches only, sources on this machine are read all the same`() async throws {
+    @Test func `with caches only, local sources are still read`() async throws {
         var local = ImageRequest(source: .bytes(Data([1]), identity: "b"))
         local.cachePolicy = .cacheOnly
         #expect(try await stack.load(local).layer == .local)
     }
 
-    @Test func `without caches nothing is read and nothing written`() async throws {
+    @Test func `with no cache access nothing is read or written`() async throws {
         for _ in 0..<2 { #expect(try await stack.load(try request(.none)).layer == .network) }
         await stack.pipeline.flush()
         #expect(stack.downloader.count == 2)
@@ -51,7 +51,7 @@ struct PolicyTests {
         #expect(stack.disk.stores.value == 0 && stack.disk.reads.value == 0)
     }
 
-    @Test func `each layer's access is its own`() async throws {
+    @Test func `each layer has its own access`() async throws {
         _ = try await stack.load(try request(CachePolicy(memory: .none, disk: .write)))
         await stack.pipeline.flush()
         #expect(stack.memory.count == 0 && stack.disk.entries.value.count == 1)
@@ -75,7 +75,7 @@ struct PolicyTests {
         Wish(access: .write, given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: true),
         Wish(access: .read, given: .useProtocolCachePolicy, sent: .useProtocolCachePolicy, allowsStoring: false),
         Wish(access: .none, given: .useProtocolCachePolicy, sent: .reloadIgnoringLocalCacheData, allowsStoring: false),
-        // What the caller has chosen stays.
+        // The caller's choice is kept.
         Wish(access: .all, given: .returnCacheDataElseLoad, sent: .returnCacheDataElseLoad, allowsStoring: true),
         Wish(
             access: .write, given: .reloadRevalidatingCacheData, sent: .reloadRevalidatingCacheData, allowsStoring: true
@@ -84,7 +84,7 @@ struct PolicyTests {
             access: .none, given: .reloadIgnoringLocalAndRemoteCacheData, sent: .reloadIgnoringLocalAndRemoteCacheData,
             allowsStoring: false),
     ])
-    func `what response caches may do is told by the request's policy, not in its fields`(wish: Wish) async throws {
+    func `the request's cache policy reaches response caches without header fields`(wish: Wish) async throws {
         var request = try request(CachePolicy(response: wish.access))
         if case .http(var http) = request.source {
             http.cachePolicy = wish.given
@@ -101,7 +101,7 @@ struct PolicyTests {
         #expect(http.fields == ["Cache-Control": "max-age=5"])
     }
 
-    @Test func `the caller's resource is what caches know the image by`() async throws {
+    @Test func `caches identify the image by the caller's resource`() async throws {
         let first = try web("a?token=1") { $0.resource = ResourceKey("picture") }
         let second = try web("a?token=2") { $0.resource = ResourceKey("picture") }
         _ = try await stack.load(first)

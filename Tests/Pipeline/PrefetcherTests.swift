@@ -23,7 +23,7 @@ struct PrefetcherTests {
 
     private func requests(_ count: Int) throws -> [ImageRequest] { try (0..<count).map { try web("\($0)") } }
 
-    @Test func `what is not cached is loaded, what is is skipped, what cannot be had is told`() async throws {
+    @Test func `missing images are loaded, cached ones skipped and failures reported`() async throws {
         let stack = Stack(
             FakeDownloader { request, _ in
                 guard case .http(let http) = request.source, http.url.lastPathComponent != "2" else {
@@ -41,11 +41,11 @@ struct PrefetcherTests {
         #expect(report.skipped.map(\.key) == [try web("1").key])
         #expect(report.failed.map(\.request.key) == [try web("2").key])
         for name in ["0", "1", "3"] { #expect(stack.pipeline.cachedImage(for: try web(name)) != nil) }
-        // The next report begins anew.
+        // The next report starts from zero.
         #expect(try await prefetcher.report().loaded.isEmpty)
     }
 
-    @Test func `URLs are prefetched as their requests are, and the report describes itself`() async throws {
+    @Test func `URLs are prefetched like their requests, and the report describes itself`() async throws {
         let stack = Stack(
             FakeDownloader { request, _ in
                 guard case .http(let http) = request.source, http.url.lastPathComponent != "2" else {
@@ -63,7 +63,7 @@ struct PrefetcherTests {
         for name in ["0", "1", "3"] { #expect(stack.pipeline.cachedImage(for: try web(name)) != nil) }
     }
 
-    @Test func `stopping URLs stops their loads, and those of no others`() async throws {
+    @Test func `stopping URLs stops their loads and no others`() async throws {
         let stack = waiting
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline)
         prefetcher.isPaused = true
@@ -81,7 +81,7 @@ struct PrefetcherTests {
         #expect(try await prefetcher.report().loaded.map(\.key) == [try web("1").key])
     }
 
-    @Test func `to disk means the bytes, and no decoding`() async throws {
+    @Test func `prefetching to disk loads data without decoding`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, destination: .disk)
         prefetcher.start(try requests(3))
@@ -92,8 +92,7 @@ struct PrefetcherTests {
         #expect(try await prefetcher.report().skipped.count == 3)
     }
 
-    @Test func `no more than a few run at once, less urgent than what is wanted now, and equal ones once`() async throws
-    {
+    @Test func `prefetching limits its concurrency, has a lower priority and loads equal requests once`() async throws {
         let stack = waiting
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, maxConcurrentLoads: 2)
         prefetcher.start(try requests(5))
@@ -104,7 +103,7 @@ struct PrefetcherTests {
 
         prefetcher.priority = .veryLow
         #expect(stack.downloader.requests.value.map(\.priority.value) == [.veryLow, .veryLow])
-        // A view that wants one of them makes it as urgent as itself.
+        // A view that requests one of them raises it to its own priority.
         let view = stack.pipeline.imageTask(with: try web("0") { $0.priority = .high })
         let live = stack.downloader.requests.value.first { request in
             if case .http(let http) = request.source { http.url.lastPathComponent == "0" } else { false }
@@ -121,7 +120,7 @@ struct PrefetcherTests {
         #expect(stack.downloader.count == 5)
     }
 
-    @Test func `while it is paused nothing begins, and what is given up ends`() async throws {
+    @Test func `while prefetching is paused nothing starts, and stopped loads end`() async throws {
         let stack = waiting
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, maxConcurrentLoads: 2)
         prefetcher.isPaused = true
@@ -142,7 +141,7 @@ struct PrefetcherTests {
         #expect(report.loaded.isEmpty && report.failed.isEmpty)
     }
 
-    @Test func `when it goes, its work ends`() async throws {
+    @Test func `releasing a prefetcher ends its loads`() async throws {
         let stack = waiting
         var prefetcher: ImagePrefetcher? = ImagePrefetcher(pipeline: stack.pipeline, maxConcurrentLoads: 3)
         prefetcher?.start(try requests(10))
@@ -154,7 +153,7 @@ struct PrefetcherTests {
         #expect(stack.downloader.count == 3)
     }
 
-    @Test func `what there is no room for is skipped`() async throws {
+    @Test func `images without space in the cache are skipped`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline, maximumPendingCount: 3)
         prefetcher.isPaused = true
@@ -164,7 +163,7 @@ struct PrefetcherTests {
         #expect(report.loaded.count == 3 && report.skipped.count == 2)
     }
 
-    @Test func `to disk means there, or failed`() async throws {
+    @Test func `prefetching to disk reports images as stored or failed`() async throws {
         let failing = Stack(
             FakeDownloader(giving: level(7)), disk: FakeDataCache { _ in throw DataCacheError(.noSpace, "full") })
         let forbidden = Stack(FakeDownloader(giving: level(7), fields: ["Cache-Control": "no-store"]))
@@ -208,7 +207,7 @@ struct PrefetcherTests {
         for failure in report.failed { #expect((failure.error as? PipelineError)?.code == .notStored) }
     }
 
-    @Test func `an image on disk is as good as its bytes only where it is looked for`() async throws {
+    @Test func `an image on disk replaces its data only where the request reads it`() async throws {
         func prefetched(_ content: DataCachePolicy) async throws -> PrefetchReport {
             let stack = Stack(FakeDownloader(giving: level(7)))
             let request = try web("a") {
@@ -224,7 +223,7 @@ struct PrefetcherTests {
         #expect(try await prefetched(.processed).skipped.count == 1)
     }
 
-    @Test func `who waits for a report may leave, and the report is another's`() async throws {
+    @Test func `a caller may stop waiting for a report that another receives`() async throws {
         let stack = waiting
         let prefetcher = ImagePrefetcher(pipeline: stack.pipeline)
         prefetcher.start(try requests(1))

@@ -12,8 +12,8 @@ import Testing
 struct SharedFailureTests {
     private let clock = ManualClock()
 
-    /// A downloader that answers once the clock has advanced: paths that begin with "refused" with 403, those that begin
-    /// with "page" with bytes that are no image, others with level 7.
+    /// A downloader that responds after the clock has advanced: to paths that begin with "refused" with 403, to those
+    /// that begin with "page" with bytes that are not an image, and to others with level 7.
     private var waiting: FakeDownloader {
         FakeDownloader { [clock] request, _ in
             try await clock.sleep(for: .seconds(1))
@@ -38,7 +38,7 @@ struct SharedFailureTests {
         Task.immediate { try await stack.load(request).image.level }
     }
 
-    /// Ends as many downloads as are in progress, one after the other.
+    /// Ends the downloads in progress, one after the other.
     private func end(_ count: Int) async throws {
         for _ in 0..<count {
             try await clock.waitForSleepers(count: 1)
@@ -50,7 +50,7 @@ struct SharedFailureTests {
         await #expect(throws: PipelineError.self) { try await task.value }?.message
     }
 
-    @Test func `a refused URL fails its own request, and the next request's URL is loaded`() async throws {
+    @Test func `a refused URL fails its own request, and the next request loads its own URL`() async throws {
         let stack = Stack(waiting)
         let first = load(try request("refused"), from: stack)
         let second = load(try request("good"), from: stack)
@@ -62,7 +62,7 @@ struct SharedFailureTests {
         #expect(stack.downloader.count == 2)
     }
 
-    @Test func `three refused URLs are asked once each, and each request fails with its own error`() async throws {
+    @Test func `three refused URLs are requested once each, and each request fails with its own error`() async throws {
         let stack = Stack(waiting)
         let tasks = try ["refused1", "refused2", "refused3"].map { load(try request($0), from: stack) }
 
@@ -72,7 +72,7 @@ struct SharedFailureTests {
         #expect(stack.downloader.count == 3)
     }
 
-    @Test func `requests that are equal share a failure after one download`() async throws {
+    @Test func `equal requests share a failure after one download`() async throws {
         let stack = Stack(waiting)
         let tasks = try (0..<5).map { _ in load(try request("refused"), from: stack) }
 
@@ -82,7 +82,7 @@ struct SharedFailureTests {
         #expect(stack.downloader.count == 1)
     }
 
-    @Test func `a request for the same URL with another token is tried after a refusal`() async throws {
+    @Test func `a request for the same URL with another token is sent after a refusal`() async throws {
         let stack = Stack(waiting)
         let tasks = try ["old", "new"].map { token in
             let url = try #require(URL(string: "http://127.0.0.1/a"))
@@ -96,7 +96,7 @@ struct SharedFailureTests {
         #expect(try await tasks[1].value == 7)
     }
 
-    @Test func `a URL that gives a page in place of the image does not fail the next request`() async throws {
+    @Test func `a URL that returns a page instead of the image does not fail the next request`() async throws {
         let stack = Stack(waiting)
         let first = load(try request("page"), from: stack)
         let second = load(try request("good"), from: stack)
@@ -121,7 +121,7 @@ struct SharedFailureTests {
         #expect(stack.downloader.count == 2)
     }
 
-    @Test func `a request that was cancelled is not tried after a refusal`() async throws {
+    @Test func `a cancelled request is not sent after a refusal`() async throws {
         let stack = Stack(waiting)
         let tasks = try ["refused", "good1", "good2"].map { load(try request($0), from: stack) }
         try await clock.waitForSleepers(count: 1)

@@ -5,15 +5,15 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A disk cache that ends no write holds nobody up for ever.
+/// A disk cache whose writes do not end does not block loads forever.
 @Suite(.timeLimit(.minutes(10)))
 struct StalledDiskTests {
     private let clock = ManualClock()
-    /// Of the disk: what it writes ends when this clock says so.
+    /// The clock of the disk, which ends its writes.
     private let mechanics = ManualClock()
     private let executor = ManualExecutor()
 
-    /// Four kibibytes and the bytes of each: two writes fit.
+    /// Four KiB and the bytes of each image: two writes fit.
     private func stack(on executor: ManualExecutor? = nil) -> Stack {
         let disk = FakeDataCache { [mechanics] _ in try await mechanics.sleep(for: .seconds(1_000)) }
         let limit = 2 * (4_096 + level(7).count)
@@ -22,7 +22,7 @@ struct StalledDiskTests {
             executor: executor)
     }
 
-    /// Loads images by a stack on the executor, whatever they wait for but the clocks.
+    /// Loads images on the executor, which wait for nothing but the clocks.
     private func load(_ names: [String], by stack: Stack) async throws {
         for name in names {
             let load = stack.start(try web(name))
@@ -33,7 +33,7 @@ struct StalledDiskTests {
 
     private let rejection = "disk write failed: the disk cache is stalled, and its write queue is full"
 
-    @Test func `a load waits for it so long, and later ones not at all`() async throws {
+    @Test func `a load waits a limited time for a stalled disk, and later loads do not wait`() async throws {
         let stack = stack(on: executor)
         try await load(["a", "b"], by: stack)
         let third = stack.start(try web("c"))
@@ -50,7 +50,7 @@ struct StalledDiskTests {
         #expect(stack.log.words.count { $0 == rejection } == 2)
         #expect(stack.disk.stores.value == 3)
 
-        // It goes on, and so does the writing.
+        // It continues, and so does its write.
         mechanics.advance(by: .seconds(1_000))
         executor.drain()
         #expect(stack.disk.entries.value.count == 3)
@@ -61,7 +61,7 @@ struct StalledDiskTests {
         #expect(stack.stored(try web("f")) == level(7))
     }
 
-    @Test func `a slow one has not stopped`() async throws {
+    @Test func `a slow disk is not treated as stalled`() async throws {
         let stack = stack(on: executor)
         try await load(["a", "b"], by: stack)
         #expect(mechanics.sleeperCount == 2)
@@ -72,7 +72,7 @@ struct StalledDiskTests {
         mechanics.advance(by: .seconds(500))
         executor.drain()
         #expect(stack.disk.entries.value.count == 2)
-        // Its own write takes longer than anybody waits, and others have ended meanwhile.
+        // Its own write takes longer than the time limit, and others have ended meanwhile.
         clock.advance(by: .seconds(10))
         executor.drain()
         _ = try await third.value
@@ -84,7 +84,7 @@ struct StalledDiskTests {
         #expect(stack.disk.entries.value.count == 4)
     }
 
-    @Test func `flushing, removing and shutting down end`() async throws {
+    @Test func `flushing, removing and shutting down complete on a stalled disk`() async throws {
         let stack = stack()
         for name in ["a", "b"] { _ = try await stack.load(try web(name)) }
         try await mechanics.waitForSleepers(count: 2)

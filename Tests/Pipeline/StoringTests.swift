@@ -17,7 +17,7 @@ struct StoringTests {
     }
 
     @Test(arguments: ["fail:corrupt", "fail:truncated", "<html>", "nothing"])
-    func `what is no image is stored nowhere`(content: String) async throws {
+    func `data that is not an image is not stored`(content: String) async throws {
         let stack = Stack(FakeDownloader(giving: Data(content.utf8)))
         let error = try await stack.failure(try web("a"))
         await stack.pipeline.flush()
@@ -33,7 +33,7 @@ struct StoringTests {
         #expect(stack.downloader.count == 2)
     }
 
-    @Test func `what the server forbids to store reaches memory, not the disk`() async throws {
+    @Test func `content that the server forbids to store is kept in memory, not on disk`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7), fields: ["Cache-Control": "private, no-store"]))
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
@@ -45,10 +45,11 @@ struct StoringTests {
         arguments: [
             (.notAllowed, "max-age=60", false), (.allowedInMemoryOnly, "max-age=60", false),
             (.allowed, "max-age=60", true),
-            // The decision counts, not the field: a hook may have forbidden it, or must-understand have allowed it.
+            // The decision counts, not the field, because a hook may have forbidden storing, or must-understand may
+            // have allowed it.
             (.allowed, "no-store, must-understand", true),
         ] as [(ResponseStoragePolicy, String, Bool)])
-    func `the disk keeps an original when the response cache's decision allows it`(
+    func `an original is stored on disk when the response cache's decision allows it`(
         policy: ResponseStoragePolicy, control: String, isKept: Bool
     ) async throws {
         let stack = Stack(
@@ -65,12 +66,12 @@ struct StoringTests {
         #expect(stack.memory.count == 1)
     }
 
-    @Test func `a disk cache that fails costs no load, and is told`() async throws {
+    @Test func `a failing disk cache fails no load and is reported`() async throws {
         let stack = Stack(
             FakeDownloader(giving: level(7)), disk: FakeDataCache { _ in throw DataCacheError(.noSpace, "full") })
         #expect(try await stack.load(try web("a")).image.level == 7)
         await stack.pipeline.flush()
-        // The write runs behind the load, so either may be told first.
+        // The write runs in the background, so either may be reported first.
         let told = try #require(stack.log.words.firstIndex(of: "disk write failed: full"))
         #expect(try stack.log.events.value[told].key == web("a").originalKey)
     }
@@ -80,10 +81,10 @@ struct StoringTests {
         let request = try web("a")
         _ = try await executor.drain { try await stack.load(request) }
         #expect(clock.sleeperCount == 1)
-        let isFlushed = Guarded(false)
+        let isFlushed = Watched(false)
         Task(executorPreference: executor) {
             await stack.pipeline.flush()
-            isFlushed.change { $0 = true }
+            isFlushed.update { $0 = true }
         }
         executor.drain()
         #expect(!isFlushed.value)
@@ -97,7 +98,7 @@ struct StoringTests {
         #expect(stack.stored(try web("a")) == level(7))
     }
 
-    @Test func `a load waits for its own write when too many bytes wait already`() async throws {
+    @Test func `a load waits for its own write when too many bytes are pending`() async throws {
         let stack = Stack(
             FakeDownloader(giving: level(7)), disk: slow, maximumPendingWriteByteCount: 6, executor: executor)
         let load = stack.start(try web("a"))
@@ -112,8 +113,8 @@ struct StoringTests {
         #expect(stack.stored(try web("a")) == level(7))
     }
 
-    @Test func `however small images are, only so many wait for a slow disk behind their loads`() async throws {
-        // Four kibibytes and the bytes of each.
+    @Test func `the number of pending writes is limited however small the images are`() async throws {
+        // Four KiB and the bytes of each image.
         let limit = 10 * (4_096 + level(7).count)
         let disk = FakeDataCache { [clock] _ in try await clock.sleep(for: .seconds(1)) }
         let stack = Stack(
@@ -130,20 +131,20 @@ struct StoringTests {
         #expect(stack.disk.entries.value.count == 40)
     }
 
-    @Test func `bytes that have been written make room again`() async throws {
+    @Test func `completed writes free the budget`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)), maximumPendingWriteByteCount: 7)
         for number in 0..<50 { _ = try await stack.load(try web("\(number)")) }
         await stack.pipeline.flush()
         #expect(stack.disk.entries.value.count == 50)
     }
 
-    @Test func `of two writes under one key the later load's stays`() async throws {
-        let levels = Guarded(0)
+    @Test func `the write of the later load stays when two write under one key`() async throws {
+        let levels = Watched(0)
         let stack = Stack(
             FakeDownloader { _, _ in
                 Download(
                     data: level(
-                        levels.change { count -> Int in
+                        levels.update { count -> Int in
                             count += 1
                             return count
                         }))
@@ -163,7 +164,7 @@ struct StoringTests {
         #expect(stack.stored(try web("a")) == level(2))
     }
 
-    @Test func `a processor that fails is an error, and stores no image`() async throws {
+    @Test func `a processor error is thrown and no image is stored`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let rejection = ImageProcessingError(.invalidParameter, "no")
         let after = Brighten(step: 2)
@@ -177,7 +178,7 @@ struct StoringTests {
         #expect(after.runs.value == 0)
     }
 
-    @Test func `a downloader's error is the cause, its cancellation is one`() async throws {
+    @Test func `a downloader's error is the cause, and its cancellation cancels the load`() async throws {
         struct Failure: Error, Equatable {}
         let stack = Stack(FakeDownloader { _, _ in throw Failure() })
         let error = try await stack.failure(try web("a"))

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct AnimationTests {
-    /// Three frames of noise that count how often they were asked for.
+    /// Three frames of noise that count their reads.
     private final class Frames: ImageFrameSource {
         struct Missing: Error {}
 
@@ -28,7 +28,7 @@ import Testing
 
     private let frames = Frames()
     private let chain = ImageProcessors.Composition([.orient, .resize(width: 4), .grayscale])
-    /// Works on one image at a time, as an app's own processor does that knows nothing of animations.
+    /// Processes one image at a time, like an app's own processor without support for animations.
     private let doubled = ImageProcessors.Closure(identifier: "doubled") { image in
         DecodedImage(pixels: image.pixels, scale: image.scale * 2)
     }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `every frame is processed when it is asked for`(isExplicit: Bool) throws {
+    func `every frame is processed when it is read`(isExplicit: Bool) throws {
         let result = try isExplicit ? ImageProcessors.EveryFrame(chain).process(image) : chain.process(image)
 
         #expect(frames.asked.load(ordering: .relaxed) == 0)
@@ -57,11 +57,11 @@ import Testing
     }
 
     @Test(arguments: AllProcessors.list.indices)
-    func `every processor of the package keeps an animation, frame by frame`(index: Int) throws {
+    func `every processor of the package keeps an animation and processes each frame`(index: Int) throws {
         let processor = AllProcessors.list[index]
         switch processor.unwrapped {
         case is ImageProcessors.FirstFrame, is ImageProcessors.StillImagesOnly: return
-        // It passes on what its function returns.
+        // It returns the result of its function.
         case is ImageProcessors.Closure: return
         default: break
         }
@@ -75,7 +75,7 @@ import Testing
         #expect(try processed.frame(at: 1) == processor.process(alone).pixels)
     }
 
-    @Test func `the first frame alone is processed after it has been taken`() throws {
+    @Test func `only the first frame is processed after it is extracted`() throws {
         let result = try ImageProcessors.Composition([.firstFrame, .resize(width: 4)]).process(image)
 
         #expect(result.frames == nil && result.size.width == 4)
@@ -89,21 +89,21 @@ import Testing
         withExtendedLifetime(result) {}
     }
 
-    @Test func `an app's own processor keeps an animation within EveryFrame only`() throws {
+    @Test func `an app's own processor keeps an animation only within EveryFrame`() throws {
         let alone = try doubled.process(image)
         let every = try ImageProcessors.EveryFrame(doubled).process(image)
 
         #expect(alone.frames == nil && every.frames?.frameCount == 3)
     }
 
-    @Test func `what a frame or its processor throws comes when the frame is asked for`() throws {
+    @Test func `an error of a frame or its processor is thrown when the frame is read`() throws {
         let result = try ImageProcessors.EveryFrame(chain).process(image)
 
         #expect(throws: Frames.Missing.self) { try result.frames?.frame(at: 2) }
         #expect(throws: ImageProcessingError.self) { try ImageProcessors.EveryFrame(.resize(width: 0)).process(image) }
     }
 
-    @Test func `processors of frames follow one another`() throws {
+    @Test func `frame processors run one after another`() throws {
         let grouped = try ImageProcessors.EveryFrame(.composition([.resize(width: 4), .grayscale])).process(image)
         let chained = try ImageProcessors.Composition([.everyFrame(.resize(width: 4)), .everyFrame(.grayscale)])
             .process(
@@ -112,7 +112,7 @@ import Testing
         #expect(try grouped.frames?.frame(at: 1) == chained.frames?.frame(at: 1))
     }
 
-    @Test func `animations are left alone or lose all but the first frame, as asked`() throws {
+    @Test func `animations are kept or reduced to the first frame on request`() throws {
         let alone = try ImageProcessors.StillImagesOnly(.grayscale).process(image)
         let first = try ImageProcessors.FirstFrame().process(image)
         let plain = try ImageProcessors.Grayscale().process(image)
@@ -122,7 +122,7 @@ import Testing
         #expect(plain.frames?.frameCount == 3)
     }
 
-    @Test func `still images are changed in every way`() throws {
+    @Test func `still images are processed in every mode`() throws {
         var still = image
         still.frames = nil
         let expected = try chain.process(still).pixels
@@ -133,7 +133,7 @@ import Testing
         #expect(try ImageProcessors.FirstFrame().process(still).pixels == still.pixels)
     }
 
-    @Test func `they are told apart by what they hold`() {
+    @Test func `processors are equal when their contents are`() {
         let processors: [any ImageProcessing] = [
             .everyFrame(.grayscale), .everyFrame(.orient), .stillImagesOnly(.grayscale), .stillImagesOnly(.orient),
             .grayscale, .orient,

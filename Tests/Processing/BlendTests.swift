@@ -4,8 +4,8 @@ import Testing
 
 @Suite struct BlendTests {
     @Test(arguments: ImageProcessors.BlendMode.allCases)
-    func `every mode is the specification's formula, with any alpha`(mode: ImageProcessors.BlendMode) throws {
-        // Extreme samples come often: the formulas have their exceptions there.
+    func `every mode matches the specification's formula for any alpha`(mode: ImageProcessors.BlendMode) throws {
+        // Extreme samples are frequent, because the formulas have special cases there.
         let base = Self.makePixels(seed: 31)
         let over = Self.makePixels(seed: 62)
 
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ImageProcessors.BlendMode.allCases)
-    func `a tint keeps alpha and is the specification's formula as strong as its alpha`(mode: ImageProcessors.BlendMode)
+    func `a tint keeps alpha and matches the specification's formula`(mode: ImageProcessors.BlendMode)
         throws
     {
         let base = Self.makePixels(seed: 5)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `gray pictures become coloured where they must`() throws {
+    @Test func `gray images become colored where needed`() throws {
         let image = DecodedImage(pixels: .pattern(.gray8))
         let red = PixelColor(red: 255, green: 0, blue: 0)
 
@@ -108,7 +108,7 @@ import Testing
         (.topLeft, -2, -3, -2, -3), (.bottomRight, 2, 3, 9, 9), (.right, 0, 0, 7, 3), (.bottom, 0, 0, 3, 6),
         (.at(x: 0.25, y: 0.9), 0, 0, 1, 5),
     ])
-    func `a picture lies where anchor and offset say`(
+    func `an overlay is placed by anchor and offset`(
         anchor: ImageProcessors.Anchor, x: Int, y: Int, left: Int, top: Int
     ) throws {
         let base = PixelBuffer.noise(11, 10, .rgbx8, .opaque, seed: 1)
@@ -124,7 +124,7 @@ import Testing
         #expect(result == expected)
     }
 
-    @Test func `opacity and the picture's alpha are multiplied`() throws {
+    @Test func `opacity multiplies the overlay's alpha`() throws {
         let base = PixelBuffer.make(1, 1, .rgbx8, .opaque) { _, _ in SIMD4(0, 0, 0, 255) }
         let over = PixelBuffer.make(1, 1, .rgba8, .premultiplied) { _, _ in SIMD4(102, 102, 0, 102) }
 

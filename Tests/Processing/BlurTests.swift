@@ -6,7 +6,7 @@ import AlcedoLibc
 
 @Suite struct BlurTests {
     @Test(arguments: [0.3, 0.8, 1.5, 3.2, 4], ResizeTests.shapes.indices)
-    func `a small sigma is the Gaussian to a level`(sigma: Double, shape: Int) throws {
+    func `a small sigma is within one level of the Gaussian`(sigma: Double, shape: Int) throws {
         let (format, mode) = ResizeTests.shapes[shape]
         let pixels = PixelBuffer.noise(13, 11, format, mode, seed: 17)
 
@@ -14,14 +14,14 @@ import AlcedoLibc
 
         #expect(result.format == format && result.alphaMode == mode)
         let expected = Self.gaussian(pixels.converted(to: .premultiplied), sigma)
-        // Premultiplying rounds; what is cut off beyond 3.5 sigma weighs a two-thousandth.
+        // Premultiplying rounds, and the part beyond 3.5 sigma weighs a two-thousandth.
         let tolerance = format == .rgba16 ? 64.0 : mode == .straight ? 1.6 : 1
         #expect(Self.largestError(result.converted(to: .premultiplied), expected) <= tolerance)
     }
 
     @Test(arguments: [4.1, 5, 7.7, 12, 25])
-    func `a large sigma is near the Gaussian`(sigma: Double) throws {
-        // An edge, the worst there is, and noise.
+    func `a large sigma is close to the Gaussian`(sigma: Double) throws {
+        // An edge, which is the worst case, and noise.
         let edge = PixelBuffer.make(120, 9, .gray8, .opaque) { x, _ in SIMD4(repeating: x < 60 ? 0 : 255) }
         let noise = PixelBuffer.noise(40, 50, .rgbx8, .opaque, seed: 2)
         for pixels in [edge, noise] {
@@ -32,7 +32,7 @@ import AlcedoLibc
     }
 
     @Test(arguments: [0.9, 4, 9, 60])
-    func `light is neither lost nor gained`(sigma: Double) throws {
+    func `a blur keeps the sum of light`(sigma: Double) throws {
         let pixels = PixelBuffer.make(301, 301, .rgba16, .opaque) { x, y in
             SIMD4(x == 150 && y == 150 ? .max : 10_000, 10_000, 10_000, .max)
         }
@@ -46,7 +46,7 @@ import AlcedoLibc
         #expect(result.pixel(0, 150) == result.pixel(300, 150))
     }
 
-    @Test func `transparent pixels give no colour`() throws {
+    @Test func `transparent pixels add no color`() throws {
         let pixels = PixelBuffer.make(30, 5, .rgba8, .straight) { x, _ in
             x < 15 ? SIMD4(200, 0, 0, 255) : SIMD4(0, 255, 0, 0)
         }
@@ -73,7 +73,7 @@ import AlcedoLibc
         }
     }
 
-    /// By the definition, in doubles, the outermost pixels repeated without end.
+    /// The definition in floating point, with the outermost pixels repeated without end.
     private static func gaussian(_ pixels: PixelBuffer, _ sigma: Double) -> [SIMD4<Double>] {
         let rows = kernel(pixels.height, sigma)
         let columns = kernel(pixels.width, sigma)
@@ -93,7 +93,7 @@ import AlcedoLibc
         }
     }
 
-    /// For each of `length` places, the weight of each.
+    /// Returns the weights for each of `length` positions.
     private static func kernel(_ length: Int, _ sigma: Double) -> [[Double]] {
         let reach = Int(sigma * 8) + 1
         let raw = (-reach...reach).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ColorTests {
     @Test(arguments: [(1.3, 1.0, 1.0), (1, 0.4, 1), (1, 1, 2.5), (0.7, 1.8, 0.3), (0, 1, 1), (1, 0, 1), (1, 1, 0)])
-    func `factors do what the CSS filters do`(brightness: Double, contrast: Double, saturation: Double) throws {
+    func `factors match the CSS filters`(brightness: Double, contrast: Double, saturation: Double) throws {
         let pixels = PixelBuffer.noise(40, 30, .rgba16, .straight, seed: 12)
         let adjustment = ImageProcessors.ColorAdjustment(
             brightness: brightness, contrast: contrast, saturation: saturation)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `black and white is the luminance, and opaque pictures of 8 bits become gray`() throws {
+    @Test func `black and white is the luminance, and opaque 8-bit images become gray`() throws {
         for (format, mode) in ResizeTests.shapes {
             let pixels = PixelBuffer.noise(12, 9, format, mode, seed: 3)
 
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a pixel closure sees every pixel from 0 to 1, colour not multiplied by alpha`() throws {
+    @Test func `a pixel closure receives every pixel from 0 to 1 with unpremultiplied color`() throws {
         let pixels = PixelBuffer.make(1, 1, .rgba8, .premultiplied) { _, _ in SIMD4(51, 102, 0, 204) }
         let seen = ImageProcessors.PixelClosure(identifier: "check") { pixel in
             let expected = SIMD4<Float>(0.25, 0.5, 0, 0.8)

@@ -7,7 +7,7 @@ import Testing
     private let b = ImageProcessors.Grayscale()
     private let c = ImageProcessors.Flip(.topAndBottom)
 
-    @Test func `grouping does not matter`() {
+    @Test func `composition is associative`() {
         let flat: ImageProcessors.BuiltIn = .composition([a, b, c])
         let groups: [ImageProcessors.BuiltIn] = [
             .composition([ImageProcessors.Composition([a, b]), c]), .composition([.composition([a, b]), c]),
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `lists that differ have identifiers that differ`() {
+    @Test func `different lists have different identifiers`() {
         let closures = ["a", "b", "a|1:b", "1:a", "", ")", "a|"].map { name in
             ImageProcessors.Closure(identifier: name) { $0 }
         }
@@ -33,7 +33,7 @@ import Testing
         #expect(Set(lists.map { ImageProcessors.Composition($0).identifier }).count == names.count)
     }
 
-    @Test func `a composition is one processor after another`() throws {
+    @Test func `a composition applies its processors in order`() throws {
         for (format, mode) in ResizeTests.shapes {
             let image = DecodedImage(pixels: .noise(12, 8, format, mode, seed: 3))
 
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `the first failure ends it`() {
+    @Test func `the first error ends a composition`() {
         let image = DecodedImage(pixels: .pattern(.gray8))
         let never = ImageProcessors.Closure(identifier: "never") { image in
             Issue.record("worked after a failure")

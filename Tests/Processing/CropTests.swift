@@ -34,7 +34,7 @@ import Testing
         (9, 7, 7, 5, 9, 7), (10, 8, 6, 4, 10, 8), (100, 3, 0, 7, 23, 3), (.max, .max, 0, 0, 23, 17),
         (1, 1, 11, 8, 1, 1),
     ])
-    func `a centre crop takes the middle`(width: Int, height: Int, left: Int, top: Int, wide: Int, high: Int) throws {
+    func `a center crop keeps the middle`(width: Int, height: Int, left: Int, top: Int, wide: Int, high: Int) throws {
         let pixels = PixelBuffer.pattern(.rgbx8)
 
         let result = try ImageProcessors.Crop(to: PixelSize(width: width, height: height)).process(
@@ -47,7 +47,7 @@ import Testing
         (1, 1, 17, 17), (16, 9, 23, 13), (9, 16, 10, 17), (23, 17, 23, 17), (.max, 1, 23, 1), (1, .max, 1, 17),
         (.max, .max, 17, 17),
     ])
-    func `proportions give the largest middle part`(width: Int, height: Int, wide: Int, high: Int) throws {
+    func `proportions keep the largest middle part`(width: Int, height: Int, wide: Int, high: Int) throws {
         let crop = ImageProcessors.Crop(aspect: PixelSize(width: width, height: height))
 
         let result = try crop.process(DecodedImage(pixels: .pattern(.gray8)))
@@ -72,7 +72,7 @@ import Testing
             .crop(to: PixelSize(width: 0, height: 1)), .crop(to: PixelSize(width: 1, height: .min)),
             .crop(aspect: PixelSize(width: 0, height: 1)), .crop(aspect: PixelSize(width: 1, height: -1)),
         ] as [ImageProcessors.BuiltIn])
-    func `a rectangle without pixels is an invalid parameter`(crop: ImageProcessors.BuiltIn) {
+    func `an empty rectangle is an invalid parameter`(crop: ImageProcessors.BuiltIn) {
         let image = DecodedImage(pixels: .pattern(.rgba8))
 
         #expect { try crop.process(image) } throws: { ($0 as? ImageProcessingError)?.code == .invalidParameter }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct FlattenTests {
     private let colour = PixelColor(red: 255, green: 0, blue: 100)
 
-    @Test func `every straight colour and alpha is blended and rounded to nearest`() throws {
+    @Test func `every straight color and alpha is blended and rounded to nearest`() throws {
         let pixels = PixelBuffer.make(256, 256, .rgba8, .straight) { x, y in
             SIMD4(UInt16(x), UInt16(x), UInt16(x), UInt16(y))
         }
@@ -21,7 +21,7 @@ import Testing
         #expect(result == expected)
     }
 
-    @Test func `every premultiplied colour and alpha is blended and does not overflow`() throws {
+    @Test func `every premultiplied color and alpha is blended without overflow`() throws {
         let pixels = PixelBuffer.make(256, 256, .rgba8, .premultiplied) { x, y in
             SIMD4(UInt16(x), UInt16(x), UInt16(x), UInt16(y))
         }
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [AlphaMode.straight, .premultiplied])
-    func `sixteen bits are blended at their full depth`(mode: AlphaMode) throws {
+    func `sixteen bits are blended at full depth`(mode: AlphaMode) throws {
         let pixels = PixelBuffer.noise(30, 20, .rgba16, mode, seed: 8)
 
         let result = try ImageProcessors.Flatten(onto: colour).process(DecodedImage(pixels: pixels)).pixels
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `an opaque image keeps its pixels and is called opaque`() throws {
+    @Test func `an opaque image keeps its pixels and is marked opaque`() throws {
         for format in PixelFormat.allCases {
             let pixels = PixelBuffer.noise(6, 5, format, .opaque, seed: 4)
 

@@ -3,9 +3,9 @@ import Testing
 
 @testable import AlcedoProcessing
 
-/// The C kernels, which have a body for each kind of processor, against one scalar computation.
+/// The C kernels, which have an implementation for each kind of processor, compared with one scalar computation.
 @Suite struct KernelTests {
-    @Test func `sums of rows equal the scalar ones to the bit`() {
+    @Test func `row sums equal the scalar ones exactly`() {
         for floats in [16, 32, 48, 160, 176] {
             for count in [1, 2, 7, 61] {
                 let rows = Self.floats(count * floats, seed: 3)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `pixels along a row equal the scalar ones to the bit`() {
+    @Test func `convolution along a row equals the scalar one exactly`() {
         for (cells, length) in [(1, 1), (40, 7), (41, 13), (9, 30), (200, 3)] {
             let table = WeightTable(cells: cells, extent: Double(cells), length: length, filter: .lanczos3)
             let row = Self.floats(cells * 4 + Convolution.slack, seed: 7)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [SampleLayout.color8, .straight8])
-    func `rows are read as the scalar reader does, to the bit`(layout: SampleLayout) {
+    func `reading rows equals the scalar reader exactly`(layout: SampleLayout) {
         for width in [1, 2, 3, 8, 67] {
             let bytes = Self.bytes(width * 4)
             var result = [Float](repeating: 0, count: width * 4)
@@ -50,9 +50,9 @@ import Testing
         }
     }
 
-    @Test func `rows are written as the scalar writer does`() {
+    @Test func `writing rows equals the scalar writer`() {
         for width in [1, 2, 3, 4, 5, 67] {
-            // Below zero, above what a sample can be, color above its alpha, halves, and no number.
+            // Below zero, above the maximum, color above its alpha, halves, and NaN.
             var row = Self.floats(width * 4, seed: 11)
             row[0] = -0.5
             row[1] = .nan
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `sums of columns equal the scalar ones`(continues: Bool) {
+    func `column sums equal the scalar ones`(continues: Bool) {
         let bytes = Self.bytes(96 * 5)
         let rows = (0..<5).map { bytes[$0 * 96..<($0 + 1) * 96] }
         let start = (0..<96).map { continues ? $0 : 0 }
@@ -81,9 +81,9 @@ import Testing
     }
 
     @Test(arguments: [AlphaMode.straight, .opaque])
-    func `pixels from 0 to 1 are read and written as the scalar coding does, to the bit`(mode: AlphaMode) {
+    func `reading and writing pixels from 0 to 1 equals the scalar coding exactly`(mode: AlphaMode) {
         let bytes = Self.bytes(53 * 4).enumerated().map { mode == .opaque && $0.offset % 4 == 3 ? 255 : $0.element }
-        // Halves of a level, which are rounded to even, what is outside, and what is no number.
+        // Halves of a level, which are rounded to even, values out of range, and NaN.
         var values = (0..<53).map { SIMD4<Float>(Float($0) * 4.5, -3, 300, 127.5) / 255 }
         values[7] = SIMD4(.nan, .infinity, -.infinity, 0.5)
         let coding = PixelCoding(format: .rgba8, alphaMode: mode)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `a color matrix changes pixels as the scalar one does, to the bit`() {
+    @Test func `a color matrix equals the scalar one exactly`() {
         let matrix = ColorMatrix(brightness: 1.3, contrast: 0.7, saturation: 1.9)
         let columns = withUnsafeBytes(of: matrix) { Array($0.bindMemory(to: SIMD4<Float>.self)) }
         let floats = Self.floats(4 * 37, seed: 2)
@@ -121,13 +121,13 @@ import Testing
         #expect(result == pixels.map { ScalarKernels.applyMatrix(columns, $0) })
     }
 
-    @Test func `running averages down columns equal the scalar ones to the bit`() {
+    @Test func `running column averages equal the scalar ones exactly`() {
         let rows = (0..<3).map { Self.floats(48, seed: UInt64($0 + 1)) }
         var result = [Float](repeating: 0, count: 48)
         let box = RunningAverage(radius: 0, edge: 0.3)
         var average = ColumnAverage(box, floats: 48)
 
-        // A radius of 0: three rows make an average, of which the second is the sum.
+        // With a radius of 0 an average consists of three rows, of which the second is the sum.
         #expect(!average.push(rows[0], into: &result))
         #expect(!average.push(rows[1], into: &result))
         #expect(average.push(rows[2], into: &result))
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: [AlphaMode.straight, .premultiplied])
-    func `a rotated row equals the scalar one to the bit, at the edges too`(mode: AlphaMode) {
+    func `a rotated row equals the scalar one exactly, also at the edges`(mode: AlphaMode) {
         let pixels = PixelBuffer.noise(19, 14, .rgba8, mode, seed: 4)
         let rotation = Rotation(cosine: 0.8, sine: 0.6)
         let size = rotation.size(of: pixels.size)
@@ -153,10 +153,10 @@ import Testing
     }
 
     @Test(arguments: [AlphaMode.straight, .premultiplied])
-    func `pixels on a background equal the scalar ones`(mode: AlphaMode) throws {
+    func `blending over a background equals the scalar one`(mode: AlphaMode) throws {
         let flatten = ImageProcessors.Flatten(onto: PixelColor(red: 255, green: 0, blue: 77))
         for width in [1, 3, 4, 31, 256] {
-            // Any bytes at all, also color above its alpha.
+            // Any bytes, including color above its alpha.
             let pixels = PixelBuffer.noise(width, 9, .rgba8, .straight, seed: 6).reinterpreted(as: mode)
             let operation = try #require(try flatten.operation(on: DecodedImage(pixels: pixels).rowHeader))
             for y in 0..<9 {

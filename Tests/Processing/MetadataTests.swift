@@ -1,10 +1,11 @@
 import AlcedoCore
 import AlcedoProcessing
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @Suite struct MetadataTests {
-    /// Those that keep the format of straight RGBA, the orientation, and no animation.
+    /// The processors that keep the format of straight RGBA, the orientation, and no animation.
     static let processors = AllProcessors.list.filter {
         let processor = $0.unwrapped
         return
@@ -14,11 +15,13 @@ import Testing
     }
 
     @Test(arguments: processors.indices)
-    func `profile, orientation, scale, format and damage are kept, a single frame is not`(index: Int) throws {
+    func `profile, orientation, scale, format and partial error are kept, and a single frame is not`(index: Int) throws
+    {
         let pixels = PixelBuffer.pattern(.rgba8)
         let image = DecodedImage(
             pixels: pixels, colorProfile: Data([1, 2, 3]), orientation: .right, scale: 2, format: .gif,
-            frames: OneFrame(buffer: pixels), partialError: ImageDecodingError(.truncated, "cut"))
+            frames: MadeFrames(pixels.size, [(pixels, .milliseconds(100))]),
+            partialError: ImageDecodingError(.truncated, "cut"))
 
         let result = try Self.processors[index].process(image)
 
@@ -31,7 +34,7 @@ import Testing
         #expect(result.pixels.format == .rgba8)
     }
 
-    @Test func `identifiers name every parameter and stay as they are`() {
+    @Test func `identifiers name every parameter and are stable`() {
         let size = PixelSize(width: 400, height: 300)
         let black = ImageProcessors.Flatten(onto: .black)
         let table: [(any ImageProcessing, String)] = [
@@ -82,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: [(370.0, 10.0), (360, 0), (-360, 0), (-450, -90), (722.5, 2.5), (1e300, 0)])
-    func `full turns have no part in the identifier of a rotation`(angle: Double, rest: Double) throws {
+    func `full turns do not change the identifier of a rotation`(angle: Double, rest: Double) throws {
         let rotation = ImageProcessors.Rotate(clockwise: angle)
         let image = DecodedImage(pixels: .pattern(.rgba8))
 
@@ -91,7 +94,7 @@ import Testing
         #expect(try rotation.process(image).pixels == ImageProcessors.Rotate(clockwise: rest).process(image).pixels)
     }
 
-    @Test func `an angle that is not a number has an identifier of its own`() {
+    @Test func `an angle that is not a number has its own identifier`() {
         let identifiers = [Double.nan, .infinity, -.infinity, 0].map {
             ImageProcessors.Rotate(clockwise: $0).identifier
         }
@@ -99,7 +102,7 @@ import Testing
         #expect(Set(identifiers).count == 4)
     }
 
-    @Test func `a value made by a short form works as the processor in it`() throws {
+    @Test func `leading-dot syntax makes the same processor`() throws {
         let image = DecodedImage(pixels: .pattern(.rgba8))
         let value: ImageProcessors.BuiltIn = .resize(width: 11)
         let processor = ImageProcessors.Resize(to: PixelSize(width: 11, height: .max))
@@ -108,7 +111,7 @@ import Testing
         #expect(try value.process(image).pixels == processor.process(image).pixels)
     }
 
-    @Test func `a closure's image and error are passed on`() throws {
+    @Test func `a closure's image and error are returned`() throws {
         let image = DecodedImage(pixels: .pattern(.gray8))
         let halved = ImageProcessors.Closure(identifier: "scale") { image in
             var result = image

@@ -28,8 +28,8 @@ import AlcedoLibc
         }
     }
 
-    /// Rows are padded: a line of a few megabytes would take more than a gibibyte on its side.
-    @Test func `a line that would take all memory on its side is not turned`() throws {
+    /// Rows are padded: a row of a few megabytes would use more than a GiB when rotated.
+    @Test func `an image whose rotation exceeds the memory limit is not rotated`() throws {
         let line = DecodedImage(pixels: .make(17_000_000, 1, .gray8, .opaque) { _, _ in SIMD4(repeating: 0) })
         for processor in [ImageProcessors.Rotate(clockwise: 90), .orient] as [any ImageProcessing] {
             var image = line
@@ -41,7 +41,7 @@ import AlcedoLibc
     }
 
     @Test(arguments: [1.0, 17, 45, 89.9, 120, 200.3, 300, -33])
-    func `a turned picture is the cubic convolution of its pixels`(angle: Double) throws {
+    func `a rotated image is the cubic convolution of its pixels`(angle: Double) throws {
         let pixels = PixelBuffer.noise(15, 10, .rgba16, .premultiplied, seed: 14)
 
         let result = try ImageProcessors.Rotate(clockwise: angle).process(DecodedImage(pixels: pixels)).pixels
@@ -88,7 +88,7 @@ import AlcedoLibc
         }
     }
 
-    @Test func `a result that would be too large is an error`() throws {
+    @Test func `an oversized result is an error`() throws {
         let wide = PixelBuffer.make(60_000, 1, .gray8, .opaque) { _, _ in SIMD4(repeating: 9) }
         #expect { try ImageProcessors.Rotate(clockwise: 45).process(DecodedImage(pixels: wide)) } throws: {
             ($0 as? ImageProcessingError)?.code == .tooLarge

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct PropertyTests {
     @Test(arguments: AllProcessors.list.indices)
-    func `straight and premultiplied pictures come out the same`(index: Int) throws {
+    func `straight and premultiplied images give the same result`(index: Int) throws {
         let processor = AllProcessors.list[index]
         for format in [PixelFormat.rgba8, .rgba16] {
             // Nearly opaque, where premultiplying loses little.
@@ -19,7 +19,8 @@ import Testing
             let one = try processor.process(DecodedImage(pixels: straight)).pixels
             let other = try processor.process(DecodedImage(pixels: premultiplied)).pixels
 
-            // The closure is linear in straight colour with a factor of 2; dodge and burn divide by what may be small.
+            // The closure is linear in straight color with a factor of 2, and dodge and burn divide by possibly small
+            // numbers.
             let steps = Self.allowedSteps(processor) * (format == .rgba16 ? 4 : 1)
             let difference = one.converted(to: .premultiplied).largestDifference(
                 to: other.converted(to: .premultiplied))
@@ -27,14 +28,14 @@ import Testing
         }
     }
 
-    /// How much a step of the input may weigh in the output.
+    /// Returns how much a step of the input may change the output.
     private static func allowedSteps(_ processor: any ImageProcessing) -> Int {
         guard let overlay = processor.unwrapped as? ImageProcessors.Overlay else { return 3 }
         return overlay.mode == .colorDodge || overlay.mode == .colorBurn || overlay.mode == .hue
             || overlay.mode == .saturation ? 60 : 4
     }
 
-    @Test func `every processor takes images of every format`() throws {
+    @Test func `every processor supports images of every format`() throws {
         for processor in AllProcessors.list {
             for (format, mode) in ResizeTests.shapes {
                 for (width, height) in [(1, 1), (1, 6), (9, 1), (2, 3), (16, 11), (23, 30)] {
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    /// Those that treat left and right alike.
+    /// The processors that treat left and right alike.
     static let symmetric: [any ImageProcessing] = [
         .resize(exactly: PixelSize(width: 6, height: 5)), .resize(width: 33, enlarges: true), .flatten(),
         .flip(.topAndBottom), ImageProcessors.Rotate(clockwise: 180), .circle(border: AllProcessors.line),
@@ -54,9 +55,9 @@ import Testing
     ]
 
     @Test(arguments: symmetric.indices)
-    func `a mirrored picture gives the mirrored result`(index: Int) throws {
+    func `a mirrored image gives the mirrored result`(index: Int) throws {
         let processor = Self.symmetric[index]
-        // An even width, so that the middle square of a circle is in the middle.
+        // An even width, so that the middle square of a circle is centered.
         for (format, mode) in ResizeTests.shapes {
             let image = DecodedImage(pixels: .noise(20, 14, format, mode, seed: 6))
             for axis in ImageProcessors.FlipAxis.allCases {
@@ -69,7 +70,7 @@ import Testing
         }
     }
 
-    /// Those that leave a picture of one opaque colour as it is, apart from its size.
+    /// The processors that keep a uniform opaque image except for its size.
     static let averaging: [any ImageProcessing] = [
         .resize(width: 5), .resize(width: 31, enlarges: true), .blur(sigma: 0.7), .blur(sigma: 4),
         .blur(sigma: 4.01), .blur(sigma: 40), .blur(sigma: 1000),
@@ -78,7 +79,7 @@ import Testing
     ]
 
     @Test(arguments: averaging.indices)
-    func `a picture of one colour stays of one colour`(index: Int) throws {
+    func `a uniform image stays uniform`(index: Int) throws {
         for (format, mode) in ResizeTests.shapes {
             let colour: UInt16 = format == .rgba16 ? 30 * 257 : 30
             let maximum: UInt16 = format == .rgba16 ? .max : 255
@@ -105,7 +106,7 @@ import Testing
     ]
 
     @Test(arguments: identities.indices)
-    func `parameters that change nothing leave every pixel as it is`(index: Int) throws {
+    func `neutral parameters change no pixel`(index: Int) throws {
         for (format, mode) in ResizeTests.shapes {
             let image = DecodedImage(pixels: .noise(8, 11, format, mode, seed: 3))
 
@@ -139,7 +140,7 @@ import Testing
     }()
 
     @Test(arguments: nonsense.indices)
-    func `parameters that make no sense are errors, for whole pictures and for rows`(index: Int) {
+    func `invalid parameters are errors, for whole images and for rows`(index: Int) {
         let processor = Self.nonsense[index]
         let image = DecodedImage(pixels: .pattern(.rgba8))
 

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: ImageOrientation.allCases)
-    func `rows become upright as the whole picture does`(orientation: ImageOrientation) throws {
+    func `rows become upright like the whole image`(orientation: ImageOrientation) throws {
         let image = DecodedImage(pixels: .noise(7, 5, .rgba16, .straight, seed: 4), orientation: orientation)
         let collector = PixelRowCollector()
 
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: AllProcessors.list.indices)
-    func `a chain can be used for one picture after another`(index: Int) throws {
+    func `a chain can process one image after another`(index: Int) throws {
         let processor = AllProcessors.list[index]
         let collector = PixelRowCollector()
         let chain = processor.rows(into: collector)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a blurred row is handed on as soon as what it is made of has come`() throws {
+    @Test func `a blurred row is passed on as soon as its source rows have arrived`() throws {
         for (sigma, reach) in [(2.0, 7), (12, 36)] {
             let counter = RowCounter()
             let pixels = PixelBuffer.noise(3, 100, .gray8, .opaque, seed: 1)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `headers that no buffer can have are errors before a row comes`() {
+    @Test func `headers without a possible buffer are errors before the first row`() {
         let header = PixelRowHeader(
             size: PixelSize(width: .max / 2, height: 3), format: .rgba8, alphaMode: .straight)
         for processor in AllProcessors.list

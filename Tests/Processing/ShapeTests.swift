@@ -5,7 +5,7 @@ import Testing
 @Suite struct ShapeTests {
     private static let clear = SIMD4<UInt16>(repeating: 0)
 
-    /// The share of a pixel inside a rectangle with round corners, by many points.
+    /// Returns the fraction of a pixel inside a rectangle with rounded corners, sampled at many points.
     private static func coverage(
         _ x: Int, _ y: Int, _ size: PixelSize, _ radii: [Double], inset: Double = 0
     ) -> Double {
@@ -44,7 +44,7 @@ import Testing
     @Test(arguments: [
         [4.0, 4, 4, 4], [0, 3.5, 7, 1.25], [10, 0, 0, 9], [0.5, 0.5, 0.5, 0.5], [9.5, 9.5, 9.5, 9.5],
     ])
-    func `corners are as transparent as their pixels are outside`(radii: [Double]) throws {
+    func `corners are transparent by the area outside`(radii: [Double]) throws {
         let size = PixelSize(width: 23, height: 19)
         let pixels = PixelBuffer.make(23, 19, .rgbx8, .opaque) { _, _ in SIMD4(10, 20, 30, 255) }
         let corners = CornerRadii(topLeft: radii[0], topRight: radii[1], bottomRight: radii[2], bottomLeft: radii[3])
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a border covers what lies between two shapes`() throws {
+    @Test func `a border covers the area between two shapes`() throws {
         let size = PixelSize(width: 21, height: 17)
         let radii = [6.0, 2, 8, 0]
         let pixels = PixelBuffer.make(21, 17, .rgba8, .opaque) { _, _ in SIMD4(200, 0, 0, 255) }
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a circle is the middle square's`() throws {
+    @Test func `a circle is cut from the middle square`() throws {
         for (format, mode) in ResizeTests.shapes {
             let pixels = PixelBuffer.noise(31, 20, format, mode, seed: 2)
 
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `radii that do not fit are made smaller together`() throws {
+    @Test func `oversized radii are reduced proportionally`() throws {
         let image = DecodedImage(pixels: .pattern(.rgbx8))
         let pairs: [(CornerRadii, CornerRadii)] = [
             (CornerRadii(1000), CornerRadii(8.5)), (CornerRadii(0.5, unit: .shorterSide), CornerRadii(8.5)),
@@ -128,7 +128,7 @@ import Testing
                 == ImageProcessors.RoundedCorners(pairs[4].1).process(image).pixels)
     }
 
-    @Test func `a border alone leaves an opaque picture opaque`() throws {
+    @Test func `a border alone keeps an opaque image opaque`() throws {
         let border = ImageProcessors.Border(width: 1, color: PixelColor(red: 9, green: 9, blue: 9))
         for (format, mode) in ResizeTests.shapes {
             let image = DecodedImage(pixels: .noise(5, 4, format, mode, seed: 2))

@@ -12,7 +12,7 @@ struct ReadmeTests {
 
     /// `Scripts/docs` compiles the code of all pages; that of these is run as well.
     @Test(arguments: [("WriteABackend", 2), ("WriteACodec", 3)])
-    func `the code of an article is what is tested here`(name: String, count: Int) throws {
+    func `the code of an article is the code tested here`(name: String, count: Int) throws {
         let tested = try Self.text("\(name).swift", in: Self.folder)
         let article = try Self.text("Modules/Standard/Documentation.docc/\(name).md")
 
@@ -34,7 +34,7 @@ struct ReadmeTests {
         #expect(page.contains("**Nothing on this page is compiled"))
     }
 
-    @Test func `every file that the README links to is there`() throws {
+    @Test func `every file that the README links to exists`() throws {
         let links = try Self.text("README.md").matches(of: /\]\(([^)#:]+)\)/).map { String($0.output.1) }
 
         #expect(links.count >= 3)
@@ -43,7 +43,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func `the two commands are scripts that can be run`() {
+    @Test func `the two commands are executable scripts`() {
         for name in ["demo", "test"] {
             #expect(FileManager.default.isExecutableFile(atPath: Self.root.appending(path: "Scripts/\(name)").path))
         }

@@ -56,7 +56,7 @@ extension CodecRegistry.Entry {
 
 let formats = CodecRegistry.standard.adding(.grayMap)
 
-@Test func `the codec of the article decodes whole files, and throws for every prefix of one`() throws {
+@Test func `the article's codec decodes complete files and throws for every prefix of one`() throws {
     let file = Data("GRY1".utf8) + Data([0, 2, 0, 1, 10, 200])
     let image = try formats.decode(file)
 

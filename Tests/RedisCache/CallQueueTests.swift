@@ -9,7 +9,7 @@ struct CallQueueTests {
         func enter() -> CallQueue.Admission { queue.enter() }
         func enterUnconditionally() { queue.enterUnconditionally() }
         func leave(after seconds: Int?) { queue.leave(after: seconds.map { .seconds($0) }) }
-        /// Calls one after another, so that all know how long one takes.
+        /// Makes calls one after another, so that the queue learns how long one takes.
         func learn(_ seconds: Int, times: Int = 100) {
             for _ in 0..<times {
                 _ = queue.enter()
@@ -20,7 +20,7 @@ struct CallQueueTests {
 
     private let queue = Desk()
 
-    @Test func `while the server is fast, any number wait`() {
+    @Test func `any number of calls wait while the server is fast`() {
         queue.learn(0)
         #expect(queue.enter() == .immediate)
         #expect(queue.enter() == .immediate)
@@ -29,10 +29,10 @@ struct CallQueueTests {
         #expect(queue.enter() == .queued)
     }
 
-    @Test func `who would wait for too long behind slow calls is sent away, until one leaves`() {
+    @Test func `a call that would wait too long behind slow ones is refused until one leaves`() {
         queue.learn(5)
         #expect([queue.enter(), queue.enter()] == [.immediate, .immediate])
-        // The usual time is a little less than five seconds, as it began with none; each waits for half of it.
+        // The average time is slightly below five seconds, because it began at zero. Each waits for half of it.
         for _ in 0..<4 { #expect(queue.enter() == .queued) }
         #expect(queue.enter() == .rejected)
         #expect(queue.enter() == .rejected)
@@ -41,19 +41,19 @@ struct CallQueueTests {
         #expect(queue.enter() == .rejected)
     }
 
-    @Test func `a thread that is free is always taken, and one very long call does not block the queue`() {
+    @Test func `a free thread is always used, and one long call does not block the queue`() {
         queue.learn(1_000)
         #expect([queue.enter(), queue.enter()] == [.immediate, .immediate])
         #expect([queue.enter(), queue.enter()] == [.queued, .queued])
         #expect(queue.enter() == .rejected)
         for _ in 0..<4 { queue.leave(after: nil) }
-        // Then it is fast again.
+        // Then the server is fast again.
         queue.learn(0)
         #expect([queue.enter(), queue.enter()] == [.immediate, .immediate])
         for _ in 0..<100 { #expect(queue.enter() == .queued) }
     }
 
-    @Test func `those that wait anyway are counted`() {
+    @Test func `waiting calls are counted`() {
         queue.learn(10)
         for _ in 0..<5 { queue.enterUnconditionally() }
         #expect(queue.enter() == .rejected)
@@ -61,7 +61,7 @@ struct CallQueueTests {
         #expect(queue.enter() == .immediate)
     }
 
-    @Test func `without threads it counts as one`() {
+    @Test func `zero threads count as one`() {
         var queue = CallQueue(threads: 0, maximumWait: .zero)
         let admissions = [queue.enter(), queue.enter()]
         #expect(admissions == [.immediate, .queued])

@@ -3,7 +3,7 @@ import Testing
 @testable import AlcedoRedisCache
 
 struct CircuitBreakerTests {
-    /// So that each step can be in an expectation.
+    /// A reference, so that each step can be in an expectation.
     private final class Desk {
         private var breaker = CircuitBreaker(failureLimit: 2, retryDelay: .seconds(5))
         func allowsCall(at seconds: Int) -> Bool { breaker.allowsCall(at: .seconds(seconds)) }
@@ -15,7 +15,7 @@ struct CircuitBreakerTests {
 
     private let breaker = Desk()
 
-    @Test func `failures in a row open it, and others do not`() {
+    @Test func `consecutive failures open the circuit, and others do not`() {
         breaker.failed(at: 0)
         breaker.succeeded()
         breaker.failed(at: 1)
@@ -25,7 +25,7 @@ struct CircuitBreakerTests {
         #expect(!breaker.allowsCall(at: 6))
     }
 
-    @Test func `after the rest one asks, and the others when it was answered`() {
+    @Test func `after the delay one call probes the server, and the others follow its success`() {
         breaker.failed(at: 0)
         breaker.failed(at: 0)
         #expect(breaker.allowsCall(at: 5))
@@ -35,7 +35,7 @@ struct CircuitBreakerTests {
         #expect(breaker.allowsCall(at: 5))
     }
 
-    @Test func `one failure after the rest opens it again`() {
+    @Test func `one failure after the delay opens the circuit again`() {
         breaker.failed(at: 0)
         breaker.failed(at: 0)
         #expect(breaker.allowsCall(at: 5))
@@ -44,7 +44,7 @@ struct CircuitBreakerTests {
         #expect(breaker.allowsCall(at: 10))
     }
 
-    @Test func `who only looks does not take the turn of the one that tries`() {
+    @Test func `a lookup does not take the turn of the call that probes`() {
         #expect(!breaker.rejectsCall(at: 0) && !breaker.isOpen)
         breaker.failed(at: 0)
         breaker.failed(at: 0)

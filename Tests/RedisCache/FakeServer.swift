@@ -1,12 +1,13 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoTesting
 import Dispatch
 import TestSupport
 
-/// A server on a socket whose answers are the test's own, and as slow as it likes. Ends with this object. It queues the
-/// commands between `MULTI` and `EXEC` of a connection, as Redis does, and asks the test for their answers at `EXEC`.
+/// A server on a socket with a test's replies at a given pace. Ends with this object. It queues the commands between
+/// `MULTI` and `EXEC` of a connection, as Redis does, and requests their replies from the test at `EXEC`.
 final class FakeServer: Sendable {
-    /// How it reads and answers.
+    /// The pace of reading and replying.
     struct Pace: Sendable {
         /// Milliseconds before each piece.
         var pause: Int32 = 0
@@ -15,17 +16,18 @@ final class FakeServer: Sendable {
     }
 
     private let listener: Int32
-    private let executed = Guarded<[[String]]>([])
-    private let received = Guarded(0)
+    private let executed = Watched<[[String]]>([])
+    private let received = Watched(0)
 
-    /// - Parameter answer: The bytes that answer a command.
+    /// - Parameter answer: Returns the reply to a command.
     init(path: String, pace: Pace = Pace(), makeReply: @escaping @Sendable ([String]) -> String) throws {
         listener = try UnixListener.open(path, blocks: true)
         DispatchQueue(label: "alcedo.tests.redis").async { [listener, executed, received] in
             while true {
                 let file = accept(listener, nil, nil)
                 guard file >= 0 else {
-                    // Any other trouble passes; closed now, the number might be another's at the end.
+                    // Other errors are temporary. If the socket were closed now, its number might belong to another at
+                    // the end.
                     if errno == EINVAL { break } else { continue }
                 }
                 DispatchQueue(label: "alcedo.tests.redis.connection").async {
@@ -39,17 +41,17 @@ final class FakeServer: Sendable {
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    /// The commands that came, word by word.
+    /// The received commands, as words.
     var commands: [[String]] { executed.value }
 
-    /// Bytes that came.
+    /// The number of received bytes.
     var receivedByteCount: Int { received.value }
 
-    /// The words of all commands of a name, without it.
+    /// Returns the arguments of all commands with a name.
     func words(of name: String) -> [[String]] { commands.filter { $0.first == name }.map { Array($0.dropFirst()) } }
 
     private static func serve(
-        _ file: Int32, _ pace: Pace, _ executed: Guarded<[[String]]>, _ received: Guarded<Int>,
+        _ file: Int32, _ pace: Pace, _ executed: Watched<[[String]]>, _ received: Watched<Int>,
         _ makeReply: ([String]) -> String
     ) {
         var bytes: [UInt8] = []
@@ -58,7 +60,7 @@ final class FakeServer: Sendable {
         while true {
             while let (words, rest) = command(bytes[...]) {
                 bytes = Array(rest)
-                executed.change { $0.append(words) }
+                executed.update { $0.append(words) }
                 var left = Array(reply(words, &queue, makeReply).utf8)[...]
                 while !left.isEmpty {
                     poll(nil, 0, pace.pause)
@@ -72,7 +74,7 @@ final class FakeServer: Sendable {
             let count = recv(file, &piece, piece.count, 0)
             guard count > 0 else { return }
             bytes += piece[..<count]
-            received.change { $0 += count }
+            received.update { $0 += count }
         }
     }
 
@@ -93,7 +95,7 @@ final class FakeServer: Sendable {
         }
     }
 
-    /// The first command, and what follows it; nil while it is not whole.
+    /// Returns the first command and the bytes after it, or nil while it is incomplete.
     private static func command(_ bytes: ArraySlice<UInt8>) -> (words: [String], rest: ArraySlice<UInt8>)? {
         guard var (count, rest) = number(bytes) else { return nil }
         var words: [String] = []
@@ -106,7 +108,7 @@ final class FakeServer: Sendable {
         return (words, rest)
     }
 
-    /// The number of a line such as `$12`, and what follows it.
+    /// Returns the number of a line such as `$12` and the bytes after it.
     private static func number(_ bytes: ArraySlice<UInt8>) -> (Int, ArraySlice<UInt8>)? {
         guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")),
             let number = Int(String(decoding: bytes[..<end].dropFirst().dropLast(), as: UTF8.self))

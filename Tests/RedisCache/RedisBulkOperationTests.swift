@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoRedisCache
 
-/// With a server that answers at once, and wrongly. Should nothing stop what it is asked, it does so in the end.
+/// With a server that replies at once and wrongly. If nothing else ends the requests, the server does so eventually.
 @Suite(.timeLimit(.minutes(10)))
 struct RedisBulkOperationTests {
     private static let maximumRounds = 2_000
@@ -16,8 +16,8 @@ struct RedisBulkOperationTests {
     private let options: RedisOptions
     private let path: String
     private let clock = ManualClock()
-    /// Commands of the kind that decides.
-    private let rounds = Guarded(0)
+    /// The number of commands of the tested kind.
+    private let rounds = Watched(0)
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -36,11 +36,11 @@ struct RedisBulkOperationTests {
         return String(repeating: "0", count: 64 - digits.count) + digits
     }
 
-    /// Answers SCAN with what the round has: a cursor and names.
+    /// Replies to SCAN with the round's cursor and names.
     private func scanning(_ page: @escaping @Sendable (Int) -> (cursor: String, names: [String])) throws -> FakeServer {
         try FakeServer(path: path) { [rounds] words in
             guard words[0] == "SCAN" else { return ":\(words.count - 1)\r\n" }
-            let round = rounds.change { rounds in
+            let round = rounds.update { rounds in
                 rounds += 1
                 return rounds
             }
@@ -49,12 +49,12 @@ struct RedisBulkOperationTests {
         }
     }
 
-    /// Answers ZRANGE with the round's records, and ZREM with a number.
+    /// Replies to ZRANGE with the round's records, and to ZREM with a number.
     private func recording(_ removed: Int, _ records: @escaping @Sendable (Int) -> [String]) throws -> FakeServer {
         try FakeServer(path: path) { [rounds] words in
             switch words[0] {
             case "ZRANGE":
-                let round = rounds.change { rounds in
+                let round = rounds.update { rounds in
                     rounds += 1
                     return rounds
                 }
@@ -66,7 +66,7 @@ struct RedisBulkOperationTests {
     }
 
     @Test(arguments: [["7", "7"], ["1", "2", "3"], ["x"], ["-1"], [""]])
-    func `a cursor that comes again, or is none, ends a sweep`(cursors: [String]) async throws {
+    func `a repeated or invalid cursor ends a scan`(cursors: [String]) async throws {
         let server = try scanning { (cursors[$0 % cursors.count], ["p:e:\(Self.name($0))"]) }
         let cache = RedisDataCache(options, clock: clock)
 
@@ -75,11 +75,11 @@ struct RedisBulkOperationTests {
         await cache.removeAll()
 
         #expect(server.words(of: "SCAN").count <= 3 * (cursors.count + 1))
-        // The server answers, after all.
+        // The server does reply.
         #expect(!cache.isServerFailing)
     }
 
-    @Test func `a server that has ever more names is asked for them no longer than a bulk operation may take`()
+    @Test func `a scan of a growing server ends after the time of a bulk operation`()
         async throws
     {
         let server = try scanning { [clock] round in
@@ -94,11 +94,11 @@ struct RedisBulkOperationTests {
         #expect(server.words(of: "SCAN").count == 20)
         await cache.removeAll()
         #expect(server.words(of: "SCAN").count == 30)
-        // What was found before went at once; in the last round there was no time for it.
+        // Names found earlier were removed at once. In the last round there was no time left.
         #expect(server.words(of: "UNLINK").count == 9)
     }
 
-    @Test func `names that are not the cache's are neither counted nor removed`() async throws {
+    @Test func `names of other programs are neither counted nor removed`() async throws {
         let (own, record) = ("p:e:\(Self.name(1))", "p:v:\(Self.name(2))")
         let foreign = [
             "p:e:e:\(Self.name(3))", "p:e:\(Self.name(3))0", "p:e:\(Self.name(3).dropLast())", "q:e:\(Self.name(3))",
@@ -109,18 +109,18 @@ struct RedisBulkOperationTests {
         let cache = RedisDataCache(options, clock: clock)
 
         #expect(await cache.count == 1)
-        // The server says 1 to all, so that is the entry's length.
+        // The server replies 1 to everything, so that is the entry's length.
         #expect(await cache.totalSize == own.utf8.count + 1)
         await cache.removeAll()
 
         #expect(server.words(of: "UNLINK").flatMap { $0 } == [own, own])
-        // The records of a set go with their entries; this one has none.
+        // The records of a set are removed with their entries, and this one has none.
         #expect(server.words(of: "ZRANGE").map(\.first) == [record])
         #expect(server.words(of: "STRLEN") == [[own]])
         for words in server.words(of: "SCAN") { #expect(words[2].hasSuffix(String(repeating: "?", count: 64))) }
     }
 
-    @Test func `records that stay are no work without end`() async throws {
+    @Test func `records that remain do not cause endless work`() async throws {
         let server = try recording(0) { _ in [Self.name(1)] }
         let cache = RedisDataCache(options, clock: clock)
 
@@ -130,19 +130,19 @@ struct RedisBulkOperationTests {
         #expect(server.words(of: "UNLINK") == [["p:e:\(Self.name(1))"]])
     }
 
-    @Test func `the time of a sweep goes on over another connection`() async throws {
+    @Test func `the time of a scan continues over another connection`() async throws {
         let server = try FakeServer(path: path) { [clock, rounds] words in
             guard words[0] == "SCAN" else { return ":1\r\n" }
             clock.advance(by: .seconds(1))
-            let round = rounds.change { rounds in
+            let round = rounds.update { rounds in
                 rounds += 1
                 return rounds
             }
-            // What is no answer ends the connection.
+            // An invalid reply closes the connection.
             return round == 5 ? "?\r\n" : Self.list([Self.bulk("\(round)"), Self.list([])])
         }
         let cache = RedisDataCache(options, clock: clock)
-        // A connection that is kept.
+        // A connection in the pool.
         #expect(await cache.contains(key))
 
         #expect(await cache.count == 0)
@@ -151,7 +151,7 @@ struct RedisBulkOperationTests {
     }
 
     @Test(arguments: [0, 1])
-    func `a resource with ever more records takes no longer than a bulk operation may`(removed: Int) async throws {
+    func `removing a growing resource ends after the time of a bulk operation`(removed: Int) async throws {
         let server = try recording(removed) { [clock] round in
             clock.advance(by: .seconds(1))
             return [Self.name(round)]
@@ -163,7 +163,7 @@ struct RedisBulkOperationTests {
         #expect(server.words(of: "ZRANGE").count == 10)
     }
 
-    @Test func `records that another removes at the same time are no failure`() async throws {
+    @Test func `records removed concurrently are not an error`() async throws {
         let server = try recording(0) { $0 <= 3 ? [Self.name($0)] : [] }
         let cache = RedisDataCache(options, clock: clock)
 
@@ -172,7 +172,7 @@ struct RedisBulkOperationTests {
         #expect(server.words(of: "ZREM").count == 3)
     }
 
-    @Test func `a record of another form is forgotten, and no name made of it`() async throws {
+    @Test func `a record of another form is removed, and no name is made from it`() async throws {
         let foreign = "e:\(Self.name(1))"
         let server = try recording(1) { [[foreign], [foreign, Self.name(2)], []][$0 - 1] }
         let cache = RedisDataCache(options, clock: clock)
@@ -183,14 +183,14 @@ struct RedisBulkOperationTests {
         #expect(server.words(of: "ZREM").map { Array($0.dropFirst()) } == [[foreign], [foreign, Self.name(2)]])
     }
 
-    @Test func `emptying a cache removes the entries of records that come meanwhile with them`() async throws {
+    @Test func `removing everything removes the entries of records that arrive meanwhile, too`() async throws {
         let (set, other) = ("p:v:\(Self.name(1))", "p:v:\(Self.name(2))")
         let server = try FakeServer(path: path) { [rounds] words in
             switch words[0] {
             case "SCAN":
                 return Self.list([Self.bulk("0"), Self.list([set, other].map(Self.bulk))])
             case "ZRANGE" where words[1] == set:
-                let round = rounds.change { rounds in
+                let round = rounds.update { rounds in
                     rounds += 1
                     return rounds
                 }
@@ -210,7 +210,7 @@ struct RedisBulkOperationTests {
                 })
     }
 
-    @Test func `numbers that are too large are no trap`() async throws {
+    @Test func `numbers that are too large do not trap`() async throws {
         let server = try FakeServer(path: path) { words in
             switch words[0] {
             case "SCAN":

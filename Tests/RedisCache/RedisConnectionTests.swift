@@ -12,7 +12,7 @@ struct RedisConnectionTests {
 
     private let directory: TemporaryDirectory
     private let path: String
-    /// Patient with each part, and not with a call.
+    /// Long timeouts for each part, and a short one for a call.
     private let options: RedisOptions
 
     init() throws {
@@ -32,8 +32,8 @@ struct RedisConnectionTests {
         }
     }
 
-    @Test func `an answer that trickles is given up when the time of a call is over`() throws {
-        // It would be whole after two seconds.
+    @Test func `a trickling reply times out after the time of a call`() throws {
+        // It would be complete after two seconds.
         let server = try FakeServer(path: path, pace: FakeServer.Pace(pause: 5, sendByteCount: 1)) { _ in
             "$400\r\n\(String(repeating: "x", count: 400))\r\n"
         }
@@ -42,26 +42,26 @@ struct RedisConnectionTests {
         #expect(server.commands.count <= 1)
     }
 
-    @Test func `answers that come each in time are given up when the time of a call is over`() throws {
+    @Test func `replies that each arrive in time still time out after the time of a call`() throws {
         let server = try FakeServer(path: path, pace: FakeServer.Pace(pause: 5)) { _ in "+PONG\r\n" }
 
         #expect(failure(Array(repeating: Self.ping[0], count: 400), options)?.kind == .timeout)
         #expect(server.commands.count <= 400)
     }
 
-    @Test func `a server that reads slowly is given up when the time of a call is over`() throws {
-        // It would have it after five seconds.
+    @Test func `a server that reads slowly times out after the time of a call`() throws {
+        // The server would have read it after five seconds.
         let server = try FakeServer(path: path, pace: FakeServer.Pace(pause: 5, readByteCount: 16 << 10)) { _ in
             "+OK\r\n"
         }
         let command = [Data("SET".utf8), Data("name".utf8), Data(count: 16 << 20)]
 
         #expect(failure([command], options)?.kind == .timeout)
-        // Not only once it has nearly all.
+        // Not only once it has nearly everything.
         #expect(server.receivedByteCount < 15 << 20)
     }
 
-    @Test func `the handshake of a server that trickles has the time of a call`() throws {
+    @Test func `the handshake of a trickling server times out after the time of a call`() throws {
         var options = options
         options.password = "secret"
         let server = try FakeServer(path: path, pace: FakeServer.Pace(pause: 5, sendByteCount: 1)) { _ in
@@ -72,7 +72,7 @@ struct RedisConnectionTests {
         #expect(server.words(of: "PING").isEmpty)
     }
 
-    @Test func `a server that trickles is left alone`() async throws {
+    @Test func `a trickling server is not used for the next calls`() async throws {
         let server = try FakeServer(path: path, pace: FakeServer.Pace(pause: 5, sendByteCount: 1)) { _ in
             "$400\r\n\(String(repeating: "x", count: 400))\r\n"
         }
@@ -92,7 +92,7 @@ struct RedisConnectionTests {
         #expect(failure(Self.ping, options)?.kind == .connection)
     }
 
-    @Test func `long and short words arrive as they are, and so do their answers`() throws {
+    @Test func `long and short arguments arrive unchanged, and so do their replies`() throws {
         let long = String(repeating: "long", count: 2 << 20)
         let server = try FakeServer(path: path) { words in "$\(words[1].utf8.count)\r\n\(words[1])\r\n" }
         var options = options
@@ -107,7 +107,7 @@ struct RedisConnectionTests {
         #expect(server.words(of: "ECHO").map { $0[0] } == words + words)
     }
 
-    @Test func `an answer that is longer than one may be ends the connection`() throws {
+    @Test func `a reply over the size limit closes the connection`() throws {
         var options = options
         (options.callTimeout, options.maximumEntryByteCount) = (.seconds(120), 1 << 20)
         let server = try FakeServer(path: path) { _ in "$8388608\r\n\(String(repeating: "x", count: 8 << 20))\r\n" }
@@ -118,7 +118,7 @@ struct RedisConnectionTests {
         #expect(failure(Self.ping, options) == nil)
     }
 
-    @Test func `of several refusals the first is told`() throws {
+    @Test func `the first of several errors is thrown`() throws {
         var options = options
         options.callTimeout = .seconds(120)
         let server = try FakeServer(path: path) { "-NO \($0[0])\r\n" }

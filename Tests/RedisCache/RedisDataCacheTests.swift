@@ -11,7 +11,7 @@ import Testing
 struct RedisDataCacheTests {
     private let key = ImageKey(ResourceKey("a"))
 
-    /// How much is kept is the server's own policy, so that rule is not the cache's.
+    /// The server's own policy limits its size, so that check does not apply to the cache.
     static let checks = (DataCacheConformance.checks + DataCacheConformance.persistenceChecks).filter {
         $0.description != "the size stays within the limit and the newest entry is kept"
     }
@@ -25,7 +25,7 @@ struct RedisDataCacheTests {
         }
     }
 
-    @Test func `two caches on one server share entries, and two prefixes do not`() async throws {
+    @Test func `two caches on one server share entries with one prefix and not with two`() async throws {
         let server = try await RedisServer()
         let (first, second) = (RedisDataCache(server.cacheOptions()), RedisDataCache(server.cacheOptions()))
         let other = RedisDataCache(server.cacheOptions(prefix: "test:*"))
@@ -39,7 +39,7 @@ struct RedisDataCacheTests {
         #expect(await second.count == 1)
     }
 
-    @Test func `emptying a cache leaves another whose prefix begins with its own`() async throws {
+    @Test func `removing everything keeps the entries of a cache with a longer prefix`() async throws {
         let server = try await RedisServer()
         let (short, long) = (
             RedisDataCache(server.cacheOptions(prefix: "a:")), RedisDataCache(server.cacheOptions(prefix: "a:thumbs:"))
@@ -54,7 +54,7 @@ struct RedisDataCacheTests {
     }
 
     @Test(arguments: ["p:e:", "p:v:", "p:e:e:"])
-    func `a cache whose prefix is another's with a kind of names is another`(prefix: String) async throws {
+    func `a cache whose prefix contains a name kind of another is separate`(prefix: String) async throws {
         let server = try await RedisServer()
         let (short, long) = (
             RedisDataCache(server.cacheOptions(prefix: "p:")), RedisDataCache(server.cacheOptions(prefix: prefix))
@@ -68,11 +68,11 @@ struct RedisDataCacheTests {
         #expect(await short.count == 0)
         #expect(await long.count == 1)
         #expect(await long.data(for: key) == Data("bytes".utf8))
-        // Its notes are there, too.
+        // Its record exists, too.
         #expect(await long.removeAll(of: key.resource) == 1)
     }
 
-    @Test func `an entry goes by itself when its time is over`() async throws {
+    @Test func `an entry expires on the server`() async throws {
         let server = try await RedisServer()
         let clock = ManualClock()
         let cache = RedisDataCache(server.cacheOptions(), clock: clock)
@@ -89,7 +89,7 @@ struct RedisDataCacheTests {
         #expect(await cache.entry(for: key) == nil)
     }
 
-    @Test func `a value that is damaged, or somebody else's, is a miss, and goes`() async throws {
+    @Test func `a damaged or foreign value is a miss and is removed`() async throws {
         let server = try await RedisServer()
         let cache = RedisDataCache(server.cacheOptions())
         let whole = RedisEntry.encode(CachedData(Data((0..<200).map { UInt8($0) }), metadata: Data("notes".utf8)))
@@ -107,13 +107,13 @@ struct RedisDataCacheTests {
         #expect(await cache.entry(for: key) == nil)
         #expect(await cache.contains(key) == false)
         #expect(cache.statistics.damagedEntries == 1)
-        // Another kind of value altogether.
+        // Another type of value.
         _ = try RedisConnection(server.cacheOptions()).execute([[Data("LPUSH".utf8), name, Data("x".utf8)]])
         #expect(await cache.entry(for: key) == nil)
         #expect(await cache.removeAll(of: key.resource) == 0)
     }
 
-    @Test func `no more is read of a value than an entry may have, and it stays`() async throws {
+    @Test func `a value over the entry limit is not read in full and stays`() async throws {
         let server = try await RedisServer()
         let (small, large) = (
             RedisDataCache(server.cacheOptions(maximumEntryByteCount: 1_000)), RedisDataCache(server.cacheOptions())
@@ -127,12 +127,12 @@ struct RedisDataCacheTests {
         #expect(try sentByteCount(connection) - before < 100_000)
         #expect(small.statistics.misses == 1 && small.statistics.damagedEntries == 0)
         #expect(await large.data(for: key)?.count == 4 << 20)
-        // As large as may be, with its head of 28 bytes.
+        // Of the maximum size, with its head of 28 bytes.
         try await small.store(Data(count: 1_000 - 28), for: key)
         #expect(await small.data(for: key)?.count == 1_000 - 28)
     }
 
-    /// A server whose user may do all but run some commands.
+    /// Returns a server whose user may run all but some commands.
     private func server(rejecting commands: [String]) async throws -> (server: RedisServer, options: RedisOptions) {
         let server = try await RedisServer(
             ["--user", "someone", "on", ">secret", "~*", "&*", "+@all"] + commands.map { "-\($0)" })
@@ -142,7 +142,7 @@ struct RedisDataCacheTests {
     }
 
     @Test(arguments: [false, true])
-    func `a server that runs no scripts stores entries with their records`(isRenamed: Bool) async throws {
+    func `a server without scripts stores entries with their records`(isRenamed: Bool) async throws {
         let (server, options): (RedisServer, RedisOptions)
         if isRenamed {
             server = try await RedisServer(["--rename-command", "EVAL", ""])
@@ -162,7 +162,7 @@ struct RedisDataCacheTests {
     }
 
     @Test(arguments: ["watch", "time", "zrange", "multi", "zremrangebyscore", "zadd", "pexpireat", "set", "exec"])
-    func `a server that rejects a part of a store keeps no entry, and is asked for others`(
+    func `a server that rejects a part of a store keeps no entry and stays in use`(
         command: String
     ) async throws {
         let (server, options) = try await self.server(rejecting: [command])
@@ -174,7 +174,7 @@ struct RedisDataCacheTests {
 
         #expect(cache.statistics.failures == 1 && cache.statistics.stores == 0)
         #expect(await RedisDataCache(server.cacheOptions()).contains(key) == false)
-        // A connection that is still in a transaction would answer `QUEUED`.
+        // A connection still in a transaction would reply `QUEUED`.
         for _ in 0..<5 { #expect(await cache.data(for: other) == Data("other".utf8)) }
         #expect(!cache.isServerFailing)
     }
@@ -193,7 +193,7 @@ struct RedisDataCacheTests {
         #expect(await free.removeAll(of: key.resource) == 1)
     }
 
-    @Test func `a step that another changes something for begins again with what that left`() async throws {
+    @Test func `a transaction that another client disturbs is repeated with the new state`() async throws {
         let server = try await RedisServer()
         let connections = try [0, 1].map { _ in try RedisConnection(server.cacheOptions()) }
         func words(_ text: String) -> [Data] { text.split(separator: " ").map { Data($0.utf8) } }
@@ -219,7 +219,7 @@ struct RedisDataCacheTests {
         return try #require(line?.split(separator: ":").last.flatMap { Int($0) })
     }
 
-    @Test func `notes of what is over go with the next store, and all of them with the last entry`() async throws {
+    @Test func `records of expired entries are removed by the next store, and all with the last entry`() async throws {
         let server = try await RedisServer()
         let clock = ManualClock()
         let cache = RedisDataCache(server.cacheOptions(), clock: clock)
@@ -241,7 +241,7 @@ struct RedisDataCacheTests {
         #expect((1...3_660_000).contains(try number(["PTTL", records]) ?? 0))
         try await store("b", for: 36_000)
         try await store("c", for: 60)
-        // As long as the longest, whichever came last.
+        // As long as the longest, whichever was stored last.
         #expect((3_660_001...36_060_000).contains(try number(["PTTL", records]) ?? 0))
         #expect(try number(["ZCARD", records]) == 3)
         try await store("d", for: nil)
@@ -250,7 +250,7 @@ struct RedisDataCacheTests {
         #expect(try number(["EXISTS", records]) == 0)
     }
 
-    @Test func `a resource with more variants than one command names goes whole`() async throws {
+    @Test func `a resource with more variants than one command can name is removed`() async throws {
         let server = try await RedisServer()
         let cache = RedisDataCache(server.cacheOptions())
         for number in 0..<1_100 {
@@ -260,7 +260,7 @@ struct RedisDataCacheTests {
         #expect(await cache.count == 0)
     }
 
-    @Test func `an expiry beyond all times is stored`() async throws {
+    @Test func `an expiry out of range is stored`() async throws {
         let server = try await RedisServer()
         let cache = RedisDataCache(server.cacheOptions())
         let expiry = Date(timeIntervalSince1970: .greatestFiniteMagnitude)
@@ -268,7 +268,7 @@ struct RedisDataCacheTests {
         #expect(await cache.data(for: key) == Data("bytes".utf8))
     }
 
-    @Test func `a dead server is a miss and no error, and one that comes back is used again`() async throws {
+    @Test func `an unreachable server is a miss without error and is used again once it returns`() async throws {
         let server = try await RedisServer()
         let clock = ManualClock()
         let cache = RedisDataCache(server.cacheOptions(), clock: clock)
@@ -286,7 +286,7 @@ struct RedisDataCacheTests {
         #expect(cache.isServerFailing)
 
         try await server.start()
-        // Left alone for now.
+        // Not used for now.
         try await cache.store(Data("bytes".utf8), for: key)
         #expect(cache.statistics.failures == 6)
         clock.advance(by: cache.options.retryDelay)
@@ -295,7 +295,7 @@ struct RedisDataCacheTests {
         #expect(!cache.isServerFailing)
     }
 
-    @Test func `a connection that ended between two calls costs no call`() async throws {
+    @Test func `a connection that closed between two calls fails no call`() async throws {
         let server = try await RedisServer()
         let cache = RedisDataCache(server.cacheOptions())
         try await cache.store(Data("bytes".utf8), for: key)
@@ -308,7 +308,7 @@ struct RedisDataCacheTests {
         #expect(cache.statistics.failures == 0)
     }
 
-    @Test func `a server that has no room takes nothing, and answers the rest`() async throws {
+    @Test func `a full server stores nothing and serves reads`() async throws {
         let server = try await RedisServer(["--maxmemory", "3mb", "--maxmemory-policy", "noeviction"])
         let cache = RedisDataCache(server.cacheOptions())
         try await cache.store(Data("small".utf8), for: key)
@@ -318,7 +318,7 @@ struct RedisDataCacheTests {
         #expect(await cache.data(for: key) == Data("small".utf8))
     }
 
-    @Test func `a server that does not answer is waited for as long as the options say, and then left alone`()
+    @Test func `a server that does not reply is awaited for the configured time and then skipped`()
         async throws
     {
         let directory = try TemporaryDirectory()
@@ -329,12 +329,12 @@ struct RedisDataCacheTests {
         options.failureLimit = 2
         let cache = RedisDataCache(options, clock: ManualClock())
         for _ in 0..<50 { #expect(await cache.data(for: key) == nil) }
-        // The first two asked; a socket that nobody accepts from holds those connections.
+        // The first two connected, and a socket whose connections are not accepted holds them.
         #expect(cache.statistics.misses == 50)
         #expect(listener.connectionCount() == 2)
     }
 
-    @Test func `a user with a password and a database of its own has its entries there`() async throws {
+    @Test func `a user with a password and a database finds its own entries`() async throws {
         let server = try await RedisServer(["--user", "someone", "on", ">secret", "~*", "&*", "+@all"])
         var options = server.cacheOptions()
         (options.username, options.password, options.database) = ("someone", "secret", 3)
@@ -342,7 +342,7 @@ struct RedisDataCacheTests {
         try await cache.store(Data("bytes".utf8), for: key)
         #expect(await cache.data(for: key) == Data("bytes".utf8))
         #expect(cache.statistics.failures == 0)
-        // Whoever does not name it looks into another database.
+        // A cache without the option uses another database.
         #expect(await RedisDataCache(server.cacheOptions()).data(for: key) == nil)
         options.database = 99
         #expect(await RedisDataCache(options).data(for: key) == nil)

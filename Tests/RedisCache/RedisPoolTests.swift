@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoRedisCache
 
-/// With one connection, which the test holds, to a server that takes connections and says nothing.
+/// With one connection, which the test holds, to a server that accepts connections and never replies.
 @Suite(.timeLimit(.minutes(10)))
 struct RedisPoolTests {
     private static let limit = Duration.seconds(1)
@@ -18,7 +18,7 @@ struct RedisPoolTests {
     private let clock = ManualClock()
     private let pool: RedisPool
     private let gate = DispatchSemaphore(value: 0)
-    private let ran = Guarded(0)
+    private let ran = Watched(0)
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -31,7 +31,7 @@ struct RedisPoolTests {
         pool = RedisPool(options, clock: clock)
     }
 
-    /// Takes the connection. When the gate opens, what `end` returns or throws is the end of the call.
+    /// Takes the connection. When the gate opens, the call ends with the result of `end`.
     private func hold(
         _ end: @escaping @Sendable () throws -> String = { "held" }
     ) async -> Task<String?, any Error> {
@@ -49,12 +49,12 @@ struct RedisPoolTests {
 
     private func run() async throws -> String? {
         try await pool.run { _ in
-            ran.change { $0 += 1 }
+            ran.update { $0 += 1 }
             return "ran"
         }
     }
 
-    @Test func `a call whose turn comes after the server has failed does not ask it`() async throws {
+    @Test func `a call whose turn comes after a failure is not sent`() async throws {
         let held = await hold { throw RedisFailure(kind: .timeout, message: "") }
         async let waiting = run()
         try await clock.waitForSleepers(count: 1)
@@ -64,13 +64,13 @@ struct RedisPoolTests {
         #expect(try await held.value == nil)
         #expect(try await waiting == nil)
         #expect(ran.value == 0 && pool.isServerFailing)
-        // After its rest it is asked again.
+        // After the delay the server is tried again.
         clock.advance(by: options.retryDelay)
         #expect(try await run() == "ran")
         #expect(!pool.isServerFailing)
     }
 
-    @Test func `a call that waits longer than for an answer is a miss`() async throws {
+    @Test func `a call that waits longer than the reply time is a miss`() async throws {
         let held = await hold()
         async let waiting = run()
         try await clock.waitForSleepers(count: 1)
@@ -85,7 +85,7 @@ struct RedisPoolTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a call that waits goes on when its turn comes, and one that is cancelled ends so`() async throws {
+    @Test func `a waiting call continues in its turn, and a cancelled one throws`() async throws {
         let held = await hold()
         let waiting = Task { try await run() }
         let cancelled = Task { try await run() }
@@ -100,7 +100,7 @@ struct RedisPoolTests {
         #expect(ran.value == 1)
     }
 
-    @Test func `behind slow answers no more wait than are answered in time`() async throws {
+    @Test func `behind slow replies no more calls wait than can be served in time`() async throws {
         for _ in 0..<20 {
             _ = try await pool.run { [clock] _ in clock.advance(by: Self.limit * 0.9) }
         }
@@ -108,7 +108,7 @@ struct RedisPoolTests {
         async let waiting = run()
         try await clock.waitForSleepers(count: 1)
 
-        // At once: nobody moves the clock.
+        // At once, because the clock is not advanced.
         for _ in 0..<5 { #expect(try await run() == nil) }
 
         gate.signal()
@@ -117,7 +117,7 @@ struct RedisPoolTests {
         #expect(ran.value == 1)
     }
 
-    @Test func `what must not be left out waits for its turn`() async throws {
+    @Test func `a mandatory call waits for its turn`() async throws {
         let held = await hold()
         let removal = Task { await pool.runToEnd { _ in "removed" } }
         removal.cancel()
@@ -127,11 +127,10 @@ struct RedisPoolTests {
         #expect(await removal.value == "removed")
     }
 
-    @Test func `a server that is silent on a connection that was kept is not asked once more on another`() async throws
-    {
+    @Test func `a timeout on a reused connection is not retried on another`() async throws {
         #expect(try await run() == "ran")
         let silent = try await pool.run { _ -> Int in
-            ran.change { $0 += 1 }
+            ran.update { $0 += 1 }
             throw RedisFailure(kind: .timeout, message: "")
         }
         #expect(silent == nil)
@@ -139,7 +138,7 @@ struct RedisPoolTests {
         #expect(pool.isServerFailing)
     }
 
-    @Test func `a connection tells silence from an end`() async throws {
+    @Test func `a connection distinguishes a timeout from its end`() async throws {
         var options = options
         options.responseTimeout = .milliseconds(1)
         let connection = try RedisConnection(options)

@@ -1,6 +1,6 @@
 import AlcedoLibc
 
-/// A socket that takes connections and never says a word.
+/// A socket that accepts connections and never sends anything.
 final class SilentSocket: Sendable {
     private let listener: Int32
 
@@ -8,7 +8,7 @@ final class SilentSocket: Sendable {
 
     deinit { close(listener) }
 
-    /// How many have connected. Closes them.
+    /// Returns the number of connections, and closes them.
     func connectionCount() -> Int {
         var count = 0
         while case let connection = accept(listener, nil, nil), connection >= 0 {

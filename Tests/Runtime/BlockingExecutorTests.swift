@@ -1,31 +1,32 @@
 import AlcedoCore
 import AlcedoRuntime
+import AlcedoTesting
 import Dispatch
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct BlockingExecutorTests {
-    /// Keeps the one lane of an executor busy until `open` is called.
+    /// Keeps the only lane of an executor busy until `open` is called.
     private struct Plug {
         let task: Task<Void, any Error>
         private let gate = DispatchSemaphore(value: 0)
 
         init(_ executor: BlockingExecutor) async throws {
-            let begun = Guarded(false)
+            let begun = Watched(false)
             task = Task { [gate] in
                 try await executor.run {
-                    begun.change { $0 = true }
+                    begun.update { $0 = true }
                     gate.wait()
                 }
             }
-            try await begun.wait { $0 }
+            try await begun.waitUntil { $0 }
         }
 
         func open() { gate.signal() }
     }
 
-    @Test func `work gives its value or its error`() async throws {
+    @Test func `work returns its value or throws its error`() async throws {
         struct Failure: Error, Equatable { let code: Int }
         let executor = BlockingExecutor(name: "test", maxConcurrent: 2)
 
@@ -33,20 +34,20 @@ struct BlockingExecutorTests {
         await #expect(throws: Failure(code: 3)) { try await executor.run { throw Failure(code: 3) } }
     }
 
-    @Test func `as many pieces of work run at once as there are lanes, and no more`() async throws {
+    @Test func `at most as many pieces of work run concurrently as there are lanes`() async throws {
         let executor = BlockingExecutor(name: "test", maxConcurrent: 3)
-        let counts = Guarded((running: 0, most: 0, ended: 0))
+        let counts = Watched((running: 0, most: 0, ended: 0))
         let gate = DispatchSemaphore(value: 0)
         // An immediate task has submitted its work when it returns here.
         let tasks = (0..<12).map { _ in
             Task.immediate {
                 try await executor.run {
-                    counts.change {
+                    counts.update {
                         $0.running += 1
                         $0.most = max($0.most, $0.running)
                     }
                     gate.wait()
-                    counts.change {
+                    counts.update {
                         $0.running -= 1
                         $0.ended += 1
                     }
@@ -54,9 +55,9 @@ struct BlockingExecutorTests {
             }
         }
 
-        // One ends at a time, and another takes its lane while the rest still run and more work waits.
+        // They end one at a time, and another takes the lane while the rest still run and more work waits.
         for ended in 0...9 {
-            try await counts.wait { $0.ended == ended && $0.running >= 3 }
+            try await counts.waitUntil { $0.ended == ended && $0.running >= 3 }
             #expect(counts.value.most == 3)
             gate.signal()
         }
@@ -66,14 +67,14 @@ struct BlockingExecutorTests {
         #expect(counts.value.most == 3)
     }
 
-    @Test(arguments: [0, -5]) func `a limit below one is one`(limit: Int) async throws {
+    @Test(arguments: [0, -5]) func `a limit below one becomes one`(limit: Int) async throws {
         #expect(try await BlockingExecutor(name: "test", maxConcurrent: limit).run { 1 } == 1)
     }
 
-    @Test func `work that goes first overtakes its equals, not the more urgent`() async throws {
+    @Test func `work marked as first overtakes its equals and not higher priorities`() async throws {
         let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
         let plug = try await Plug(executor)
-        let order = Guarded<[String]>([])
+        let order = Watched<[String]>([])
         let jobs: [(name: String, priority: LoadPriority, goesFirst: Bool)] = [
             ("normal 1", .normal, false), ("high", .high, false), ("normal 2", .normal, false),
             ("first", .normal, true), ("normal 3", .normal, false),
@@ -81,7 +82,7 @@ struct BlockingExecutorTests {
         let tasks = jobs.map { job in
             Task.immediate {
                 try await executor.run(priority: PriorityHandle(job.priority), goesFirst: job.goesFirst) {
-                    order.change { $0.append(job.name) }
+                    order.update { $0.append(job.name) }
                 }
             }
         }
@@ -93,10 +94,10 @@ struct BlockingExecutorTests {
         #expect(order.value == ["high", "first", "normal 1", "normal 2", "normal 3"])
     }
 
-    @Test func `the more urgent goes first, equals in the order they came`() async throws {
+    @Test func `higher priorities run first, equals in order of arrival`() async throws {
         let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
         let plug = try await Plug(executor)
-        let order = Guarded<[String]>([])
+        let order = Watched<[String]>([])
         let jobs: [(String, LoadPriority)] = [
             ("low 1", .low), ("normal 1", .normal), ("very high 1", .veryHigh), ("low 2", .low),
             ("very low 1", .veryLow),
@@ -104,7 +105,7 @@ struct BlockingExecutorTests {
         ]
         // An immediate task has submitted its work when it returns here.
         let tasks = jobs.map { name, priority in
-            Task.immediate { try await executor.run(priority: priority) { order.change { $0.append(name) } } }
+            Task.immediate { try await executor.run(priority: priority) { order.update { $0.append(name) } } }
         }
 
         plug.open()
@@ -116,17 +117,17 @@ struct BlockingExecutorTests {
             ])
     }
 
-    @Test func `work that is cancelled while it waits never runs, and its task goes on at once`() async throws {
+    @Test func `work cancelled while it waits never runs, and its task continues at once`() async throws {
         let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
         let plug = try await Plug(executor)
-        let ran = Guarded<[Int]>([])
+        let ran = Watched<[Int]>([])
         let tasks = (0..<10).map { number in
-            Task.immediate { try await executor.run { ran.change { $0.append(number) } } }
+            Task.immediate { try await executor.run { ran.update { $0.append(number) } } }
         }
 
         for number in [0, 4, 9] {
             tasks[number].cancel()
-            // The lane is still busy: only the cancellation can end this.
+            // The lane is still busy, so only the cancellation can end this.
             await #expect(throws: CancellationError.self) { try await tasks[number].value }
         }
         plug.open()
@@ -135,7 +136,7 @@ struct BlockingExecutorTests {
         #expect(ran.value == [1, 2, 3, 5, 6, 7, 8])
     }
 
-    @Test func `work that has begun runs to its end`() async throws {
+    @Test func `work that has begun completes`() async throws {
         let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
         let plug = try await Plug(executor)
         plug.task.cancel()
@@ -143,34 +144,34 @@ struct BlockingExecutorTests {
         try await plug.task.value
     }
 
-    @Test func `a task that is cancelled already runs nothing`() async throws {
+    @Test func `a cancelled task runs nothing`() async throws {
         let executor = BlockingExecutor(name: "test", maxConcurrent: 1)
-        let runs = Guarded(0)
+        let runs = Watched(0)
         for _ in 0..<200 {
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
-                try await executor.run { runs.change { $0 += 1 } }
+                try await executor.run { runs.update { $0 += 1 } }
             }
             await #expect(throws: CancellationError.self) { try await task.value }
         }
-        // The one lane runs its work in order: what it was given before has ended when this has.
+        // The only lane runs its work in order, so the earlier work has ended when this has.
         try await executor.run {}
         #expect(runs.value == 0)
     }
 
-    @Test func `blocked lanes leave the cooperative pool alone`() async throws {
+    @Test func `blocked lanes do not block the cooperative pool`() async throws {
         let executor = BlockingExecutor(name: "test", maxConcurrent: 16)
         let gate = DispatchSemaphore(value: 0)
-        let running = Guarded(0)
+        let running = Watched(0)
         let blocked = (0..<16).map { _ in
             Task {
                 try await executor.run {
-                    running.change { $0 += 1 }
+                    running.update { $0 += 1 }
                     gate.wait()
                 }
             }
         }
-        try await running.wait { $0 == 16 }
+        try await running.waitUntil { $0 == 16 }
 
         let sum = await withTaskGroup(of: Int.self) { group in
             for number in 0..<100 { group.addTask { number } }
@@ -184,9 +185,9 @@ struct BlockingExecutorTests {
 
     @Test func `every piece of work has one outcome, whenever it is cancelled`() async throws {
         let executor = BlockingExecutor(name: "test", maxConcurrent: 2)
-        let runs = Guarded(0)
+        let runs = Watched(0)
         let tasks = (0..<2000).map { number in
-            let task = Task { try await executor.run { runs.change { $0 += 1 } } }
+            let task = Task { try await executor.run { runs.update { $0 += 1 } } }
             if number % 2 == 0 { task.cancel() }
             return task
         }

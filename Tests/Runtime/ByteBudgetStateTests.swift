@@ -7,7 +7,7 @@ import Testing
         ByteBudgetState.Waiter(id: id, byteCount: byteCount) { _ in }
     }
 
-    @Test func `the more urgent goes first, equals in the order they came`() {
+    @Test func `higher priorities are admitted first, equals in order of arrival`() {
         var state = ByteBudgetState(limit: 10)
         _ = state.tryReserve(10, priority: 0)
         let order: [Int] = [-1, 0, 2, -1, -2, 2, 1]
@@ -19,7 +19,7 @@ import Testing
         #expect(admitted == [2, 5, 6, 1, 0, 3, 4])
     }
 
-    @Test func `one release lets in all who fit, up to the first who does not`() {
+    @Test func `one release admits all waiters that fit, up to the first that does not`() {
         var state = ByteBudgetState(limit: 10)
         _ = state.tryReserve(10, priority: 0)
         for (id, byteCount) in [3, 4, 5, 1].enumerated() { state.wait(waiter(id, byteCount), priority: 0) }
@@ -32,7 +32,7 @@ import Testing
         #expect(state.reserved == 10 && state.reservationCount == 3)
     }
 
-    @Test func `an urgent one who does not fit holds up the less urgent`() {
+    @Test func `an urgent waiter that does not fit holds back lower priorities`() {
         var state = ByteBudgetState(limit: 10)
         _ = state.tryReserve(6, priority: 0)
         state.wait(waiter(1, 8), priority: 1)
@@ -46,7 +46,7 @@ import Testing
         #expect(state.reserved == 7)
     }
 
-    @Test func `removing one who does not hold up the others lets nobody in`() {
+    @Test func `removing a waiter that blocks no others admits none`() {
         var state = ByteBudgetState(limit: 10)
         _ = state.tryReserve(6, priority: 0)
         state.wait(waiter(1, 8), priority: 0)

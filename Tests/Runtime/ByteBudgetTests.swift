@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoRuntime
+import AlcedoTesting
 import Dispatch
 import TestSupport
 import Testing
@@ -8,30 +9,30 @@ import Testing
 struct ByteBudgetTests {
     /// A reservation that is held until `end` is called, even when its task is cancelled.
     ///
-    /// When it has been created, it has its bytes and has begun, or it waits for them.
+    /// After its creation it either has its bytes and has begun, or waits for them.
     private struct Holder {
         let task: Task<Void, any Error>
-        let begun = Guarded(false)
-        private let ended = Guarded(false)
+        let begun = Watched(false)
+        private let ended = Watched(false)
 
         init(_ budget: ByteBudget, _ byteCount: Int, _ priority: LoadPriority = .normal) {
             task = Task.immediate { [begun, ended] in
                 try await budget.withReservation(of: byteCount, priority: PriorityHandle(priority)) {
-                    begun.change { $0 = true }
-                    await Task { try? await ended.wait { $0 } }.value
+                    begun.update { $0 = true }
+                    await Task { try? await ended.waitUntil { $0 } }.value
                 }
             }
         }
 
         func end() async throws {
-            ended.change { $0 = true }
+            ended.update { $0 = true }
             try await task.value
         }
 
-        func waitUntilBegun() async throws { try await begun.wait { $0 } }
+        func waitUntilBegun() async throws { try await begun.waitUntil { $0 } }
     }
 
-    @Test func `a reservation gives its value or its error, and the bytes back`() async throws {
+    @Test func `a reservation returns the value or error of its work and releases its bytes`() async throws {
         struct Failure: Error {}
         let budget = ByteBudget(limit: 10)
         #expect(try await budget.withReservation(of: 7) { budget.reservedByteCount } == 7)
@@ -41,7 +42,7 @@ struct ByteBudgetTests {
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test func `what does not fit beside the others waits, and what asks for now is refused`() async throws {
+    @Test func `a reservation that does not fit waits, and an immediate one is refused`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 6)
         try await first.waitUntilBegun()
@@ -57,7 +58,7 @@ struct ByteBudgetTests {
         try await second.end()
     }
 
-    @Test func `nobody overtakes one who is as urgent, and the more urgent does`() async throws {
+    @Test func `a waiter overtakes lower priorities only`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 6)
         try await first.waitUntilBegun()
@@ -77,7 +78,7 @@ struct ByteBudgetTests {
         try await small.end()
     }
 
-    @Test func `more than the whole budget waits for all others, and goes alone`() async throws {
+    @Test func `a reservation over the whole budget waits for all others and runs alone`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 1)
         try await first.waitUntilBegun()
@@ -87,7 +88,7 @@ struct ByteBudgetTests {
 
         try await first.end()
         try await huge.waitUntilBegun()
-        // Bytes are granted before those who get them begin.
+        // Bytes are granted before their holders begin.
         #expect(!next.begun.value && budget.reservedByteCount == .max)
         #expect(budget.withReservationNow(of: 0, priority: .veryHigh) { true } == nil)
 
@@ -96,7 +97,9 @@ struct ByteBudgetTests {
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test(arguments: [0, -3, Int.min]) func `without any bytes reservations go one by one`(limit: Int) async throws {
+    @Test(arguments: [0, -3, Int.min]) func `with a budget of zero reservations run one at a time`(limit: Int)
+        async throws
+    {
         let budget = ByteBudget(limit: limit)
         let first = Holder(budget, 4)
         try await first.waitUntilBegun()
@@ -107,7 +110,7 @@ struct ByteBudgetTests {
         #expect(try await budget.withReservation(of: -5) { budget.reservedByteCount } == 0)
     }
 
-    @Test func `cancelling one who waits frees nothing it never had, and lets in those behind`() async throws {
+    @Test func `cancelling a waiter frees nothing and admits those behind it`() async throws {
         let budget = ByteBudget(limit: 10)
         let first = Holder(budget, 6)
         try await first.waitUntilBegun()
@@ -124,7 +127,7 @@ struct ByteBudgetTests {
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test func `a task that is cancelled already reserves nothing`() async throws {
+    @Test func `a cancelled task reserves nothing`() async throws {
         let budget = ByteBudget(limit: 10)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -134,33 +137,34 @@ struct ByteBudgetTests {
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test func `cancelling one who has its bytes leaves them until it ends`() async throws {
+    @Test func `cancelling a holder keeps its bytes reserved until it ends`() async throws {
         let budget = ByteBudget(limit: 10)
         let holder = Holder(budget, 6)
         try await holder.waitUntilBegun()
-        // Calls what handles cancellation before it returns.
+        // Runs the cancellation handlers before it returns.
         holder.task.cancel()
         #expect(budget.reservedByteCount == 6)
         try await holder.end()
         #expect(budget.reservedByteCount == 0)
     }
 
-    @Test func `many at once stay within the budget, and all bytes come back`() async throws {
+    @Test func `concurrent reservations stay within the budget, and all bytes are released`() async throws {
         let budget = ByteBudget(limit: 100)
-        let use = Guarded((now: 0, most: 0, runs: 0))
+        let use = Watched((now: 0, most: 0, runs: 0))
         var generator = SeededGenerator(seed: 11)
         let tasks = (0..<1000).map { number in
             let byteCount = Int.random(in: 0...60, using: &generator)
             let priority = LoadPriority.allCases.randomElement(using: &generator) ?? .normal
             let task = Task {
                 try await budget.withReservation(of: byteCount, priority: PriorityHandle(priority)) {
-                    use.change {
+                    use.update {
                         $0.now += byteCount
                         $0.most = max($0.most, $0.now)
-                        $0.runs += 1
                     }
-                    await Interleaving.giveWay()
-                    use.change { $0.now -= byteCount }
+                    defer { use.update { $0.now -= byteCount } }
+                    // The first holders keep their bytes until the next request, of at most 60 bytes, may not fit.
+                    try await use.waitUntil { $0.most > 40 }
+                    use.update { $0.runs += 1 }
                 }
             }
             if number.isMultiple(of: 3) { task.cancel() }
@@ -177,7 +181,7 @@ struct ByteBudgetTests {
             }
         }
 
-        #expect(use.value.most <= 100 && use.value.most > 60)
+        #expect(use.value.most <= 100 && use.value.most > 40)
         #expect(use.value.runs == finished && finished >= 666)
         #expect(budget.reservedByteCount == 0)
     }

@@ -6,10 +6,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Waiters for one work whose sources differ.
+/// Waiters for one key whose sources differ.
 @Suite(.timeLimit(.minutes(10)))
 struct CoalescerSourceTests {
-    /// A failure that is due to the source.
+    /// A failure of the source.
     private struct Rejection: Error, Equatable {
         var name: String
     }
@@ -17,9 +17,9 @@ struct CoalescerSourceTests {
     private struct OtherFailure: Error {}
 
     private let coalescer = Coalescer<String, Int, String> { $0 is Rejection }
-    private let runs = Guarded<[String]>([])
-    private let priorities = Guarded<[LoadPriority]>([])
-    /// Each run sleeps on it: `advance` ends the run.
+    private let runs = Watched<[String]>([])
+    private let priorities = Watched<[LoadPriority]>([])
+    /// Each run sleeps on this clock, so advancing it ends the run.
     private let clock = ManualClock()
 
     private func source(_ name: String, _ fields: HTTPFields = HTTPFields()) throws -> ImageSource {
@@ -34,16 +34,16 @@ struct CoalescerSourceTests {
         let source = try source ?? self.source(name)
         return Task.immediate { [coalescer, runs, priorities, clock] in
             try await coalescer.value(for: "k", from: source, priority: PriorityHandle(priority)) { _, priority in
-                runs.change { $0.append(name) }
+                runs.update { $0.append(name) }
                 try await clock.sleep(for: .seconds(1))
-                priorities.change { $0.append(priority.value) }
+                priorities.update { $0.append(priority.value) }
                 if let error { throw error }
                 return name
             }
         }
     }
 
-    /// Ends the run that is in progress.
+    /// Ends the run in progress.
     private func endRun() async throws {
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))
@@ -65,7 +65,7 @@ struct CoalescerSourceTests {
         #expect(runs.value == ["a", "b"])
     }
 
-    @Test func `three sources are tried in order, each once, and each waiter receives its own error`() async throws {
+    @Test func `three sources are tried in order, once each, and each waiter receives its own error`() async throws {
         let first = try join("a", throwing: Rejection(name: "a"))
         let second = try join("b", throwing: Rejection(name: "b"))
         let third = try join("c", throwing: Rejection(name: "c"))
@@ -80,7 +80,7 @@ struct CoalescerSourceTests {
         #expect(runs.value == ["a", "b", "c"])
     }
 
-    @Test func `the success of one source serves the waiters of all that are left`() async throws {
+    @Test func `the success of one source serves the remaining waiters`() async throws {
         let tasks = [try join("a", throwing: Rejection(name: "a")), try join("b"), try join("c"), try join("b")]
 
         for _ in 0..<2 { try await endRun() }
@@ -90,7 +90,7 @@ struct CoalescerSourceTests {
         #expect(try await rejection(of: tasks[0]) == "a")
     }
 
-    @Test func `requests for one URL with other fields are other sources`() async throws {
+    @Test func `requests for one URL with different fields are different sources`() async throws {
         let url = ["X-Token": "old"] as HTTPFields
         let first = try join("old", source("a", url), throwing: Rejection(name: "old"))
         let second = try join("new", source("a", ["X-Token": "new"]))
@@ -101,7 +101,7 @@ struct CoalescerSourceTests {
         #expect(try await second.value == "new")
     }
 
-    @Test func `a failure that is not of the source reaches all waiters after one run`() async throws {
+    @Test func `a failure independent of the source reaches all waiters after one run`() async throws {
         let tasks = [try join("a", throwing: OtherFailure()), try join("b"), try join("c")]
 
         try await endRun()
@@ -110,7 +110,7 @@ struct CoalescerSourceTests {
         #expect(runs.value == ["a"])
     }
 
-    @Test func `a waiter that was cancelled is not tried`() async throws {
+    @Test func `the source of a cancelled waiter is not tried`() async throws {
         let tasks = [try join("a", throwing: Rejection(name: "a")), try join("b"), try join("c")]
         try await clock.waitForSleepers(count: 1)
 
@@ -123,7 +123,7 @@ struct CoalescerSourceTests {
         #expect(runs.value == ["a", "c"])
     }
 
-    @Test func `the last waiter that leaves a further run cancels it`() async throws {
+    @Test func `the last waiter to leave a further run cancels it`() async throws {
         let first = try join("a", throwing: Rejection(name: "a"))
         let second = try join("b")
         try await endRun()
@@ -137,7 +137,7 @@ struct CoalescerSourceTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a further run has the priority of the waiters that are left`() async throws {
+    @Test func `a further run has the priority of the remaining waiters`() async throws {
         let first = try join("a", nil, .veryHigh, throwing: Rejection(name: "a"))
         let second = try join("b", nil, .low)
 

@@ -7,28 +7,28 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct CoalescerTests {
     private let coalescer = Coalescer<String, Int, String>()
-    private let runs = Guarded(0)
-    /// Work sleeps on it: `advance` lets it go on.
+    private let runs = Watched(0)
+    /// Work sleeps on this clock, so advancing it continues the work.
     private let clock = ManualClock()
 
-    /// Tells who has joined: each waiter notes the updates it sees.
+    /// Shows which waiters have joined, because each records its updates.
     private final class Waiters: Sendable {
-        let seen = Guarded<[Int: [Int]]>([:])
+        let seen = Watched<[Int: [Int]]>([:])
 
         func listener(_ number: Int) -> @Sendable (Int) -> Void {
-            { update in self.seen.change { $0[number, default: []].append(update) } }
+            { update in self.seen.update { $0[number, default: []].append(update) } }
         }
     }
 
-    /// Work that reports what is sent until that ends, then returns "value" or throws.
+    /// Work that reports the sent updates until their end, then returns "value" or throws.
     private struct Relay {
         private let updates = AsyncStream.makeStream(of: Int.self)
-        let runs: Guarded<Int>
+        let runs: Watched<Int>
         var error: (any Error)?
 
         var body: Coalescer<String, Int, String>.Body {
             { [runs, updates, error] report in
-                runs.change { $0 += 1 }
+                runs.update { $0 += 1 }
                 for await update in updates.stream { report(update) }
                 try Task.checkCancellation()
                 if let error { throw error }
@@ -41,7 +41,7 @@ struct CoalescerTests {
         func finish() { updates.continuation.finish() }
     }
 
-    /// Joins the work "a" before it returns: an immediate task has when it comes back.
+    /// Joins the work "a" before it returns, as an immediate task does.
     private func join(
         _ relay: Relay, as number: Int, _ waiters: Waiters
     ) -> Task<String, any Error> {
@@ -53,12 +53,12 @@ struct CoalescerTests {
     /// Work that ends at once.
     private var brief: Coalescer<String, Int, String>.Body {
         { [runs] _ in
-            runs.change { $0 += 1 }
+            runs.update { $0 += 1 }
             return "value"
         }
     }
 
-    @Test func `equal work runs once for all who wait`() async throws {
+    @Test func `equal work runs once for all waiters`() async throws {
         let (relay, waiters) = (Relay(runs: runs), Waiters())
         let tasks = (0..<50).map { join(relay, as: $0, waiters) }
         relay.send(1)
@@ -69,14 +69,14 @@ struct CoalescerTests {
         #expect(waiters.seen.value == Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, [1]) }))
     }
 
-    @Test func `a waiter sees every update after it joined, in order`() async throws {
+    @Test func `a waiter receives every update after it joined, in order`() async throws {
         let (relay, waiters) = (Relay(runs: runs), Waiters())
         var tasks: [Task<String, any Error>] = []
         for number in 0..<5 {
             tasks.append(join(relay, as: number, waiters))
             for update in 1...10 { relay.send(10 * number + update) }
-            // What has been seen was not only sent: the next one joins after it.
-            try await waiters.seen.wait { $0[0]?.last == 10 * number + 10 }
+            // The update was received and not only sent, so the next waiter joins after it.
+            try await waiters.seen.waitUntil { $0[0]?.last == 10 * number + 10 }
         }
         relay.finish()
         for task in tasks { _ = try await task.value }
@@ -84,14 +84,14 @@ struct CoalescerTests {
         for number in 0..<5 { #expect(waiters.seen.value[number] == Array((10 * number + 1)...50)) }
     }
 
-    @Test func `different keys run apart, and work that has ended runs anew`() async throws {
+    @Test func `different keys run separately, and finished work runs again`() async throws {
         for key in ["a", "b", "a"] {
             #expect(try await coalescer.value(for: key, brief) == "value")
         }
         #expect(runs.value == 3)
     }
 
-    @Test func `a failure reaches all, and the next try runs anew`() async throws {
+    @Test func `a failure reaches all waiters, and the next request runs again`() async throws {
         struct Failure: Error {}
         let (relay, waiters) = (Relay(runs: runs, error: Failure()), Waiters())
         let tasks = (0..<10).map { join(relay, as: $0, waiters) }
@@ -103,11 +103,11 @@ struct CoalescerTests {
         #expect(try await coalescer.value(for: "a", brief) == "value")
     }
 
-    @Test func `one who leaves goes at once, and leaves the others their work`() async throws {
+    @Test func `a waiter that leaves returns at once and does not cancel the work of others`() async throws {
         let (relay, waiters) = (Relay(runs: runs), Waiters())
         let tasks = (0..<3).map { join(relay, as: $0, waiters) }
         relay.send(1)
-        try await waiters.seen.wait { $0.count == 3 }
+        try await waiters.seen.waitUntil { $0.count == 3 }
 
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
@@ -117,15 +117,15 @@ struct CoalescerTests {
         #expect(runs.value == 1)
     }
 
-    @Test func `the last one who leaves cancels the work`() async throws {
-        let wasCancelled = Guarded(false)
+    @Test func `the last waiter to leave cancels the work`() async throws {
+        let wasCancelled = Watched(false)
         let task = Task {
             try await coalescer.value(for: "a") { [clock] _ in
                 do {
                     try await clock.sleep(for: .seconds(1))
                     return "value"
                 } catch {
-                    wasCancelled.change { $0 = true }
+                    wasCancelled.update { $0 = true }
                     throw error
                 }
             }
@@ -135,11 +135,11 @@ struct CoalescerTests {
         task.cancel()
 
         await #expect(throws: CancellationError.self) { try await task.value }
-        try await wasCancelled.wait { $0 }
+        try await wasCancelled.waitUntil { $0 }
     }
 
-    @Test func `work that was abandoned is begun anew, and its late end means nothing to the new one`() async throws {
-        // The first run does not heed its cancellation and ends, wrongly, after the second has begun.
+    @Test func `abandoned work starts again, and its late end does not affect the new run`() async throws {
+        // The first run ignores its cancellation and ends after the second has begun.
         let late = ManualClock()
         let first = Task {
             try await coalescer.value(for: "a") { [clock] _ in
@@ -167,7 +167,7 @@ struct CoalescerTests {
         #expect(try await second.value == "new")
     }
 
-    @Test func `one who is cancelled already starts no work`() async throws {
+    @Test func `a cancelled caller starts no work`() async throws {
         for _ in 0..<100 {
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -175,19 +175,21 @@ struct CoalescerTests {
             }
             await #expect(throws: CancellationError.self) { try await task.value }
         }
-        // Work that had been started would be running, or would have ended by then.
+        // Work that had been started would be in progress or have ended by then.
         try await eventually { coalescer.runningCount == 0 }
         #expect(runs.value == 0)
     }
 
-    @Test func `joining and leaving at random, each waiter has one outcome`() async throws {
+    @Test func `with random joins and cancellations, each waiter has one outcome`() async throws {
         let keys = ["a", "b", "c"]
         let tasks = (0..<1500).map { number in
             let task = Task {
                 try await coalescer.value(for: keys[number % 3], onUpdate: { _ in }) { [runs] report in
-                    runs.change { $0 += 1 }
+                    runs.update { $0 += 1 }
                     for step in 0..<number % 7 {
                         report(step)
+                        // Yields, because the work could not wait for an event that may depend on the end of the same
+                        // work.
                         await Interleaving.giveWay()
                     }
                     try Task.checkCancellation()

@@ -16,13 +16,13 @@ struct DirectoryListingTests {
         for name in names { close(creat("\(directory.path)/\(name)", 0o600)) }
     }
 
-    @Test func `all names are told, and nothing else`() {
+    @Test func `every name is listed once, and nothing else`() {
         let names = (0..<3000).map { "file \($0)" } + ["ä", "...", ".hidden"]
         makeFiles(names)
         #expect(DirectoryListing.names(in: directory.path)?.sorted() == names.sorted())
     }
 
-    @Test func `what is no folder has no names`() {
+    @Test func `a path that is not a directory has no names`() {
         makeFiles(["file"])
         #expect(symlink(directory.path, directory.path + "/link") == 0)
         for path in ["file", "file/x", "nothing", "link"] {
@@ -32,11 +32,11 @@ struct DirectoryListingTests {
         #expect(DirectoryListing.forEachName(in: directory.path + "/link", followsLink: true) { _ in } == 0)
     }
 
-    /// In a process of its own: descriptors are put in the places of others.
-    @Test(.spawnsProcesses) func `a folder that the system stops reading is an error, not a shorter folder`() async {
+    /// In its own process, because descriptors of other files are replaced.
+    @Test(.spawnsProcesses) func `a directory whose reading fails is an error, not a shorter listing`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
-            // More than it reads at once.
+            // More than one read returns.
             for number in 0..<4000 { close(creat("\(directory.path)/a name of some length \(number)", 0o600)) }
             var count = 0
             let number = DirectoryListing.forEachName(in: directory.path) { _ in
@@ -48,7 +48,7 @@ struct DirectoryListingTests {
     }
 }
 
-/// Puts another file in the place of an open folder.
+/// Replaces the descriptors of an open directory by another file.
 private func spoilDescriptors(of path: String) {
     let other = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(other) }

@@ -18,7 +18,7 @@ struct DirectoryRemovalTests {
         return lstat(path, &status) == 0
     }
 
-    /// Folders in folders, deeper than a path can tell, with a file and a link out of the tree in each.
+    /// Creates nested directories, deeper than a path can express, each with a file and a link out of the tree.
     private func nest(depth: Int, branches: Int = 1) throws {
         for branch in 0..<branches {
             try #require(mkdir(tree, 0o700) == 0 || errno == EEXIST)
@@ -37,7 +37,8 @@ struct DirectoryRemovalTests {
     }
 
     @Test(arguments: [(0, 1), (1, 1), (17, 3), (3_000, 2)])
-    func `a folder goes with all that is in it, but for what links lead to`(depth: Int, branches: Int) throws {
+    func `a directory is removed with its contents, and the targets of links are kept`(depth: Int, branches: Int) throws
+    {
         try FileManager.default.createDirectory(
             atPath: directory.path + "/precious", withIntermediateDirectories: false)
         try Data("precious".utf8).write(to: URL(filePath: directory.path + "/precious/letter"))
@@ -49,14 +50,14 @@ struct DirectoryRemovalTests {
         #expect(FileManager.default.contents(atPath: directory.path + "/precious/letter") == Data("precious".utf8))
     }
 
-    @Test func `names that are taken already are in nobody's way`() throws {
+    @Test func `existing names do not prevent the removal`() throws {
         for path in ["a/moved-1/x", "a/moved-2/moved-1/y", "moved-1/z", "moved-3"] {
             try FileManager.default.createDirectory(atPath: "\(tree)/\(path)", withIntermediateDirectories: true)
         }
         try Data("file".utf8).write(to: URL(filePath: tree + "/moved-2"))
         #expect(mkdir(tree + "/\u{1}\n", 0o700) == 0)
         let current = open(tree, O_RDONLY | O_DIRECTORY)
-        // No text.
+        // Not UTF-8.
         #expect(mkdirat(current, [CChar(bitPattern: 0xFF), CChar(bitPattern: 0xFE), 0], 0o700) == 0)
         close(current)
 
@@ -64,7 +65,7 @@ struct DirectoryRemovalTests {
         #expect(!exists(tree))
     }
 
-    @Test func `a file goes, a link goes itself, and nothing is gone already`() throws {
+    @Test func `a file and a link are removed, and a missing path is ignored`() throws {
         let file = directory.path + "/file"
         try Data("file".utf8).write(to: URL(filePath: file))
         #expect(symlink(directory.path, tree) == 0)

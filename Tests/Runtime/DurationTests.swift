@@ -8,7 +8,7 @@ import Testing
         (.milliseconds(-1), -1), (.microseconds(-1999), -1), (.milliseconds(-2500), -2500),
         (.seconds(Int64.max), Int.max), (.seconds(Int64.min), Int.min),
     ])
-    func `milliseconds are whole, rounded towards zero and clamped`(duration: Duration, expected: Int) {
+    func `milliseconds are rounded towards zero and clamped`(duration: Duration, expected: Int) {
         #expect(duration.milliseconds == expected)
     }
 }

@@ -1,24 +1,25 @@
 import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
+import AlcedoTesting
 import TestSupport
 import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct LoopThreadTests {
-    @Test func `more loops may run than all dispatch queues have threads`() async {
+    @Test func `more loops may run than dispatch queues have threads`() async {
         await #expect(processExitsWith: .success) {
-            let begun = Guarded(0)
+            let begun = Watched(0)
             let executor = BlockingExecutor(name: "lane", maxConcurrent: 1)
             for _ in 0..<300 {
                 LoopThread.start {
-                    begun.change { $0 += 1 }
+                    begun.update { $0 += 1 }
                     pause()
                 }
             }
-            // Who blocks for a moment still has its turn.
+            // A loop that blocks for a moment still runs later.
             let answer = try? await executor.run { 42 }
-            try await begun.wait { $0 == 300 }
+            try await begun.waitUntil { $0 == 300 }
             exit(answer == 42 ? 0 : 1)
         }
     }

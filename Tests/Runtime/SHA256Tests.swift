@@ -17,11 +17,11 @@ import Testing
             "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
         ),
     ])
-    func `the published examples come out`(text: String, digest: String) {
+    func `the published examples match`(text: String, digest: String) {
         #expect(SHA256.hexDigest(of: text) == digest)
     }
 
-    // Digests of the bytes 7i + 3 (mod 256), by another implementation: where the padding needs one block or two.
+    // Digests of the bytes 7i + 3 (mod 256) by another implementation, where the padding needs one block or two.
     @Test(arguments: [
         (55, "e7313d333c272e639f790978283f9eb392e843d0f29b7016828bb1daa4aac70b"),
         (56, "4324d65f3c103567f5589c710bc08f8523f929a9272e3af36fc968e52abc6c27"),
@@ -45,11 +45,11 @@ import Testing
         (127, "a8d23e75d936f303d248888d9b165ee543f4cbafcad3c9dd2a79bd84faa11d07"),
         (128, "d2742f1f4ac6bb7ca2b239ee18402ba8b3f9f8e652d2a72973c2b9ba11c08cf6"),
     ])
-    func `lengths around a block come out`(count: Int, digest: String) {
+    func `lengths around a block match`(count: Int, digest: String) {
         #expect(hex(of: [pattern(count)]) == digest)
     }
 
-    @Test func `the pieces of a message do not matter`() {
+    @Test func `the digest does not depend on the pieces`() {
         let message = pattern(200)
         let whole = hex(of: [message])
 
@@ -59,7 +59,7 @@ import Testing
         #expect(hex(of: message.map { [$0] }) == whole)
     }
 
-    @Test func `spans are hashed as arrays are, wherever they are cut`() {
+    @Test func `spans and arrays have the same digest in any pieces`() {
         let message = pattern(333)
         let whole = hex(of: [message])
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite
 struct WaiterQueueTests {
-    /// The obvious one: an array, searched.
+    /// A reference implementation: an array that is searched.
     private struct Model {
         var waiting: [(id: Int, priority: LoadPriority, rank: Int)] = []
 
@@ -18,7 +18,7 @@ struct WaiterQueueTests {
     }
 
     @Test(arguments: [1, 2, 3, 4])
-    func `it gives out what a searched array gives out`(seed: UInt64) {
+    func `a queue returns what a searched array returns`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var queue = WaiterQueue<Int>()
         var model = Model()
@@ -57,7 +57,7 @@ struct WaiterQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test func `the last to come may be the first`() {
+    @Test func `the last to arrive may be the first`() {
         var queue = WaiterQueue<String>(order: .lastComeFirst)
         queue.add(1, "a", priority: .normal)
         queue.add(2, "b", priority: .normal)
@@ -67,7 +67,7 @@ struct WaiterQueueTests {
         #expect(all == ["b", "a", "c"])
     }
 
-    @Test func `nobody who left comes back, and what is unknown is not there`() {
+    @Test func `a removed waiter does not return, and an unknown one is not found`() {
         var queue = WaiterQueue<Int>()
         queue.add(1, 10, priority: .high)
         let removals = [queue.remove(1), queue.remove(1)]

@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct XXH64Tests {
     @Test(arguments: [("", 0xEF46_DB37_51D8_E999 as UInt64), ("abc", 0x44BC_2CF5_AD77_0999)])
-    func `the published values come out`(text: String, hash: UInt64) {
+    func `the published values match`(text: String, hash: UInt64) {
         #expect(XXH64.hash(Array(text.utf8).span.bytes) == hash)
     }
 
-    @Test func `a seed changes the value as the reference does`() {
+    @Test func `a seed changes the value like the reference`() {
         #expect(XXH64.hash(Array("abc".utf8).span.bytes, seed: 1) == 0xbea9_ca81_9932_8908)
         #expect(XXH64.hash(pattern(100).span.bytes, seed: 0x9E37_79B1_85EB_CA87) == 0x9869_d9ef_8505_1be9)
     }
@@ -19,12 +19,12 @@ import Testing
         }
     }
 
-    @Test func `bytes that begin at an odd address have the same value`() {
+    @Test func `bytes at an odd address have the same value`() {
         let bytes: [UInt8] = [0xFF] + pattern(100)
         #expect(XXH64.hash(bytes.span.bytes.extracting(1..<101)) == Self.reference[99])
     }
 
-    @Test func `bytes in pieces of any size have the value of the whole`() {
+    @Test func `the value does not depend on the pieces`() {
         let bytes = pattern(100)
         for size in 1...67 {
             var hash = XXH64(seed: 5)

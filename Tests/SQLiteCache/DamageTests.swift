@@ -8,14 +8,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct DamageTests {
     private let directory: TemporaryDirectory
-    /// Of the largest size that is kept in a row.
+    /// Of the largest size stored in a row.
     private let bytes = Data((0..<32_768).map { UInt8(truncatingIfNeeded: $0 / 7) })
 
     init() throws { directory = try TemporaryDirectory() }
 
     private var cache: SQLiteDiskCache { SQLiteDiskCache(directory: directory.url) }
 
-    /// Stores `bytes` under "a" and "b" and closes the file, which leaves nothing in its log.
+    /// Stores `bytes` under "a" and "b" and closes the file, which leaves no log.
     private func fill() throws {
         var file = DatabaseFile.writer(directory.url)
         for name in ["a", "b"] { try file.store(CachedData(bytes), for: key(name)) }
@@ -32,7 +32,7 @@ struct DamageTests {
             "UPDATE content SET metadata = x'01'", "UPDATE entry SET checksum = checksum + 1",
             "UPDATE content SET data = 'text'", "UPDATE content SET data = substr(data, 1, 32767)",
         ] as [StaticString])
-    func `a row that was changed is a miss and goes`(sql: StaticString) async throws {
+    func `a changed row is a miss and is removed`(sql: StaticString) async throws {
         try fill()
         try change(sql)
         let before = await cache.totalSize
@@ -54,7 +54,7 @@ struct DamageTests {
     }
 
     @Test(arguments: ["", "no database", String(repeating: "SQLite format 3\u{0}", count: 600)])
-    func `a file that is no database is made anew`(content: String) async throws {
+    func `a file that is not a database is created again`(content: String) async throws {
         try Data(content.utf8).write(to: directory.database)
 
         #expect(await cache.entry(for: key("a")) == nil)
@@ -70,7 +70,7 @@ struct DamageTests {
             "DROP TABLE entry; CREATE TABLE entry (a)", "CREATE TRIGGER t AFTER INSERT ON entry BEGIN SELECT 1; END",
             "DELETE FROM total",
         ] as [StaticString])
-    func `tables of another version are made anew`(sql: StaticString) async throws {
+    func `tables of another version are created again`(sql: StaticString) async throws {
         try fill()
         try change(sql)
         let cache = cache
@@ -85,7 +85,7 @@ struct DamageTests {
     }
 
     @Test(arguments: [Int64.max, Int64.min, -1, 0])
-    func `absurd numbers neither crash nor stop eviction`(number: Int64) async throws {
+    func `invalid numbers neither crash nor stop eviction`(number: Int64) async throws {
         try fill()
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         try connection.prepare("UPDATE total SET size = ?1, count = ?1, files = ?1").run(.integer(number))
@@ -99,7 +99,7 @@ struct DamageTests {
         }
     }
 
-    @Test func `a file cut anywhere serves no damage`() async throws {
+    @Test func `a file truncated at any position serves no damaged entry`() async throws {
         try fill()
         let whole = try Data(contentsOf: directory.database)
 
@@ -108,14 +108,14 @@ struct DamageTests {
         }
     }
 
-    @Test func `flipped bits serve no damage`() async throws {
+    @Test func `flipped bits serve no damaged entry`() async throws {
         try fill()
         let whole = try Data(contentsOf: directory.database)
         var random = SeededGenerator(seed: 7)
 
         for round in 0..<60 {
             var changed = whole
-            // Half of them in the first pages, where the structure is.
+            // Half of them in the first pages, which contain the structure.
             let range = round.isMultiple(of: 2) ? 0..<8_192 : 0..<whole.count
             for _ in 0..<4 {
                 changed[Int.random(in: range, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
@@ -132,7 +132,7 @@ struct DamageTests {
             let found = await cache.data(for: key(name))
             #expect(found == nil || found == bytes, comment)
         }
-        // A damaged index may lose what is stored before somebody finds the damage.
+        // A damaged index may lose entries stored before the damage is found.
         try await cache.store(bytes, for: key("new"))
         let new = await cache.data(for: key("new"))
         #expect(new == nil || new == bytes, comment)

@@ -4,14 +4,14 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A process that has no file descriptors or memory left cannot read what is whole all the same.
+/// Without available file descriptors or memory a process cannot read entries that are intact.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct DescriptorTests {
     enum Work: String, CaseIterable { case reading, verifying, sweeping }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Work.allCases)
-        func `nothing is lost while there are no file descriptors`(work: Work) async throws {
+        func `no entry is lost while no file descriptors are available`(work: Work) async throws {
             await #expect(processExitsWith: .success) { [work = work.rawValue as String] in
                 try await Self.exhaustDescriptors(try #require(Work(rawValue: work)))
             }
@@ -44,7 +44,7 @@ struct DescriptorTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: [true, false])
-        func `an entry that there is no memory for is a miss, and stays`(isVerifying: Bool) async throws {
+        func `an entry for which there is no memory is a miss and stays on disk`(isVerifying: Bool) async throws {
             await #expect(processExitsWith: .success) { [isVerifying] in
                 let directory = try TemporaryDirectory()
                 let cache = SQLiteDiskCache(directory: directory.url)

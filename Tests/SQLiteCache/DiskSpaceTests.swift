@@ -6,11 +6,11 @@ import Testing
 
 @testable import AlcedoSQLiteCache
 
-/// Sizes are what the disk has given for the entries.
+/// Sizes are the disk space that the entries occupy.
 @Suite(.timeLimit(.minutes(10)))
 struct DiskSpaceTests {
     private let directory: TemporaryDirectory
-    /// What counts for no entry.
+    /// The space that belongs to no entry.
     private static let spareSize = PageShare.spareCount * PageShare.pageSize
 
     init() throws { directory = try TemporaryDirectory() }
@@ -19,7 +19,7 @@ struct DiskSpaceTests {
         SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(maximumSize: sizeLimit))
     }
 
-    /// The bytes of the database file, once its log is written back.
+    /// The size of the database file after a checkpoint.
     private var databaseSize: Int {
         get throws {
             let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
@@ -41,7 +41,7 @@ struct DiskSpaceTests {
     ]
 
     @Test(arguments: mixtures)
-    func `the limit bounds what all files occupy, in whatever order entries go`(counts: [Int]) async throws {
+    func `the limit bounds the disk usage of all files, in any order of removal`(counts: [Int]) async throws {
         let limit = 256 << 10
         let cache = cache(sizeLimit: limit)
         var random = SeededGenerator(seed: 3)
@@ -49,7 +49,7 @@ struct DiskSpaceTests {
 
         for number in 0..<storeCount {
             try await cache.store(bytes(counts[number % counts.count], seed: number), for: key("\(number)"))
-            // Those that are read stay between those that go.
+            // Entries that are read remain between those that are evicted.
             _ = await cache.entry(for: key("\(Int.random(in: 0...number, using: &random))"))
             if number % 3 == 0 { await cache.remove(key("\(Int.random(in: 0...number, using: &random))")) }
         }
@@ -58,12 +58,12 @@ struct DiskSpaceTests {
         let occupied = try databaseSize + valueSize
         #expect(occupied <= limit + Self.spareSize)
         #expect(await cache.totalSize <= limit)
-        // It is made use of, too.
+        // The space is used, too.
         #expect(occupied >= limit / 2)
         #expect(await cache.items().reduce(0) { $0 + $1.size } == cache.totalSize)
     }
 
-    @Test func `pages that small entries leave are given back for the files of large ones`() async throws {
+    @Test func `pages freed by small entries are returned for the files of large ones`() async throws {
         let limit = 1 << 20
         let cache = cache(sizeLimit: limit)
         for number in 0..<600 { try await cache.store(bytes(3_000), for: key("\(number)")) }
@@ -78,7 +78,7 @@ struct DiskSpaceTests {
     }
 
     @Test(arguments: [EntryChanges.maximumInlineByteCount + 1, 40_960, 40_961, 100_000])
-    func `a large value counts for the blocks of its file`(count: Int) async throws {
+    func `a large value counts with the blocks of its file`(count: Int) async throws {
         let cache = cache(sizeLimit: 1 << 20)
         try await cache.store(CachedData(bytes(count), metadata: bytes(10)), for: key("a"))
 
@@ -89,10 +89,10 @@ struct DiskSpaceTests {
         #expect(valueSize == 0)
     }
 
-    @Test func `a value whose blocks are more than the limit is refused, and changes nothing`() async throws {
+    @Test func `a value whose blocks exceed the limit is refused and changes nothing`() async throws {
         let share = PageShare.size(byteCount: 1)
         try await cache(sizeLimit: 1 << 20).store(bytes(10), for: key("a"))
-        // The length would fit.
+        // The length alone would fit.
         let cache = cache(sizeLimit: 40_960 + share - 1)
 
         let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(40_000), for: key("a")) }
@@ -104,13 +104,13 @@ struct DiskSpaceTests {
         #expect(await cache.data(for: key("a")) == bytes(40_000))
     }
 
-    /// A row that fits into a page, and one that has pages of its own.
-    @Test func `rows that do not share their pages count for whole ones`() {
+    /// A row that fits in a page, and one with its own pages.
+    @Test func `rows that do not share pages count with whole pages`() {
         #expect(PageShare.size(byteCount: 2_050) - PageShare.size(byteCount: 1_900) == 2_048)
         #expect(PageShare.size(byteCount: 3_000) == PageShare.size(byteCount: 2_050))
         for byteCount in [4_033, 4_034, 5_000, 8_191, 32_768, 10_000_000] {
             let size = PageShare.size(byteCount: byteCount)
-            // Each page has the number of the next one.
+            // Each page contains the number of the next one.
             let whole = byteCount + byteCount / 1_000
             #expect(size > byteCount && size < whole + 2 * PageShare.pageSize, "\(byteCount)")
         }

@@ -18,11 +18,11 @@ struct ExpiryTests {
         SQLiteDiskCache(directory: directory.url, limits: limits, clock: clock, onTrim: onTrim)
     }
 
-    @Test func `an entry is found until its expiry, to the millisecond, and goes then`() async throws {
+    @Test func `an entry is found until its expiry, to the millisecond, and then removed`() async throws {
         let cache = make()
         let expiry = clock.now.addingTimeInterval(10.5)
         try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
-        // Else what looks for old entries when the file is opened may find it old.
+        // Otherwise the search for expired entries when the file is opened may find it expired.
         await cache.flush()
 
         clock.advance(by: .milliseconds(10_499))
@@ -39,7 +39,7 @@ struct ExpiryTests {
         #expect(await cache.totalSize == 0)
     }
 
-    @Test func `an expiry in the past stores nothing, and what was there goes`() async throws {
+    @Test func `an entry expired at its store is not stored and removes the previous one`() async throws {
         let cache = make()
         try await cache.store(bytes(10), for: key("a"))
 
@@ -61,7 +61,7 @@ struct ExpiryTests {
         #expect(await cache.data(for: key("b")) == nil)
     }
 
-    @Test func `a use that is written counts for the next cache`() async throws {
+    @Test func `a written use counts for the next cache`() async throws {
         let cache = make(DataCacheLimits(maximumAge: .seconds(100)))
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
         clock.advance(by: .seconds(60))
@@ -74,7 +74,7 @@ struct ExpiryTests {
         #expect(await next.data(for: key("b")) == nil)
     }
 
-    @Test func `age counts from the storing, if that is asked for`() async throws {
+    @Test func `age counts from storing where this is enabled`() async throws {
         let cache = make(DataCacheLimits(maximumAge: .seconds(100), ageBasis: .storing))
         try await cache.store(bytes(10), for: key("a"))
         clock.advance(by: .seconds(60))
@@ -85,7 +85,7 @@ struct ExpiryTests {
         #expect(await cache.entry(for: key("a")) == nil)
     }
 
-    @Test func `an entry with an expiry of its own may grow older than others`() async throws {
+    @Test func `an entry with its own expiry may exceed the maximum age`() async throws {
         let cache = make(DataCacheLimits(maximumAge: .seconds(100)))
         let expiry = clock.now.addingTimeInterval(1_000)
         try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
@@ -95,7 +95,7 @@ struct ExpiryTests {
     }
 
     @Test(arguments: [true, false])
-    func `a use moves the expiry on, if that is asked for`(isWritten: Bool) async throws {
+    func `a use extends the expiry where this is enabled`(isWritten: Bool) async throws {
         let cache = make(DataCacheLimits(extendsExpiryOnUse: true))
         try await cache.store(CachedData(bytes(10), expiry: clock.now.addingTimeInterval(100)), for: key("a"))
         clock.advance(by: .seconds(60))
@@ -109,9 +109,9 @@ struct ExpiryTests {
         #expect(await cache.entry(for: key("a")) == nil)
     }
 
-    @Test func `cleaning removes what has expired, and says so`() async throws {
-        let reports = Guarded<[DataCacheTrimReport]>([])
-        let cache = make(DataCacheLimits(maximumAge: .seconds(100))) { report in reports.change { $0.append(report) } }
+    @Test func `cleaning removes expired entries and reports them`() async throws {
+        let reports = Watched<[DataCacheTrimReport]>([])
+        let cache = make(DataCacheLimits(maximumAge: .seconds(100))) { report in reports.update { $0.append(report) } }
         let soon = clock.now.addingTimeInterval(1)
         for number in 0..<600 {
             try await cache.store(CachedData(bytes(10), expiry: soon), for: key("soon \(number)"))
@@ -135,21 +135,21 @@ struct ExpiryTests {
         #expect(reports.value.count == 1)
     }
 
-    @Test func `a cache in use looks for what has expired by itself`() async throws {
-        let reports = Guarded<[DataCacheTrimReport]>([])
-        var cache: SQLiteDiskCache? = make { report in reports.change { $0.append(report) } }
+    @Test func `a cache in use removes expired entries without a request`() async throws {
+        let reports = Watched<[DataCacheTrimReport]>([])
+        var cache: SQLiteDiskCache? = make { report in reports.update { $0.append(report) } }
         try await cache?.store(CachedData(bytes(10), expiry: clock.now.addingTimeInterval(900)), for: key("a"))
         try await cache?.store(bytes(10), for: key("b"))
         await cache?.flush()
 
-        // Nobody does anything but wait.
+        // Nothing else happens than waiting.
         for _ in 0..<2 {
             #expect(reports.value.isEmpty)
             try await clock.waitForSleepers(count: 1)
             #expect(clock.sleeperCount == 1)
             clock.advance(by: .seconds(600))
         }
-        try await reports.wait { !$0.isEmpty }
+        try await reports.waitUntil { !$0.isEmpty }
 
         #expect(reports.value.flatMap(\.removals).map(\.name) == [key("a").fileName])
         #expect(await cache?.count == 1)
@@ -160,7 +160,7 @@ struct ExpiryTests {
         try await eventually { clock.sleeperCount == 0 }
     }
 
-    @Test func `a clock that is set back a little takes nothing away, and leaves the order`() async throws {
+    @Test func `a clock set back a little removes nothing and keeps the order`() async throws {
         let cache = make(DataCacheLimits(maximumAge: .seconds(100), extendsExpiryOnUse: true))
         let expiry = clock.now.addingTimeInterval(50)
         try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
@@ -174,7 +174,7 @@ struct ExpiryTests {
         #expect(await cache.items().map(\.name) == ["c", "a", "b"].map { key($0).fileName })
     }
 
-    @Test func `a clock that goes back further than the age, and forward again, ends nothing`() async throws {
+    @Test func `a clock set back beyond the maximum age and forward again expires nothing`() async throws {
         let cache = make(DataCacheLimits(maximumAge: .seconds(100), extendsExpiryOnUse: true))
         let start = clock.now
         let expiry = start.addingTimeInterval(50)
@@ -194,7 +194,7 @@ struct ExpiryTests {
     }
 
     @Test(arguments: [Double.infinity, -.infinity, .nan, 1e300, -1e300])
-    func `an absurd expiry is no crash`(seconds: Double) async throws {
+    func `an expiry out of range does not crash`(seconds: Double) async throws {
         let cache = make(DataCacheLimits(extendsExpiryOnUse: true))
 
         try await cache.store(
@@ -206,7 +206,7 @@ struct ExpiryTests {
     }
 
     @Test(arguments: [Duration.zero, .seconds(-5), .seconds(Int64.min), .seconds(Int64.max)])
-    func `an absurd age is no crash`(age: Duration) async throws {
+    func `a maximum age out of range does not crash`(age: Duration) async throws {
         let cache = make(DataCacheLimits(maximumAge: age))
 
         try await cache.store(bytes(10), for: key("a"))

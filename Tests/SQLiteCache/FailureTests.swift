@@ -13,21 +13,21 @@ struct FailureTests {
     init() throws { directory = try TemporaryDirectory() }
 
     @Test(arguments: ["file/below", "file", "file/../file/x"])
-    func `a directory that cannot be is not writable, and reading it is a miss`(path: String) async throws {
+    func `a directory that cannot be created is not writable, and reading it is a miss`(path: String) async throws {
         try Data("x".utf8).write(to: directory.url.appending(path: "file"))
         let url = try #require(URL(string: directory.url.absoluteString + "/" + path))
 
         try await expectNotWritable(SQLiteDiskCache(directory: url))
     }
 
-    @Test func `a place that is no file is not writable`() async throws {
+    @Test func `a path below a regular file is not writable`() async throws {
         let url = try #require(URL(string: "http://127.0.0.1/cache"))
 
         try await expectNotWritable(SQLiteDiskCache(directory: url))
     }
 
     @Test(arguments: ["-wal", "-shm"], [true, false])
-    func `what is stored after somebody took a file beside the database is found`(suffix: String, isReplaced: Bool)
+    func `an entry stored after a file beside the database was removed is found`(suffix: String, isReplaced: Bool)
         async throws
     {
         let cache = SQLiteDiskCache(directory: directory.url)
@@ -45,7 +45,7 @@ struct FailureTests {
     }
 
     @Test(arguments: ["", "-wal", "-shm", ".lock"])
-    func `a folder in the place of a file makes way, with all that is in it, and is counted`(suffix: String)
+    func `a directory in the place of a file is replaced with its contents and counted`(suffix: String)
         async throws
     {
         let outside = try TemporaryDirectory()
@@ -72,7 +72,7 @@ struct FailureTests {
     }
 
     @Test(arguments: [(Durability.none, Int64(1)), (.entry, 2), (.directory, 2)])
-    func `an entry of any durability is found, and the log waits for the disk as is asked for`(
+    func `an entry of any durability level is found, and the log is synchronized accordingly`(
         durability: Durability, level: Int64
     ) async throws {
         let cache = SQLiteDiskCache(directory: directory.url, durability: durability)
@@ -107,7 +107,7 @@ struct FailureTests {
         #expect(try changes.queries.totals().size >= totals.size)
     }
 
-    @Test func `a directory that vanishes is made again`() async throws {
+    @Test func `a removed directory is created again`() async throws {
         let cache = SQLiteDiskCache(directory: directory.url)
         try await cache.store(Data(count: 5), for: key("a"))
         try FileManager.default.removeItem(at: directory.url)
@@ -118,7 +118,7 @@ struct FailureTests {
         #expect(await SQLiteDiskCache(directory: directory.url).data(for: key("a")) == Data(count: 6))
     }
 
-    @Test func `a file that another process replaced is opened anew`() async throws {
+    @Test func `a file that another process replaced is opened again`() async throws {
         let old = SQLiteDiskCache(directory: directory.url)
         try await old.store(Data("old".utf8), for: key("a"))
         try directory.removeDatabase()
@@ -132,7 +132,7 @@ struct FailureTests {
         #expect(await new.data(for: key("c")) == Data("more".utf8))
     }
 
-    @Test func `closing a file that was replaced leaves the new one whole`() throws {
+    @Test func `closing a replaced file leaves the new one intact`() throws {
         var old = DatabaseFile.writer(directory.url)
         try old.store(CachedData(Data("old".utf8)), for: key("a"))
         try directory.removeDatabase()
@@ -146,7 +146,7 @@ struct FailureTests {
         #expect(try new.data(for: key("b")) == Data("new".utf8))
     }
 
-    @Test func `a damaged file that another process has replaced already is not removed`() throws {
+    @Test func `a damaged file that another process has already replaced is not removed`() throws {
         var file = DatabaseFile.writer(directory.url)
         var other = DatabaseFile.writer(directory.url)
         var isFirst = true
@@ -162,10 +162,10 @@ struct FailureTests {
         #expect(found == Data("b".utf8))
     }
 
-    @Test func `what a process that is killed leaves behind has every entry`() async throws {
+    @Test func `the files of a killed process contain every entry`() async throws {
         let cache = SQLiteDiskCache(directory: directory.url)
         for index in 0..<10 { try await cache.store(Data("\(index)".utf8), for: key("\(index)")) }
-        // The file and its log as they are while the cache is open.
+        // The file and its log while the cache is open.
         let copy = try TemporaryDirectory()
         try FileManager.default.copyItem(at: directory.database, to: copy.database)
         try FileManager.default.copyItem(at: directory.log, to: copy.log)
@@ -176,7 +176,7 @@ struct FailureTests {
         withExtendedLifetime(cache) {}
     }
 
-    @Test func `a transaction that fails changes nothing`() throws {
+    @Test func `a failed transaction changes nothing`() throws {
         let connection = try Connection(path: directory.database.path, busyTimeout: 0)
         try connection.execute("CREATE TABLE t (a)")
 
@@ -195,7 +195,7 @@ struct FailureTests {
         (ENOSPC, DataCacheError.Code.noSpace), (EDQUOT, .noSpace), (EACCES, .notWritable), (EROFS, .notWritable),
         (ENOTDIR, .notWritable), (EIO, .failed),
     ])
-    func `the system's errors have their meaning`(systemError: Int32, code: DataCacheError.Code) {
+    func `the system's errors are mapped to error codes`(systemError: Int32, code: DataCacheError.Code) {
         #expect(SQLiteFailure(systemError: systemError, doing: "work").cacheError.code == code)
     }
 
@@ -205,11 +205,11 @@ struct FailureTests {
         (14, EACCES, .notWritable),
         (8, 0, .notWritable), (18, 0, .tooLarge), (11, 0, .failed), (5, 0, .failed), (10, 0, .failed),
     ])
-    func `SQLite's errors have their meaning`(status: Int32, systemError: Int32, code: DataCacheError.Code) {
+    func `SQLite's errors are mapped to error codes`(status: Int32, systemError: Int32, code: DataCacheError.Code) {
         #expect(SQLiteFailure(status: status, systemError: systemError, message: "").cacheError.code == code)
     }
 
-    @Test func `a link in the place of the file is removed, and what it leads to stays as it is`() async throws {
+    @Test func `a link in the place of the file is removed, and its target stays unchanged`() async throws {
         let directory = try TemporaryDirectory()
         let precious = directory.path + "/precious"
         try Data("precious".utf8).write(to: URL(filePath: precious))
@@ -226,7 +226,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `patience without end is no crash`() async throws {
+    @Test func `an infinite lock timeout does not crash`() async throws {
         let directory = try TemporaryDirectory()
         let cache = SQLiteDiskCache(directory: directory.url, lockTimeout: .seconds(Int64.max))
         try await cache.store(bytes(10), for: key("a"))

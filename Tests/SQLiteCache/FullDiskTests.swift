@@ -1,32 +1,22 @@
 import AlcedoCore
 import AlcedoLibc
 import AlcedoSQLiteCache
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct FullDiskTests {
-    /// A file system of 8 MiB in memory.
-    private final class SmallDisk {
-        let directory: TemporaryDirectory
+    private static func disk() throws -> SmallDisk? { try SmallDisk(kibibytes: 8 << 10, detaches: false) }
 
-        init?() throws {
-            directory = try TemporaryDirectory()
-            guard mount("none", directory.path, "tmpfs", 0, "size=8m") == 0 else { return nil }
-        }
-
-        // SQLite wants a path that leads somewhere, so it stays in its place until it goes.
-        deinit { umount2(directory.path, Int32(MNT_DETACH)) }
-    }
-
-    private static let canMount: Bool = (try? SmallDisk()) != nil
-
-    @Test(.enabled(if: canMount, "only the superuser may make a small file system"), arguments: [4_000, 100_000])
-    func `a full disk makes the cache give up old entries, not the new one`(count: Int) async throws {
-        let disk = try #require(try SmallDisk())
-        let reports = Guarded<[DataCacheTrimReport]>([])
-        let cache = SQLiteDiskCache(directory: disk.directory.url) { report in reports.change { $0.append(report) } }
+    @Test(
+        .enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"),
+        arguments: [4_000, 100_000])
+    func `a full disk evicts old entries and keeps the new one`(count: Int) async throws {
+        let disk = try #require(try Self.disk())
+        let reports = Watched<[DataCacheTrimReport]>([])
+        let cache = SQLiteDiskCache(directory: disk.url) { report in reports.update { $0.append(report) } }
 
         for number in 0..<(12_000_000 / count) {
             let content = Data(repeating: UInt8(truncatingIfNeeded: number), count: count)
@@ -42,10 +32,10 @@ struct FullDiskTests {
         withExtendedLifetime(disk) {}
     }
 
-    @Test(.enabled(if: canMount, "only the superuser may make a small file system"))
-    func `an entry that the disk cannot hold is an error, and nothing is left of it`() async throws {
-        let disk = try #require(try SmallDisk())
-        let cache = SQLiteDiskCache(directory: disk.directory.url)
+    @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
+    func `an entry that does not fit on the disk throws an error and leaves nothing behind`() async throws {
+        let disk = try #require(try Self.disk())
+        let cache = SQLiteDiskCache(directory: disk.url)
         try await cache.store(bytes(1_000), for: key("a"))
 
         let error = await #expect(throws: DataCacheError.self) {
@@ -54,13 +44,13 @@ struct FullDiskTests {
 
         #expect(error?.code == .noSpace)
         #expect(await cache.data(for: key("large")) == nil)
-        #expect(disk.directory.valueFiles.isEmpty)
+        #expect(TemporaryDirectory.valueFiles(in: disk.path).isEmpty)
         try await cache.store(bytes(1_000), for: key("b"))
         #expect(await cache.data(for: key("b")) == bytes(1_000))
         withExtendedLifetime(disk) {}
     }
 
-    @Test(.spawnsProcesses) func `a file that may not grow is no space`() async throws {
+    @Test(.spawnsProcesses) func `a file size limit is reported as no space`() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 500_000, rlim_max: 500_000)

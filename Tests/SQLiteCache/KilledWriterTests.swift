@@ -10,14 +10,14 @@ import Testing
 struct KilledWriterTests {
     private static let names = 12
 
-    /// Every second one has a file of its own; the entry tells which it is.
+    /// Returns an entry that contains its number. Every second one has its own file.
     private static func entry(_ number: Int) -> CachedData {
         let count = (number.isMultiple(of: 2) ? 1_000 : EntryChanges.maximumInlineByteCount) + number
         return CachedData(bytes(count, seed: number), metadata: Data("\(number)".utf8))
     }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
-        @Test func `what a writer reported stored survives its death at any instant, and no file is left over`()
+        @Test func `entries that a killed writer reported as stored survive, and no file is left over`()
             async throws
         {
             var storedCount = 0
@@ -28,7 +28,7 @@ struct KilledWriterTests {
                         path: "alcedo-\(UUID().uuidString)")
                     Self.say("directory \(directory.path)")
                     let cache = SQLiteDiskCache(directory: directory)
-                    // Half of them die when they have stored something, however slow the machine is.
+                    // Half of them die after they have stored something, however slow the machine is.
                     if round.isMultiple(of: 2) {
                         try await cache.store(Self.entry(1), for: key("0-1"))
                         Self.say("stored 0-1 1")
@@ -38,7 +38,7 @@ struct KilledWriterTests {
                         for writer in 0..<2 {
                             group.addTask {
                                 for number in 1..<100_000 {
-                                    // The same names again and again, so that values are replaced.
+                                    // The same names repeatedly, so that values are replaced.
                                     let name = "\(writer)-\(number % Self.names)"
                                     guard (try? await cache.store(Self.entry(number), for: key(name))) != nil else {
                                         return
@@ -48,7 +48,8 @@ struct KilledWriterTests {
                             }
                         }
                         group.addTask {
-                            // Real time, in a process of its own: it ends wherever its writers are.
+                            // Real time in a separate process, because it must survive its end at any instant. No
+                            // assertion relies on its progress.
                             try? await Task.sleep(for: .milliseconds(fuse))
                             kill(getpid(), SIGKILL)
                         }
@@ -89,7 +90,7 @@ struct KilledWriterTests {
         }
     #endif
 
-    /// One line on standard output, at once.
+    /// Writes one line to standard output without buffering.
     private static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         _ = write(1, bytes, bytes.count)

@@ -49,10 +49,10 @@ struct LargeValueTests {
         #expect(directory.valueFiles.isEmpty)
     }
 
-    @Test func `a value that cannot be named leaves no file`() async throws {
+    @Test func `a value whose name cannot be recorded leaves no file`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         let connection = try Connection(path: directory.database.path, busyTimeout: 0)
-        // Another version's table, behind the back of the connection that is open.
+        // A table of another version, made without the open connection.
         try connection.execute("ALTER TABLE entry RENAME TO other")
 
         await #expect(throws: DataCacheError.self) { try await cache.store(large, for: key("b")) }
@@ -63,7 +63,7 @@ struct LargeValueTests {
     enum Damage: String, CaseIterable { case flipped, short, long, missing, folder, link, pipe }
 
     @Test(arguments: Damage.allCases)
-    func `a damaged file is a miss, and its entry goes`(damage: Damage) async throws {
+    func `a damaged file is a miss, and its entry is removed`(damage: Damage) async throws {
         try await cache.store(large, for: key("a"))
         let file = try #require(directory.valueFiles.first)
         try await Self.damage(file, damage, outside: directory.path + "/outside")
@@ -81,7 +81,7 @@ struct LargeValueTests {
     }
 
     @Test(arguments: Damage.allCases)
-    func `verifying finds a damaged file`(damage: Damage) async throws {
+    func `verification finds a damaged file`(damage: Damage) async throws {
         for name in ["a", "b"] { try await cache.store(large, for: key(name)) }
         let name = key("a").fileName
         let file = try #require(directory.valueFiles.first { $0.contains(name) })
@@ -97,7 +97,7 @@ struct LargeValueTests {
         #expect(directory.valueFiles.count == 1)
     }
 
-    @Test func `what no row names is swept when the cache is opened, what is being written is not`() async throws {
+    @Test func `opening removes files that no row names, except those being written`() async throws {
         try await cache.store(large, for: key("a"))
         await cache.flush()
         let values = ValueDirectory(directory: directory.url)
@@ -120,7 +120,7 @@ struct LargeValueTests {
         extendLifetime(writing)
     }
 
-    /// The writer stands between creating its file and locking it.
+    /// The writer is between creating its file and locking it.
     @Test(arguments: [false, true])
     func `a sweep keeps the lock of a value until it has removed or kept it`(isAbandoned: Bool) throws {
         let values = ValueDirectory(directory: directory.url)
@@ -138,15 +138,15 @@ struct LargeValueTests {
 
         #expect(isFree == false)
         var facts = stat()
-        // With the lock, the writer would learn that the file has no name any more.
+        // After it locks the file, the writer would detect that the file has no name any more.
         #expect(flock(writer, LOCK_EX | LOCK_NB) == 0 && fstat(writer, &facts) == 0)
         #expect(facts.st_nlink == (isAbandoned ? 0 : 1))
     }
 
     @Test(arguments: ["../../outside", "..", "", "a", String(repeating: "../", count: 21) + "a"])
-    func `a damaged name leads nowhere`(name: String) async throws {
+    func `a damaged file name refers to no file`(name: String) async throws {
         try await cache.store(large, for: key("a"))
-        // What the path of the name would be.
+        // The path that the name would have.
         let outside = directory.path + "/outside-5"
         try Data("precious".utf8).write(to: URL(filePath: outside))
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
@@ -163,7 +163,7 @@ struct LargeValueTests {
         #expect(directory.valueFiles.isEmpty)
     }
 
-    @Test func `a value that is abandoned goes when the cache is verified`() async throws {
+    @Test func `the file of an abandoned value is removed by verification`() async throws {
         try await cache.store(large, for: key("a"))
         await cache.flush()
         let values = ValueDirectory(directory: directory.url)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoSQLiteCache
 
-/// A link out of the cache, where a folder of values should be, is damage: it goes, and what it leads to stays as it is.
+/// A link in the place of a directory of values is damage. The link is removed, and its target stays unchanged.
 @Suite(.timeLimit(.minutes(10)))
 struct LinkedDirectoryTests {
     private let directory: TemporaryDirectory
@@ -24,7 +24,8 @@ struct LinkedDirectoryTests {
 
     enum Place: String, CaseIterable { case all = "values", shard }
 
-    /// Moves a folder out of the cache, and leaves a link: only that tells that it is not ours.
+    /// Moves a directory out of the cache and leaves a link, which is the only sign that it does not belong to the
+    /// cache.
     private func replace(_ place: Place) throws -> String {
         let path = directory.path + "/values" + (place == .shard ? "/" + key("a").fileName.prefix(2) : "")
         try #require(rename(path, outside.path + "/folder") == 0)
@@ -46,7 +47,7 @@ struct LinkedDirectoryTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `reading is a miss that removes the link, and is counted`(place: Place) async throws {
+    func `reading removes the link, is a miss, and is counted`(place: Place) async throws {
         let link = try replace(place)
 
         #expect(await cache.data(for: key("a")) == nil)
@@ -61,7 +62,7 @@ struct LinkedDirectoryTests {
     }
 
     @Test(arguments: Place.allCases)
-    func `storing puts a folder in its place`(place: Place) async throws {
+    func `storing replaces the link by a directory`(place: Place) async throws {
         let link = try replace(place)
 
         try await cache.store(large.dropLast() + [7], for: key("a"))
@@ -74,7 +75,7 @@ struct LinkedDirectoryTests {
     enum Removing: String, CaseIterable { case one, everything, trimming, verifying, sweeping }
 
     @Test(arguments: Place.allCases, Removing.allCases)
-    func `removing leaves what is outside`(place: Place, removing: Removing) async throws {
+    func `removing keeps the files outside`(place: Place, removing: Removing) async throws {
         let link = try replace(place)
         switch removing {
         case .one: #expect(await cache.remove(key("a")))
@@ -89,7 +90,7 @@ struct LinkedDirectoryTests {
         expectUntouched()
     }
 
-    @Test func `the directory itself may be a link`() async throws {
+    @Test func `the cache's own directory may be a link`() async throws {
         let link = outside.path + "/link"
         #expect(symlink(directory.path, link) == 0)
         let linked = SQLiteDiskCache(directory: URL(filePath: link))

@@ -21,7 +21,7 @@ struct MaintenanceTests {
         try Connection(path: directory.database.path, busyTimeout: 60_000).execute(sql)
     }
 
-    @Test func `a listing has everything, the least recently used first`() async throws {
+    @Test func `a listing has all values, the least recently used first`() async throws {
         let start = clock.now
         let expiry = start.addingTimeInterval(1_000)
         try await cache.store(CachedData(bytes(10), expiry: expiry), for: key("a"))
@@ -47,7 +47,7 @@ struct MaintenanceTests {
         #expect(await cache.items().map(\.storedAt) == [clock.now])
     }
 
-    @Test func `a name leads to its key`() async throws {
+    @Test func `a name yields its key`() async throws {
         for key in [key("a"), key("ü\u{0}'", variant: "10 x 10"), key("", variant: "")] {
             try await cache.store(bytes(10), for: key)
             #expect(await cache.key(named: key.fileName) == key)
@@ -58,7 +58,7 @@ struct MaintenanceTests {
         #expect(await cache.key(named: "'; --") == nil)
     }
 
-    @Test func `a resource goes with all its variants, and nothing else`() async throws {
+    @Test func `removing a resource removes all its variants and nothing else`() async throws {
         for name in ["a", "b"] {
             for variant in ["", "small", "large"] {
                 try await cache.store(bytes(10), for: key(name, variant: variant))
@@ -72,7 +72,7 @@ struct MaintenanceTests {
         #expect(await cache.items().reduce(0) { $0 + $1.size } == cache.totalSize)
     }
 
-    @Test func `a resource is found by an index`() async throws {
+    @Test func `a resource is found through an index`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         let plan = try Connection(path: directory.database.path, busyTimeout: 60_000).prepare(
             "EXPLAIN QUERY PLAN SELECT id FROM entry JOIN content USING (id) WHERE entry.resource = 1")
@@ -80,7 +80,7 @@ struct MaintenanceTests {
         #expect(try plan.rows { $0.text(3) }.contains { $0.contains("entry_resource") })
     }
 
-    @Test func `it counts what it does`() async throws {
+    @Test func `hits, misses, stores and removals are counted`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         _ = await cache.entry(for: key("a"))
         _ = await cache.entry(for: key("b"))
@@ -102,7 +102,7 @@ struct MaintenanceTests {
             "UPDATE entry SET length = 1 WHERE id = 2", "UPDATE entry SET length = -1 WHERE id = 2",
             "UPDATE entry SET length = 9223372036854775807, file = 5 WHERE id = 2",
         ] as [StaticString])
-    func `verifying finds a row that was changed`(sql: StaticString) async throws {
+    func `verification finds a changed row`(sql: StaticString) async throws {
         for index in 0..<40 { try await cache.store(bytes(100, seed: index), for: key("\(index)")) }
         try change(sql)
 
@@ -116,7 +116,7 @@ struct MaintenanceTests {
         #expect(await cache.verify().damagedNames.isEmpty)
     }
 
-    @Test func `verifying sets wrong totals right`() async throws {
+    @Test func `verification corrects wrong totals`() async throws {
         for index in 0..<5 { try await cache.store(bytes(100), for: key("\(index)")) }
         let size = await cache.totalSize
         try change("UPDATE total SET size = 1, count = 77, files = 99")
@@ -127,13 +127,13 @@ struct MaintenanceTests {
         #expect(await cache.count == 5)
     }
 
-    @Test func `verifying makes a database anew whose structure is damaged`() async throws {
+    @Test func `verification recreates a database with a damaged structure`() async throws {
         do {
             var file = DatabaseFile.writer(directory.url)
             for index in 0..<200 { try file.store(CachedData(bytes(100)), for: key("\(index)")) }
             file.close()
         }
-        // An index that does not know an entry of its table.
+        // An index without an entry of its table.
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         try connection.execute("PRAGMA writable_schema = ON")
         try connection.execute("UPDATE sqlite_schema SET sql = sql || ' WHERE id <> 7' WHERE name = 'entry_recency'")
@@ -155,7 +155,7 @@ struct MaintenanceTests {
         #expect(await cache.verify().damagedNames.isEmpty)
     }
 
-    @Test func `nothing is found, listed or cleaned where nothing is`() async throws {
+    @Test func `an absent cache finds, lists and cleans nothing`() async throws {
         #expect(await cache.items().isEmpty)
         #expect(await cache.key(named: key("a").fileName) == nil)
         #expect(await cache.trim().removals.isEmpty)

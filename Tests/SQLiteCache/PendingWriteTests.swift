@@ -12,11 +12,11 @@ struct PendingWriteTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        // The tests let go of the lock when they have seen what they came for, however long that takes.
+        // The tests release the lock after their last check, however long that takes.
         cache = SQLiteDiskCache(directory: directory.url, lockTimeout: .seconds(300))
     }
 
-    /// Holds the write lock of the database, as another process could.
+    /// Takes the write lock of the database, like another process.
     private func lockDatabase() throws -> Connection {
         let connection = try Connection(path: directory.database.path, busyTimeout: 60_000)
         try connection.execute("BEGIN IMMEDIATE")
@@ -35,7 +35,7 @@ struct PendingWriteTests {
         #expect(await cache.contains(key("a")))
         #expect(await cache.data(for: key("b")) == bytes(10))
         #expect(await cache.count == 2)
-        // Nothing of it is in the database.
+        // None of it is in the database.
         #expect(await SQLiteDiskCache(directory: directory.url).data(for: key("a")) == bytes(10))
         try lock.execute("COMMIT")
         try await store.value
@@ -43,11 +43,11 @@ struct PendingWriteTests {
         #expect(await cache.data(for: key("a")) == bytes(40_000))
     }
 
-    @Test func `a store that cannot be done leaves what was there`() async throws {
+    @Test func `a failed store keeps the previous entry`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         await cache.flush()
         let cache = SQLiteDiskCache(directory: directory.url, lockTimeout: .milliseconds(50))
-        // For longer than it waits.
+        // For longer than its lock timeout.
         let lock = try lockDatabase()
 
         let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(40_000), for: key("a")) }
@@ -59,7 +59,7 @@ struct PendingWriteTests {
         try lock.execute("COMMIT")
     }
 
-    @Test func `a store that is cancelled while it waits changes nothing`() async throws {
+    @Test func `a store cancelled while it waits changes nothing`() async throws {
         try await cache.store(bytes(10), for: key("a"))
         await cache.flush()
         let lock = try lockDatabase()
@@ -78,7 +78,7 @@ struct PendingWriteTests {
         #expect(cache.statistics.failures == 0)
     }
 
-    @Test func `the last write asked for is the one that counts`() {
+    @Test func `the last requested write takes effect`() {
         var writes = WriteQueue()
         let old = CachedData(bytes(1))
         let new = CachedData(bytes(2))
@@ -99,7 +99,7 @@ struct PendingWriteTests {
         #expect(writes.take(removal) == nil)
     }
 
-    @Test func `removing a resource or everything hides what came before, not after`() {
+    @Test func `removing a resource or everything hides earlier writes and not later ones`() {
         var writes = WriteQueue()
         let entry = CachedData(bytes(1))
         _ = writes.add(.store(entry, key("a")))
@@ -123,7 +123,7 @@ struct PendingWriteTests {
         #expect(writes.next(upTo: everything) == nil)
     }
 
-    @Test func `a write that is taken back has no outcome`() {
+    @Test func `a cancelled write has no outcome`() {
         var writes = WriteQueue()
         let (ticket, stores) = writes.add(.store(CachedData(bytes(1)), key("a")))
         #expect(stores)

@@ -3,12 +3,11 @@ import TestSupport
 
 import struct FoundationEssentials.URL
 
-/// A directory as it is where nobody may write. SQLite wants a path that leads somewhere, so it stays in its place until it
-/// goes.
+/// A read-only directory. SQLite needs a path that exists, so it stays mounted until this object is released.
 final class ReadOnlyMount {
     private let place: TemporaryDirectory
 
-    /// nil where this process may not make one.
+    /// Creates nil if this process may not make a mount.
     init?(of directory: TemporaryDirectory) throws {
         place = try TemporaryDirectory()
         guard mount(directory.path, place.path, nil, UInt(MS_BIND), nil) == 0 else { return nil }
@@ -18,7 +17,7 @@ final class ReadOnlyMount {
 
     deinit { umount2(place.path, Int32(MNT_DETACH)) }
 
-    /// Whether this process may make one.
+    /// Whether this process may make a mount.
     static let isPermitted: Bool = (try? ReadOnlyMount(of: TemporaryDirectory())) != nil
 
     var url: URL { place.url }

@@ -35,7 +35,7 @@ struct ReadOnlyTests {
         #expect(verified.damagedNames.isEmpty && verified.error == nil)
     }
 
-    @Test func `what is damaged or over stays, and why is told`() async throws {
+    @Test func `damaged and expired entries stay, and the reason is reported`() async throws {
         try fill(sizes)
         let file = try #require(directory.valueFiles.first)
         #expect(truncate(file, 100) == 0)
@@ -53,7 +53,7 @@ struct ReadOnlyTests {
     }
 
     @Test(arguments: [true, false])
-    func `everything is found that a closed cache has left`(hasLock: Bool) async throws {
+    func `every entry of a closed cache is found`(hasLock: Bool) async throws {
         try fill(sizes)
         if !hasLock { unlink(directory.database.path + ".lock") }
         #expect(!FileManager.default.fileExists(atPath: directory.log.path))
@@ -63,7 +63,7 @@ struct ReadOnlyTests {
         withExtendedLifetime(view) {}
     }
 
-    @Test func `everything is found that an open cache has stored, and stores since`() async throws {
+    @Test func `every entry of an open cache is found, also those stored later`() async throws {
         let writer = SQLiteDiskCache(directory: directory.url)
         for size in sizes { try await writer.store(bytes(size), for: key("\(size)")) }
         let view = try #require(try ReadOnlyMount(of: directory))
@@ -75,7 +75,7 @@ struct ReadOnlyTests {
         withExtendedLifetime((view, writer)) {}
     }
 
-    @Test func `what somebody else changes is found changed`() async throws {
+    @Test func `changes by others are found`() async throws {
         try fill([10])
         let view = try #require(try ReadOnlyMount(of: directory))
         let cache = SQLiteDiskCache(directory: view.url)
@@ -87,7 +87,7 @@ struct ReadOnlyTests {
         withExtendedLifetime(view) {}
     }
 
-    @Test func `storing is refused, what is there stays, and uses are forgotten`() async throws {
+    @Test func `storing is refused, entries stay, and uses are not recorded`() async throws {
         try fill(sizes)
         let view = try #require(try ReadOnlyMount(of: directory))
         let cache = SQLiteDiskCache(directory: view.url)
@@ -99,7 +99,7 @@ struct ReadOnlyTests {
         await cache.removeAll()
         let trimmed = await cache.trim(toSize: 0)
         #expect(trimmed.removals.isEmpty && trimmed.error?.code == .notWritable)
-        // There is nothing that had to go.
+        // There is nothing to remove.
         #expect(await cache.trim() == DataCacheTrimReport())
         #expect(await cache.trim(toSize: 100_000) == DataCacheTrimReport())
         for _ in 0..<100 { await expectAll(cache, sizes) }

@@ -24,7 +24,7 @@ struct SQLiteDiskCacheTests {
     }
 
     @Test(arguments: [0, 1, 4_096, 3_000_000])
-    func `what was stored comes back`(count: Int) async throws {
+    func `a stored entry is returned`(count: Int) async throws {
         let entry = CachedData(Data((0..<count).map { UInt8(truncatingIfNeeded: $0) }), metadata: Data("notes".utf8))
 
         try await cache.store(entry, for: key("a"))
@@ -41,7 +41,7 @@ struct SQLiteDiskCacheTests {
         #expect(await next.data(for: key("a")) == Data("bytes".utf8))
     }
 
-    @Test func `storing again replaces and counts once`() async throws {
+    @Test func `storing again replaces the entry and counts it once`() async throws {
         try await cache.store(Data(count: 1_000), for: key("a"))
         let before = await cache.totalSize
 
@@ -52,7 +52,7 @@ struct SQLiteDiskCacheTests {
         #expect(await cache.totalSize > before)
     }
 
-    @Test func `a variant is another entry than the original`() async throws {
+    @Test func `a variant and its original are different entries`() async throws {
         let original = key("a")
         let variant = ImageKey(ResourceKey("a"), variant: "10x10")
         try await cache.store(Data("original".utf8), for: original)
@@ -65,14 +65,14 @@ struct SQLiteDiskCacheTests {
     }
 
     @Test(arguments: ["'); DROP TABLE entry; --", "a\u{0}b", "", "\"?1:x@$", "ü\u{301}🐦"])
-    func `a key may be any text`(name: String) async throws {
+    func `a key may contain any text`(name: String) async throws {
         try await cache.store(Data(name.utf8), for: key(name))
         try await cache.store(Data("other".utf8), for: key(name + "'"))
 
         #expect(await cache.data(for: key(name)) == Data(name.utf8))
     }
 
-    @Test func `removing tells whether there was something`() async throws {
+    @Test func `removing returns whether there was an entry`() async throws {
         try await cache.store(Data(count: 5), for: key("a"))
         try await cache.store(Data(count: 5), for: key("b"))
 
@@ -83,7 +83,7 @@ struct SQLiteDiskCacheTests {
         #expect(await cache.data(for: key("b")) != nil)
     }
 
-    @Test func `removing from a cancelled task removes all the same`() async throws {
+    @Test func `removing takes effect in a cancelled task`() async throws {
         try await cache.store(Data(count: 5), for: key("a"))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -94,7 +94,7 @@ struct SQLiteDiskCacheTests {
         #expect(await cache.data(for: key("a")) == nil)
     }
 
-    @Test func `removing everything gives the space back`() async throws {
+    @Test func `removing everything frees the space`() async throws {
         for index in 0..<20 { try await cache.store(Data(count: 100_000), for: key("\(index)")) }
 
         await cache.removeAll()
@@ -106,7 +106,7 @@ struct SQLiteDiskCacheTests {
         #expect(await cache.data(for: key("3")) == Data(count: 1))
     }
 
-    @Test func `looking into an empty directory makes no file`() async throws {
+    @Test func `reading an empty directory creates no file`() async throws {
         #expect(await cache.entry(for: key("a")) == nil)
         #expect(await cache.totalSize == 0)
         #expect(await !cache.remove(key("a")))
@@ -115,7 +115,7 @@ struct SQLiteDiskCacheTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path).isEmpty)
     }
 
-    @Test func `the directory is made when it is missing`() async throws {
+    @Test func `a missing directory is created`() async throws {
         let deep = SQLiteDiskCache(directory: directory.url.appending(path: "a/b c%41"))
 
         try await deep.store(Data(count: 5), for: key("a"))

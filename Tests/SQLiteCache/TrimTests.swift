@@ -20,11 +20,11 @@ struct TrimTests {
         cache = SQLiteDiskCache(directory: directory.url, sizeLimit: entrySize * 10)
     }
 
-    @Test func `an entry counts for more than its bytes`() {
+    @Test func `an entry counts with more than its bytes`() {
         #expect((1_100..<2_000).contains(entrySize))
     }
 
-    @Test func `the least recently stored go first, down to nine tenths`() async throws {
+    @Test func `the least recently stored are evicted first, down to nine tenths`() async throws {
         for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
         #expect(await cache.totalSize == entrySize * 10)
 
@@ -46,7 +46,7 @@ struct TrimTests {
         #expect(await presence(of: ["0", "1", "2", "3", "x"]) == [true, false, false, true, true])
     }
 
-    @Test func `the order of use survives the cache`() async throws {
+    @Test func `the order of use survives a restart`() async throws {
         for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
         _ = await cache.entry(for: key("0"))
         await cache.flush()
@@ -58,7 +58,7 @@ struct TrimTests {
         #expect(await presence(of: ["0", "1"]) == [true, false])
     }
 
-    @Test func `an entry just below the limit stays alone`() async throws {
+    @Test func `an entry just below the limit is stored alone`() async throws {
         for index in 0..<3 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
 
         try await cache.store(Data(count: entrySize * 10 - 1_000), for: key("x"))
@@ -80,7 +80,7 @@ struct TrimTests {
     }
 
     @Test(arguments: [0, -5, Int.min])
-    func `a cache of no size takes nothing`(limit: Int) async throws {
+    func `a size limit of zero stores nothing`(limit: Int) async throws {
         let none = SQLiteDiskCache(directory: directory.url, sizeLimit: limit)
 
         let error = await #expect(throws: DataCacheError.self) { try await none.store(Data(), for: key("0")) }
@@ -88,7 +88,7 @@ struct TrimTests {
         #expect(error?.code == .tooLarge)
     }
 
-    @Test func `the number of entries is limited too`() async throws {
+    @Test func `the number of entries is limited, too`() async throws {
         let few = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(maximumCount: 20))
         for index in 0..<20 { try await few.store(Data(count: 10), for: key("\(index)")) }
         await few.flush()
@@ -102,7 +102,7 @@ struct TrimTests {
     }
 
     @Test(arguments: [0, -1, Int.min])
-    func `a cache of no entries takes none`(count: Int) async throws {
+    func `an entry limit of zero stores nothing`(count: Int) async throws {
         let none = SQLiteDiskCache(directory: directory.url, limits: DataCacheLimits(maximumCount: count))
 
         let error = await #expect(throws: DataCacheError.self) { try await none.store(Data(), for: key("0")) }
@@ -111,11 +111,11 @@ struct TrimTests {
         #expect(none.statistics.failures == 1)
     }
 
-    @Test func `a trim says what went and why, in its order`() async throws {
-        let reports = Guarded<[DataCacheTrimReport]>([])
+    @Test func `a trim reports entries and reasons in order`() async throws {
+        let reports = Watched<[DataCacheTrimReport]>([])
         let limits = DataCacheLimits(maximumSize: entrySize * 10)
         let cache = SQLiteDiskCache(directory: directory.url, limits: limits) { report in
-            reports.change { $0.append(report) }
+            reports.update { $0.append(report) }
         }
         for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
         await cache.flush()
@@ -141,7 +141,7 @@ struct TrimTests {
         #expect(reports.value.count == 2)
     }
 
-    @Test func `a trim to nothing leaves nothing`() async throws {
+    @Test func `a trim to zero removes everything`() async throws {
         for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
 
         let report = await cache.trim(toSize: 0)
@@ -150,7 +150,7 @@ struct TrimTests {
         #expect(await cache.count == 0)
     }
 
-    @Test func `a lower limit holds from the first store on`() async throws {
+    @Test func `a lower limit applies from the first store on`() async throws {
         for index in 0..<10 { try await cache.store(Data(count: 1_000), for: key("\(index)")) }
         let lower = SQLiteDiskCache(directory: directory.url, sizeLimit: entrySize * 4)
 
@@ -183,12 +183,12 @@ struct TrimTests {
         #expect(await cache.count >= 80)
     }
 
-    @Test func `many uses are written by themselves`() async throws {
+    @Test func `many uses are written without a flush`() async throws {
         let cache = SQLiteDiskCache(directory: directory.url)
         let names = (0..<70).map { "\($0)" }
         for name in names { try await cache.store(Data(count: 10), for: key(name)) }
         await cache.flush()
-        // No flush: the sixty-fourth is what makes them be written.
+        // No flush, because the sixty-fourth use causes the write.
         for name in names.prefix(64) { _ = await cache.entry(for: key(name)) }
 
         let other = SQLiteDiskCache(directory: directory.url)
@@ -196,7 +196,7 @@ struct TrimTests {
         try await eventually { await other.items().map(\.name) == expected }
     }
 
-    @Test func `what two caches on one directory use keeps its order`() async throws {
+    @Test func `the uses of two caches on one directory keep their order`() async throws {
         let clock = ManualClock()
         let caches = (0..<2).map { _ in SQLiteDiskCache(directory: directory.url, clock: clock) }
         for name in ["a", "b", "c", "d"] { try await caches[0].store(Data(count: 10), for: key(name)) }
@@ -211,7 +211,7 @@ struct TrimTests {
         #expect(await caches[0].items().map(\.name) == ["d", "b", "a", "c"].map { key($0).fileName })
     }
 
-    @Test func `a cache that goes writes its uses`() async throws {
+    @Test func `a released cache writes its uses`() async throws {
         try await cache.store(Data(count: 10), for: key("a"))
         try await cache.store(Data(count: 10), for: key("b"))
         await { _ = await SQLiteDiskCache(directory: directory.url).entry(for: key("a")) }()

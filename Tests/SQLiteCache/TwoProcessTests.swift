@@ -39,7 +39,7 @@ struct TwoProcessTests {
         }
     #endif
 
-    /// Stores, reads and removes entries that tell which they are.
+    /// Stores, reads and removes entries that contain their names.
     private static func work(in path: String, seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let cache = SQLiteDiskCache(directory: URL(filePath: path), limits: limits)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoSQLiteCache
 
-/// What one look at everything removes is gone for the next.
+/// A second verification finds nothing after the first.
 @Suite(.timeLimit(.minutes(10)))
 struct VerifyingTests {
     private let directory: TemporaryDirectory
@@ -49,7 +49,7 @@ struct VerifyingTests {
             "UPDATE entry SET size = 9 WHERE id = 3", "UPDATE content SET resource = 'x' WHERE id = 3",
             "UPDATE entry SET checksum = 1 WHERE id = 3", "UPDATE content SET id = 999 WHERE id = 3",
         ] as [StaticString])
-    func `a row that nobody could find by its name is found`(sql: StaticString) async throws {
+    func `a row that cannot be found by its name is detected`(sql: StaticString) async throws {
         try await fill()
         try Connection(path: directory.database.path, busyTimeout: 60_000).execute(sql)
 
@@ -64,7 +64,7 @@ struct VerifyingTests {
         await expectDone("\(sql)")
     }
 
-    @Test func `what a connection remembers hides no damage`() async throws {
+    @Test func `cached pages of a connection hide no damage`() async throws {
         try await fill()
         await cache.storage.close()
         for number in 0..<12 { _ = await cache.entry(for: key("\(number)")) }
@@ -91,7 +91,7 @@ struct VerifyingTests {
     }
 
     @Test(arguments: 0..<40)
-    func `whatever is damaged, the second look finds nothing more`(seed: Int) async throws {
+    func `whatever the damage, a second verification finds nothing more`(seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed))
         try await fill()
         if Bool.random(using: &random) { await cache.storage.close() }
@@ -134,7 +134,7 @@ struct VerifyingTests {
         }
     }
 
-    @Test func `what stands where values should be goes, but for what links lead to`() async throws {
+    @Test func `foreign files among the values are removed, and the targets of links are kept`() async throws {
         try await fill()
         let precious = directory.path + "/precious"
         try Data("precious".utf8).write(to: URL(filePath: precious))

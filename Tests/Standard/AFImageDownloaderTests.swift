@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The stack with the values of AFNetworking's `AFImageDownloader`.
+/// The stack with the defaults of AFNetworking's `AFImageDownloader`.
 @Suite(.timeLimit(.minutes(10)))
 struct AFImageDownloaderTests {
     private let folder: TemporaryDirectory
@@ -26,21 +26,21 @@ struct AFImageDownloaderTests {
         ImageRequest(url: origin.url(for: path))
     }
 
-    @Test func `the downloader has the values of the original`() {
+    @Test func `the downloader has the defaults of AlamofireImage`() {
         let configuration = DownloaderConfiguration.afImageDownloader
         #expect(configuration.maxConcurrentDownloads == 4)
         #expect(configuration.order == .firstInFirstOut)
         #expect(configuration.idleTimeout == .seconds(60))
     }
 
-    @Test func `the image cache has the capacities of the original, and only responses are on disk`() throws {
+    @Test func `the image cache has the capacities of AlamofireImage, and only responses are on disk`() throws {
         let configuration = ImagePipeline.Configuration.afImageDownloader(cacheDirectory: folder.url)
         let images = try #require(configuration.memoryCache as? AutoPurgingImageCache)
         #expect(images.memoryCapacity == 100 << 20 && images.preferredMemoryUsageAfterPurge == 60 << 20)
         #expect(configuration.diskCache == nil && configuration.responseCache != nil)
     }
 
-    @Test func `four downloads run at once, and the others follow`() async throws {
+    @Test func `four downloads run concurrently, and the others follow`() async throws {
         let origin = try origin { $0.stalling(at: .beforeHead) }
         defer { origin.stop() }
         let pipeline = ImagePipeline(.afImageDownloader(cacheDirectory: nil))
@@ -57,13 +57,13 @@ struct AFImageDownloaderTests {
         await pipeline.shutDown()
     }
 
-    @Test func `a response is found on disk by the next pipeline, without the server`() async throws {
+    @Test func `the next pipeline finds a response on disk without the server`() async throws {
         let origin = try origin()
         let request = request(origin)
         let first = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))
         #expect(try await first.load(request).layer == .network)
         await first.shutDown()
-        // Responses are stored behind the caller's back.
+        // Responses are stored in the background.
         let layers = ImagePipeline(.afImageDownloader(cacheDirectory: folder.url))
         try await eventually { await layers.cache.contains(request).contains(.response) }
         origin.stop()
@@ -75,7 +75,7 @@ struct AFImageDownloaderTests {
         await next.shutDown()
     }
 
-    @Test func `a cookie that an answer sets comes back with the next request`() async throws {
+    @Test func `a cookie that a response sets is sent with the next request`() async throws {
         let origin = try origin { $0.setting("Set-Cookie", "session=7; Path=/") }
         defer { origin.stop() }
         let pipeline = ImagePipeline(.afImageDownloader(cacheDirectory: nil))

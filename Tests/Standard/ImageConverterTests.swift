@@ -4,12 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// From encoded bytes to encoded bytes.
+/// Conversion from encoded bytes to encoded bytes.
 @Suite(.timeLimit(.minutes(5)))
 struct ImageConverterTests {
     private let box = PixelSize(width: 16, height: 16)
 
-    /// 40 x 20 pixels as stored, 20 x 40 as seen.
+    /// 40 x 20 pixels as stored, 20 x 40 upright.
     private func turned(_ encoder: any ImageEncoding, exif: Data? = nil) throws -> Data {
         var image = DecodedImage.coordinates(PixelSize(width: 40, height: 20))
         image.orientation = .right
@@ -36,7 +36,7 @@ struct ImageConverterTests {
     private static let targets: [any ImageEncoding] = [.webp(quality: 80), .jpeg(quality: 80), .png(), .gif()]
 
     @Test(arguments: targets.indices)
-    func `an image fits, upright, in the format of the encoder`(target: Int) throws {
+    func `an image is fitted, upright, and encoded in the encoder's format`(target: Int) throws {
         let encoder = Self.targets[target]
         let data = try ImageConverter().convert(turned(.jpeg()), to: encoder, fitting: box)
 
@@ -46,7 +46,7 @@ struct ImageConverterTests {
         #expect(info.metadata.exif == nil)
     }
 
-    @Test func `without a size the pixels stay`() throws {
+    @Test func `without a size the pixels are unchanged`() throws {
         let data = try ImageConverter().convert(turned(.png()), to: .webp(lossless: true))
 
         let image = try CodecRegistry.standard.decode(data)
@@ -63,7 +63,7 @@ struct ImageConverterTests {
         #expect(try CodecRegistry.standard.inspect(data).size == PixelSize(width: 20, height: 40))
     }
 
-    @Test func `an orientation that is not applied is written, and the size is the one that is seen`() throws {
+    @Test func `an orientation that is not applied is written, and the size is that of the upright image`() throws {
         let converter = ImageConverter(appliesOrientation: false)
         for encoder in Self.targets.dropLast() {
             let box = PixelSize(width: 10, height: 40)
@@ -73,7 +73,7 @@ struct ImageConverterTests {
         }
     }
 
-    @Test func `processors change the image after it was made to fit`() throws {
+    @Test func `processors run after the image is fitted`() throws {
         let crop = ImageProcessors.Crop(to: PixelSize(width: 5, height: 6))
         let data = try ImageConverter(processors: [crop, ImageProcessors.Grayscale()]).convert(
             turned(.jpeg()), to: .png(), fitting: box)
@@ -83,7 +83,7 @@ struct ImageConverterTests {
         #expect(image.pixels.rgba(3, 3)[0] == image.pixels.rgba(3, 3)[1])
     }
 
-    @Test func `sixteen bits stay in a format that holds them`() throws {
+    @Test func `sixteen bits are kept in a format that supports them`() throws {
         let pixels = try #require(
             PixelBuffer(size: PixelSize(width: 4, height: 4), format: .rgba16, alphaMode: .opaque) { memory, _ in
                 for offset in stride(from: 0, to: memory.count - 1, by: 2) {
@@ -98,7 +98,7 @@ struct ImageConverterTests {
         #expect(depths == [16, 8])
     }
 
-    @Test func `an animation stays one where the format holds it`() throws {
+    @Test func `an animation is kept in a format that supports it`() throws {
         let file = try animation()
         let infos = try [.webp(), .gif(), .png(), .jpeg()].map { (encoder: any ImageEncoding) in
             try CodecRegistry.standard.inspect(ImageConverter().convert(file, to: encoder, fitting: box))
@@ -123,14 +123,14 @@ struct ImageConverterTests {
         #expect(code { try ImageConverter(limits: frames).convert(moving, to: .gif()) } == .exceedsLimit)
     }
 
-    @Test func `garbage is an error`() {
+    @Test func `invalid data is an error`() {
         #expect(code { try ImageConverter().convert(Data(), to: .png()) } == .empty)
         #expect(code { try ImageConverter().convert(Data("<html>".utf8), to: .png()) } == .unknownFormat)
         #expect(code { try ImageConverter().convert(Data([0xFF, 0xD8, 0xFF, 0xE0]), to: .png()) } == .truncated)
     }
 
     @Test(arguments: targets.indices)
-    func `a truncated image is an error and never a part of the image`(source: Int) throws {
+    func `a truncated image is an error and never a partial image`(source: Int) throws {
         let file = try turned(Self.targets[source])
         for count in stride(from: 1, to: file.count - 2, by: 7) {
             let part = file.prefix(count)
@@ -138,14 +138,14 @@ struct ImageConverterTests {
         }
     }
 
-    @Test func `a size without pixels is an error`() throws {
+    @Test func `an empty size is an error`() throws {
         let file = try turned(.jpeg())
         #expect(throws: ImageProcessingError.self) {
             try ImageConverter().convert(file, to: .png(), fitting: PixelSize(width: 0, height: 10))
         }
     }
 
-    @Test func `the async method gives the same bytes`() async throws {
+    @Test func `the async method returns the same bytes`() async throws {
         let file = try turned(.jpeg())
         let blocking = try { try ImageConverter().convert(file, to: .webp(), fitting: box) }()
 
@@ -157,13 +157,13 @@ struct ImageConverterTests {
 
     // MARK: Metadata
 
-    /// Not written where it is used, because the compiler of Swift 6.2 crashes on a span in a loop with `#expect`.
+    /// A separate function, because the compiler of Swift 6.2 crashes on a span in a loop with `#expect`.
     private func orientation(in exif: Data) -> ImageOrientation { ImageOrientation(exif: exif.bytes) }
 
     private func exif(of file: Data) throws -> Data? { try CodecRegistry.standard.inspect(file).metadata.exif }
 
     @Test(arguments: 0..<3)
-    func `by default no EXIF is kept`(target: Int) throws {
+    func `EXIF is omitted by default`(target: Int) throws {
         for source in Self.targets.dropLast() {
             let file = try turned(source, exif: MadeEXIF.photo)
             #expect(try exif(of: file)?.count == MadeEXIF.photo.count)
@@ -172,7 +172,7 @@ struct ImageConverterTests {
     }
 
     @Test(arguments: 0..<3)
-    func `EXIF is kept with the orientation that the result has`(target: Int) throws {
+    func `EXIF is kept with the orientation of the result`(target: Int) throws {
         for source in Self.targets.dropLast() {
             let file = try turned(source, exif: MadeEXIF.photo)
             let kept = try #require(
@@ -186,7 +186,7 @@ struct ImageConverterTests {
     }
 
     @Test(arguments: 0..<3)
-    func `EXIF is kept without what tells the place`(target: Int) throws {
+    func `EXIF is kept without its location`(target: Int) throws {
         let converter = ImageConverter(metadata: .keepWithoutLocation)
         for source in Self.targets.dropLast() {
             let file = try turned(source, exif: MadeEXIF.photo)
@@ -200,7 +200,7 @@ struct ImageConverterTests {
         }
     }
 
-    @Test func `EXIF without a location is well formed`() throws {
+    @Test func `EXIF without its location is well formed`() throws {
         let file = try turned(.png(), exif: MadeEXIF.photo)
         let kept = try #require(
             try exif(of: ImageConverter(metadata: .keepWithoutLocation).convert(file, to: .png())))
@@ -209,13 +209,13 @@ struct ImageConverterTests {
 
         #expect(tags.map(\.tag) == [0x010F, 0x0112, 0x8769])
         #expect(MadeEXIF.tags(of: kept, at: photo.value).map(\.tag) == [0x9003])
-        // Nothing is left to be written a second time.
+        // Nothing remains to be written a second time.
         let copy = try turned(.png(), exif: kept)
         let again = try ImageConverter(metadata: .keepWithoutLocation).convert(copy, to: .png())
         #expect(try exif(of: again) == kept)
     }
 
-    @Test func `damaged EXIF is left out where it would have to be understood`() throws {
+    @Test func `damaged EXIF is omitted where it must be parsed`() throws {
         for damaged in [Data("II*\0".utf8), Data("MM\0*".utf8) + Data([0xFF, 0xFF, 0xFF, 0xFF]), Data("garbage".utf8)] {
             var image = DecodedImage.coordinates(box)
             image.orientation = .up
@@ -230,8 +230,8 @@ struct ImageConverterTests {
         }
     }
 
-    @Test func `values that overlap do not make EXIF larger`() throws {
-        // Each of the tags has all bytes as its value.
+    @Test func `overlapping values do not make EXIF larger`() throws {
+        // Each tag has all bytes as its value.
         let tags = [0x010E, 0x010F, 0x0110, 0x0131, 0x013B]
         var bytes = Array("MM\0*".utf8) + [0, 0, 0, 8, 0, UInt8(tags.count)]
         for tag in tags { bytes += [UInt8(tag >> 8), UInt8(tag & 255), 0, 2, 0, 0, 0, 60, 0, 0, 0, 8] }
@@ -242,7 +242,7 @@ struct ImageConverterTests {
         #expect(try exif(of: ImageConverter(metadata: .keep).convert(file, to: .png())) == Data(bytes))
     }
 
-    @Test func `EXIF that a JPEG cannot hold is left out, and the color profile stays`() throws {
+    @Test func `EXIF too large for a JPEG is omitted, and the color profile is kept`() throws {
         let large = MadeEXIF.photo + Data(repeating: 0, count: 65_528 - MadeEXIF.photo.count)
         let file = try PNGEncoder().embedding(exif: large).encode(.coordinates(box))
         let converter = ImageConverter(metadata: .keep)
@@ -254,7 +254,7 @@ struct ImageConverterTests {
     }
 }
 
-/// EXIF data of a photo that says where it was taken.
+/// EXIF data of a photo with a location.
 private enum MadeEXIF {
     static let maker = Data("Alcedo Cameras\0\0".utf8)
     static let date = Data("2026:01:02 03:04:05\0".utf8)
@@ -317,7 +317,7 @@ private enum MadeEXIF {
             + first(photo: photoStart, place: placeStart, preview: previewStart) + photo + place + thumbnail
     }
 
-    /// The tags of a directory of data with the highest byte first, each with its value or where that is.
+    /// Returns the tags of a directory in big-endian data, each with its value or the value's offset.
     static func tags(of exif: Data, at start: Int) -> [(tag: Int, value: Int)] {
         let bytes = [UInt8](exif)
         func number(_ offset: Int, _ count: Int) -> Int {

@@ -4,14 +4,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Pictures that are decoded towards the target of ``ImageProcessors/Resize``, beside the same pictures decoded whole.
+/// Images decoded toward the target of ``ImageProcessors/Resize``, compared with the same images decoded at full size.
 @Suite(.timeLimit(.minutes(10)))
 struct ShrinkOnLoadTests {
-    /// How far the samples of two pictures are apart.
+    /// The difference between the samples of two images.
     private struct Difference: CustomStringConvertible {
         /// Of 255.
         let mean: Double
-        /// The share of samples that are at most 24 apart.
+        /// The fraction of samples that differ by at most 24.
         let shareWithinLimit: Double
 
         var description: String { "mean \(mean), within 24: \(shareWithinLimit)" }
@@ -21,7 +21,7 @@ struct ShrinkOnLoadTests {
             for y in 0..<min(a.height, b.height) {
                 a.row(y).withUnsafeBytes { a in
                     b.row(y).withUnsafeBytes { b in
-                        // All are opaque pixels of four bytes: alpha would make the numbers better than they are.
+                        // All are opaque pixels of four bytes, because alpha would lower the differences.
                         for index in 0..<min(a.count, b.count) where index % 4 != 3 {
                             let distance = abs(Int(a[index]) - Int(b[index]))
                             sum += distance
@@ -36,16 +36,16 @@ struct ShrinkOnLoadTests {
         }
     }
 
-    /// Notes how large images are decoded.
+    /// Records the sizes of decoded images.
     private struct DecodedSizes: PipelineObserving {
-        let widths = Guarded<[Int]>([])
+        let widths = Watched<[Int]>([])
 
         func pipelineDidReport(_ event: PipelineEvent) {
-            if case .decoded(let size) = event.stage { widths.change { $0.append(size.width) } }
+            if case .decoded(let size) = event.stage { widths.update { $0.append(size.width) } }
         }
     }
 
-    /// Passes the image on, and needs it whole.
+    /// Returns the image unchanged and needs its full size.
     private static let whole: any ImageProcessing = .closure(identifier: "whole") { $0 }
 
     private let codecs = CodecRegistry.standard
@@ -56,12 +56,12 @@ struct ShrinkOnLoadTests {
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         configuration.memoryCache = nil
         configuration.observers = [decoded]
-        // Nothing that is decoded for one request serves another.
+        // Nothing that was decoded for one request is used for another.
         configuration.maximumIntermediateByteCount = 0
         pipeline = ImagePipeline(configuration)
     }
 
-    /// A picture in a format, and what was decoded of it.
+    /// Returns an image in a format, and its decoded form.
     private func data(_ name: String, as format: ImageFormat) throws -> Data {
         let jpeg = try SampleImages.data("\(name).jpg")
         guard format != .jpeg else { return jpeg }
@@ -72,11 +72,11 @@ struct ShrinkOnLoadTests {
         try await pipeline.load(ImageRequest(source: .bytes(data, identity: "a"), processors: processors)).image
     }
 
-    // To a quarter and less averages come first on either way; widths without a common factor leave parts of pixels at the
-    // edges. Expected: PNG and GIF within 2 of 255, JPEG and WebP by a mean below 1.5. With the box filter every image is
-    // decoded whole.
+    // At a quarter or less both methods average first, and widths without a common factor leave fractions of pixels at
+    // the edges. Expected: PNG and GIF within 2 of 255, JPEG and WebP with a mean below 1.5. With the box filter every
+    // image is decoded at full size.
     @Test(arguments: [ImageFormat.jpeg, .png, .gif, .webp], ResizeFilter.allCases)
-    func `an image that is decoded smaller is resized as the whole one is`(
+    func `an image that is decoded smaller is resized like the full one`(
         format: ImageFormat, filter: ResizeFilter
     ) async throws {
         let more = format == .jpeg ? ["dunes", "feathers", "sea", "relief"] : []
@@ -100,7 +100,7 @@ struct ShrinkOnLoadTests {
     }
 
     @Test(arguments: ResizeMode.allCases, [false, true])
-    func `the size is that of the whole image's result`(mode: ResizeMode, enlarges: Bool) async throws {
+    func `the size equals that of the full image's result`(mode: ResizeMode, enlarges: Bool) async throws {
         let data = try data("feathers", as: .jpeg)
         for (width, height) in [(50, 70), (70, 50), (97, 97), (1, 300), (300, 1), (1_000, 2_000), (61, .max)] {
             let target = PixelSize(width: width, height: height)
@@ -114,7 +114,7 @@ struct ShrinkOnLoadTests {
     }
 
     @Test(arguments: [ImageFormat.gif, .webp])
-    func `the frames of an animation are decoded smaller and resized as whole ones are`(
+    func `the frames of an animation are decoded smaller and resized like full ones`(
         format: ImageFormat
     ) async throws {
         var animation = try codecs.decode(try data("clouds", as: .jpeg))

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The stack for whoever does not choose one.
+/// The default stack.
 @Suite(.timeLimit(.minutes(10)))
 struct StandardStackTests {
     private let folder: TemporaryDirectory
@@ -28,7 +28,7 @@ struct StandardStackTests {
         ImageRequest(url: origin.url(for: path))
     }
 
-    @Test func `an image is loaded once, then in memory, then on disk`() async throws {
+    @Test func `an image is loaded once, then found in memory, then on disk`() async throws {
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: cacheFolder)
         configuration.writeTimeout = .seconds(3_600)
         let pipeline = ImagePipeline(configuration)
@@ -47,7 +47,7 @@ struct StandardStackTests {
         origin.stop()
     }
 
-    @Test func `a loaded image comes with its HTTP response and the metrics of its transfer`() async throws {
+    @Test func `a loaded image has its HTTP response and the metrics of its transfer`() async throws {
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         configuration.memoryCache = nil
         let pipeline = ImagePipeline(configuration)
@@ -60,12 +60,12 @@ struct StandardStackTests {
         let received = try #require(loaded.metrics?.bytesReceived)
         #expect(try received > #require(loaded.encodedByteCount))
 
-        // The response cache has this one: no transfer brings it.
+        // The image is in the response cache, so it has no transfer.
         let stored = try await pipeline.load(request())
         #expect(stored.httpResponse?.status == 200 && stored.metrics == nil)
     }
 
-    @Test func `an image is loaded by its URL alone, whole or as a thumbnail`() async throws {
+    @Test func `an image is loaded by URL alone, whole or as a thumbnail`() async throws {
         let pipeline = ImagePipeline(.standard(cacheDirectory: nil))
         let url = origin.url(for: "/picture")
 
@@ -105,7 +105,7 @@ struct StandardStackTests {
         origin.stop()
     }
 
-    @Test func `without a directory nothing is written, and answers are kept as their server says`() async throws {
+    @Test func `without a directory nothing is written, and responses are cached as the server allows`() async throws {
         var configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         #expect(configuration.diskCache == nil)
         configuration.memoryCache = nil
@@ -116,7 +116,7 @@ struct StandardStackTests {
         origin.stop()
     }
 
-    @Test func `requests name the program and the formats that are decoded`() async throws {
+    @Test func `requests identify the program and the decodable formats`() async throws {
         let pipeline = ImagePipeline(.standard(cacheDirectory: nil))
         _ = try await pipeline.load(request())
         let own = HTTPRequest(url: origin.url(for: "/picture"), fields: ["Accept": "image/png"])
@@ -130,7 +130,7 @@ struct StandardStackTests {
         origin.stop()
     }
 
-    @Test func `an Accept field of the configuration stays`() async throws {
+    @Test func `an Accept field of the configuration is kept`() async throws {
         var configuration = DownloaderConfiguration()
         configuration.defaultFields["Accept"] = "image/avif"
         let downloader = Downloader.standard(configuration: configuration)
@@ -141,7 +141,7 @@ struct StandardStackTests {
         origin.stop()
     }
 
-    @Test func `a response that varies by the added fields is used again and found by the pipeline`() async throws {
+    @Test func `a response that varies by the added fields is reused and found by the pipeline`() async throws {
         let picture = try PNGEncoder().encode(.coordinates(PixelSize(width: 4, height: 3)))
         let origin = try LoopbackOrigin { _ in
             OriginReply.ok(picture, type: "image/png").setting("Cache-Control", "max-age=60")
@@ -160,7 +160,7 @@ struct StandardStackTests {
         origin.stop()
     }
 
-    @Test func `a downloader of one's own is asked, and has its own answers`() async throws {
+    @Test func `a custom downloader is called and has its own responses`() async throws {
         let downloader = Downloader.standard(responseCache: URLResponseCache(memoryCapacity: 0))
         let configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil, downloader: downloader)
         #expect(configuration.responseCache == nil)

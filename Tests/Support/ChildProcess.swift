@@ -1,17 +1,18 @@
 import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
+import AlcedoTesting
 import FoundationEssentials
 
-/// A process that runs an executable of the package, or of the system. Killed when it is let go before its end.
+/// A process that runs an executable of the package or of the system. Killed when it is released before its end.
 ///
-/// By the system's own calls: Foundation's `Process` reads beyond a directory entry (6.3.1), and so fails every test
+/// Uses system calls, because Foundation's `Process` reads beyond a directory entry (6.3.1), and so fails every test
 /// under the address sanitizer.
 package final class ChildProcess: Sendable {
-    /// Where a standard stream of the process leads.
+    /// The source or destination of a standard stream.
     package enum Stream: Sendable {
         case file(String)
-        /// The process gets a copy.
+        /// The process receives a copy.
         case descriptor(Int32)
     }
 
@@ -22,9 +23,9 @@ package final class ChildProcess: Sendable {
 
     private static let waiters = BlockingExecutor(name: "programs", maxConcurrent: 16)
 
-    /// The system's number of it.
+    /// The process ID.
     package let id: Int32
-    private let hasEnded = Guarded(false)
+    private let hasEnded = Watched(false)
 
     /// - Parameters:
     ///   - name: The executable: one that lies beside the test runner's, or the whole path of another.
@@ -48,8 +49,8 @@ package final class ChildProcess: Sendable {
         }
         let variables = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         var process: pid_t = 0
-        // The shell goes to the folder and closes what other tests have open: a socket that lives on in a child never
-        // looks closed to its server.
+        // The shell changes the directory and closes the open files of other tests, because a socket that stays open in
+        // a child never looks closed to its server.
         let shell = """
             cd "$1" && shift
             for file in /proc/self/fd/*; do [ "${file##*/}" -le 2 ] || eval "exec ${file##*/}>&-"; done
@@ -71,34 +72,49 @@ package final class ChildProcess: Sendable {
         waitpid(id, &status, 0)
     }
 
-    /// Where an executable of the package is: beside the test runner's.
+    /// Returns the path of an executable of the package, which is beside the test runner's.
     package static func path(of name: String) throws -> String {
         let runner = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(filePath: runner).deletingLastPathComponent().appending(path: name).path
     }
 
-    /// Whether it has not ended; what waits for something that it does must not wait for ever.
+    /// Whether the process has not ended. A wait for one of its effects must end when this is false.
     package var isRunning: Bool {
         var info = siginfo_t()
         return !hasEnded.value && waitid(P_PID, id_t(id), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == 0
     }
 
-    /// Sends it a signal, unless its end has been waited for.
+    /// Sends the process a signal, unless its end has been awaited.
     package func send(_ signal: Int32) {
         if !hasEnded.value { kill(id, signal) }
     }
 
-    /// Returns what the process ended with; a signal's number, negative, when one ended it. To be called once.
+    /// Returns the exit status, or the negative number of the signal that ended the process. Call it once.
     package func wait() async throws -> Int32 {
         try await Self.waiters.run { [self] in
             var status: Int32 = 0
             while waitpid(id, &status, 0) < 0 {
                 guard errno == EINTR else { throw CallError(call: "waitpid", number: errno) }
             }
-            hasEnded.change { $0 = true }
+            hasEnded.update { $0 = true }
             return status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
         }
     }
+
+    /// Returns when a signal has stopped the process. Throws if the process ends first.
+    package func waitUntilStopped() async throws {
+        try await Self.waiters.run { [self] in
+            var info = siginfo_t()
+            // The status is kept, so that `wait()` finds an end.
+            while waitid(P_PID, id_t(id), &info, WSTOPPED | WEXITED | WNOWAIT) < 0 {
+                guard errno == EINTR else { throw CallError(call: "waitid", number: errno) }
+            }
+            guard info.si_code == Self.hasStopped else { throw CallError(call: "stopping", number: info.si_code) }
+        }
+    }
+
+    /// CLD_STOPPED, whose type differs between C libraries.
+    private static let hasStopped: Int32 = 5
 
     private static func withCStrings<Result>(
         _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result

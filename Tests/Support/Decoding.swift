@@ -2,14 +2,14 @@ package import AlcedoCore
 package import Foundation
 
 extension ImageDecoding {
-    /// How decoding fails; nil when it does not.
+    /// Returns the error of decoding, or nil.
     package func errorCode(
         _ data: Data, limits: DecodingLimits = DecodingLimits()
     ) -> ImageDecodingError.Code? {
         errorCode(data, options: DecodingOptions(limits: limits))
     }
 
-    /// How decoding fails; nil when it does not.
+    /// Returns the error of decoding, or nil.
     package func errorCode(_ data: Data, options: DecodingOptions) -> ImageDecodingError.Code? {
         do throws(ImageDecodingError) {
             _ = try decode(data, options: options)
@@ -21,7 +21,7 @@ extension ImageDecoding {
 }
 
 extension Bundle {
-    /// A file of the folder `Fixtures` of a test target.
+    /// Returns a file of the directory `Fixtures` of a test target.
     package func fixture(_ name: String) throws -> Data {
         guard let url = url(forResource: name, withExtension: nil, subdirectory: "Fixtures") else {
             throw CocoaError(.fileNoSuchFile)

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// A text, and the same compressed by gzip.
+/// A text and its gzip encoding.
 package enum GzipSample {
     package static let decoded = Data("alcedo alcedo alcedo alcedo".utf8)
     package static let encoded = Data([

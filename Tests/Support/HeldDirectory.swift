@@ -1,13 +1,13 @@
 import AlcedoLibc
 
-/// A folder that an open descriptor holds, and that has a path for as long as it does.
+/// A directory held by an open descriptor, with a path as long as the descriptor is open.
 ///
-/// The path says the descriptor's number. A cache that was let go of may use it later, and must find nothing there then: the
-/// number stays taken when the value goes, or it would lead to whatever is opened next.
+/// The path contains the descriptor's number. A released cache may use the path later and must find nothing there, so
+/// the number stays in use after this value is released.
 package final class HeldDirectory: Sendable {
     private let descriptor: Int32
 
-    /// nil when there is no such folder.
+    /// Creates nil if the directory does not exist.
     package init?(_ path: String) {
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

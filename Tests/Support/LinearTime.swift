@@ -1,12 +1,12 @@
 import AlcedoLibc
 import Testing
 
-/// Compares what two runs of the same work cost.
+/// Compares the durations of two runs of the same work.
 package enum LinearTime {
     /// Records an issue unless four times as much work takes about four times as long, where the square would take
     /// sixteen times.
     package static func expect(_ short: () -> Void, fourTimes long: () -> Void) {
-        // Far less than sixteen times the time, and what is lost in the noise.
+        // Far less than sixteen times the duration, plus noise.
         let most = time(short) * 9 + .milliseconds(20)
         var needed = Duration.zero
         for _ in 0..<3 {
@@ -16,7 +16,7 @@ package enum LinearTime {
         Issue.record("\(needed), where at most \(most) is linear")
     }
 
-    /// In the processor's time of this thread: other tests run beside.
+    /// Returns the processor time of this thread, because other tests run concurrently.
     private static func time(_ body: () -> Void) -> Duration {
         let start = uptime()
         body()

@@ -1,6 +1,6 @@
 package import AlcedoCore
 
-/// Frames that are given, or missing, each with its delay.
+/// Frames that are given or unavailable, each with its delay.
 package struct MadeFrames: ImageFrameSource {
     package struct Missing: Error {}
 
@@ -8,7 +8,7 @@ package struct MadeFrames: ImageFrameSource {
     package let playCount: Int?
     private let frames: [(pixels: PixelBuffer?, delay: Duration)]
 
-    /// - Parameter frames: Nil for one that cannot be had.
+    /// - Parameter frames: The frames, where nil is an unavailable one.
     package init(_ canvasSize: PixelSize, playCount: Int? = nil, _ frames: [(pixels: PixelBuffer?, delay: Duration)]) {
         (self.canvasSize, self.playCount, self.frames) = (canvasSize, playCount, frames)
     }

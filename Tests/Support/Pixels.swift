@@ -15,7 +15,7 @@ extension PixelBuffer {
     }
 }
 
-/// RGBA bytes with the colour under alpha 0, which is a decoder's own choice, set to nought.
+/// Returns the RGBA bytes with the color of transparent pixels, which a decoder chooses, set to zero.
 package func clearingTransparent(_ rgba: Data) -> [UInt8] {
     var bytes = Array(rgba)
     for pixel in stride(from: 0, to: bytes.count, by: 4) where bytes[pixel + 3] == 0 {

@@ -1,9 +1,10 @@
 package import FoundationEssentials
+package import Testing
 
-/// Runs an executable of the package as a person would, and keeps what it printed.
+/// Runs an executable of the package as a user would, and collects its output.
 package struct Program: Sendable {
     package struct Outcome: Sendable {
-        /// What the process ended with; a signal's number, negative, when one ended it.
+        /// The exit status, or the negative number of the signal that ended the process.
         package var status: Int32
         package var output: String
         package var problems: String
@@ -11,7 +12,7 @@ package struct Program: Sendable {
 
     package let name: String
     package var environment: [String: String]
-    /// Where standard output goes; nil keeps it.
+    /// The file of standard output, or nil to collect it.
     package var outputPath: String?
 
     package init(name: String, environment: [String: String] = [:], outputPath: String? = nil) {
@@ -20,14 +21,14 @@ package struct Program: Sendable {
         self.outputPath = outputPath
     }
 
-    /// Runs to the end. Output goes through files, so that no pipe can fill up.
+    /// Runs the program to its end. Output is written to files, so that no pipe can fill up.
     ///
-    /// - Parameter input: What standard input has. Default: nothing.
+    /// - Parameter input: The standard input. Default: empty.
     package func run(_ arguments: [String], input: Data = Data()) async throws -> Outcome {
         try await start(arguments, input: input).outcome()
     }
 
-    /// Starts it, as ``run(_:input:)`` does, and returns while it runs.
+    /// Starts the program like ``run(_:input:)``, and returns while it runs.
     package func start(_ arguments: [String], input: Data = Data()) throws -> Running {
         let folder = try TemporaryDirectory()
         let inputFile = folder.url.appending(path: "input")
@@ -41,21 +42,49 @@ package struct Program: Sendable {
             folder: folder, process: process, output: outputPath == nil ? output : nil, problems: problems)
     }
 
-    /// A program that has been started. Killed when it is let go before its end.
+    /// A program that was started. Killed when it is released before its end.
     package struct Running: Sendable {
-        /// Where it runs, and where its output goes.
+        /// The working directory, which contains the output.
         package let folder: TemporaryDirectory
         package let process: ChildProcess
         let output: URL?
         let problems: URL
 
-        /// Returns when it has ended. To be called once.
+        /// Returns once the condition holds, which must depend on files that the program writes. Records a failure of
+        /// the test and throws if the program ends first, or if the condition does not hold within the time of
+        /// ``eventually``.
+        ///
+        /// A poll, because another process's files signal no change.
+        package func waitUntil(
+            _ comment: Comment, location: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
+        ) async throws {
+            try await eventually(
+                {
+                    // In this order, because a program may end right after it has met the condition.
+                    let isRunning = process.isRunning
+                    if try condition() { return true }
+                    try #require(isRunning, "the program ended first: \(comment)", sourceLocation: location)
+                    return false
+                }, comment, location: location)
+        }
+
+        /// The bytes that the program has written to standard output so far.
+        package var outputSoFar: String { get throws { try output.map(Self.text) ?? "" } }
+
+        /// The bytes that the program has written to standard error so far.
+        package var problemsSoFar: String { get throws { try Self.text(of: problems) } }
+
+        private static func text(of file: URL) throws -> String {
+            String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        }
+
+        /// Returns the outcome when the program has ended. Call it once.
         package func outcome() async throws -> Outcome {
             let status = try await process.wait()
             return Outcome(
                 status: status,
-                output: try output.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) } ?? "",
-                problems: String(decoding: try Data(contentsOf: problems), as: UTF8.self))
+                output: try outputSoFar,
+                problems: try problemsSoFar)
         }
     }
 }

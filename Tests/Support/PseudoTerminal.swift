@@ -2,12 +2,12 @@ import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
 
-/// A terminal that a test looks at from outside.
+/// A terminal with access to its outside.
 package final class PseudoTerminal: Sendable {
-    /// TIOCSPTLCK and TIOCGPTN of the kernel's interface, which Swift does not see.
+    /// TIOCSPTLCK and TIOCGPTN of the kernel's interface, which Swift does not import.
     private static let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
 
-    /// What a process has as its terminal.
+    /// The descriptor that a process uses as its terminal.
     package let inside: Int32
     private let outside: Int32
     private let reader = BlockingExecutor(name: "terminal", maxConcurrent: 1)
@@ -26,20 +26,20 @@ package final class PseudoTerminal: Sendable {
         close(outside)
     }
 
-    /// Types at the terminal.
+    /// Writes input to the terminal.
     package func type(_ text: String) throws {
         let bytes = Array(text.utf8)
         guard write(outside, bytes, bytes.count) == bytes.count else { throw SystemError(number: errno) }
     }
 
-    /// Makes it another size. Processes that it is the terminal of are told.
+    /// Changes the size. The terminal's processes receive a signal.
     package func resize(columns: Int, rows: Int) throws {
         var size = winsize(
             ws_row: UInt16(clamping: rows), ws_col: UInt16(clamping: columns), ws_xpixel: 0, ws_ypixel: 0)
         guard ioctl(outside, UInt(TIOCSWINSZ), &size) == 0 else { throw SystemError(number: errno) }
     }
 
-    /// Returns what has been written since the last call, when this text is in it.
+    /// Returns the output since the last call once it contains this text.
     package func read(until text: String) async throws -> String {
         try await reader.run { [outside] in
             var all: [UInt8] = []

@@ -15,7 +15,7 @@ package final class RawClient: Sendable {
 
     package init(port: Int) throws {
         descriptor = socket(AF_INET, SocketType.stream | SocketType.closeOnExec, 0)
-        // A test that waits for bytes that never come fails instead of hanging.
+        // Without a timeout a test that waits for missing bytes would hang.
         var limit = timeval(tv_sec: 300, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
@@ -32,7 +32,7 @@ package final class RawClient: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sends the text, or as much of it as the other side takes before it closes the connection.
+    /// Sends the text, or as much of it as the other side accepts before it closes the connection.
     package func send(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {

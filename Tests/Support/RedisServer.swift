@@ -1,27 +1,28 @@
 import AlcedoLibc
+import AlcedoTesting
 import FoundationEssentials
 
-/// A Redis server of a test's own, on a socket in a folder of its own. Ends with this object.
+/// A Redis server for one test, on a socket in its own directory. Ends with this object.
 package final class RedisServer: Sendable {
     private static let path = "/usr/bin/redis-server"
     package static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: path) }
 
-    /// It has not begun to listen within two minutes.
+    /// The server has not begun to listen within two minutes.
     private struct Silent: Error {}
 
     private let folder: TemporaryDirectory
     private let options: [String]
-    private let process: Guarded<ChildProcess?>
+    private let process: Watched<ChildProcess?>
 
-    /// - Parameter options: Of the server, besides those that keep it to itself.
+    /// - Parameter options: Additional options of the server.
     package init(_ options: [String] = []) async throws {
         folder = try TemporaryDirectory()
         self.options = options
-        process = Guarded(nil)
+        process = Watched(nil)
         try await start()
     }
 
-    /// Where it listens.
+    /// The path of its socket.
     package var socket: String { folder.url.appending(path: "s").path }
 
     package func start() async throws {
@@ -30,7 +31,7 @@ package final class RedisServer: Sendable {
         let child = try ChildProcess(
             Self.path, words + options, folder: folder.path, input: .file("/dev/null"), output: .file("/dev/null"),
             problems: .file("/dev/null"))
-        process.change { $0 = child }
+        process.update { $0 = child }
         for _ in 0..<24_000 {
             if isListening { return }
             try await Task.sleep(for: .milliseconds(5))
@@ -39,7 +40,7 @@ package final class RedisServer: Sendable {
     }
 
     package func kill() async throws {
-        let child = process.change { child in
+        let child = process.update { child in
             defer { child = nil }
             return child
         }
@@ -51,15 +52,6 @@ package final class RedisServer: Sendable {
         let file = AlcedoLibc.socket(AF_UNIX, SocketType.stream | SocketType.closeOnExec, 0)
         guard file >= 0 else { return false }
         defer { close(file) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let path = Array(socket.utf8)
-        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
-        return withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(file, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
+        return withUnixAddress(socket) { connect(file, $0, $1) == 0 } ?? false
     }
 }

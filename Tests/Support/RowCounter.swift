@@ -1,6 +1,6 @@
 package import AlcedoCore
 
-/// Counts rows without keeping them, and fails at one if told to.
+/// Counts rows without storing them, and throws at one if requested.
 package final class RowCounter: PixelRowConsumer {
     package struct Failure: Error {}
 

@@ -1,15 +1,15 @@
 import AlcedoLibc
 import Dispatch
 
-/// What a process of its own lacks, for tests that end it.
+/// Takes resources from a process of its own, for tests of exhaustion.
 package enum Scarcity {
-    /// The system has refused a limit, or does not say what is used.
+    /// The system has refused a limit, or does not report the usage.
     package struct Refused: Error {}
 
-    /// Makes file descriptors few.
+    /// Limits the number of file descriptors.
     ///
-    /// libdispatch opens files to count its threads at work, once a second while something waits for the pool of tasks,
-    /// and ends the process if it cannot; so tasks leave that pool.
+    /// libdispatch opens files to count its active threads, once a second while work waits for the cooperative pool,
+    /// and ends the process if it cannot. Therefore tasks leave that pool.
     package static func limitDescriptors(to count: UInt) throws {
         try CooperativePool.leave()
         try set(RLIMIT_NOFILE, rlimit(rlim_cur: count, rlim_max: count))
@@ -19,7 +19,7 @@ package enum Scarcity {
     package static func withDescriptors(
         _ spare: Int, isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Void
     ) async rethrows {
-        // What libdispatch keeps open is there once a timer has fired.
+        // libdispatch has opened its lasting descriptors once a timer has fired. No assertion relies on the duration.
         try? await Task.sleep(for: .milliseconds(1))
         var taken: [Int32] = []
         while true {
@@ -33,7 +33,7 @@ package enum Scarcity {
         try await work()
     }
 
-    /// Leaves room for so many bytes beside what the process has.
+    /// Limits memory to this many bytes more than the process uses.
     package static func limitMemory(beyondNow room: UInt) throws {
         let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         defer { close(file) }
@@ -57,7 +57,7 @@ private enum CooperativePool {
     private typealias Enqueue = @convention(thin) (UnownedJob) -> Void
     private typealias Hook = @convention(thin) (UnownedJob, Enqueue) -> Void
 
-    /// The runtime has no such hook.
+    /// The runtime does not have this hook.
     struct Missing: Error {}
 
     /// From now on tasks run one after another on a queue that always has a thread.

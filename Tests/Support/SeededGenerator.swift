@@ -1,6 +1,6 @@
 import AlcedoTesting
 
-/// Random numbers that are the same in every run and on every machine.
+/// Random numbers that are equal in every run and on every machine.
 package struct SeededGenerator: RandomNumberGenerator {
     private var random: SplitMix64
 

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 private import AlcedoLibc
 
-/// A directory of its own for one test, removed with everything in it when the test lets go of it.
+/// A temporary directory for one test, removed with its contents when it is released.
 package final class TemporaryDirectory: Sendable {
     package let url: URL
 
@@ -12,7 +12,7 @@ package final class TemporaryDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// What a cache writes after the last of its tests' folders has gone, goes with the process.
+    /// The parent directory is removed with the process, including files that a cache writes after its test.
     private static let all: URL = {
         atexit { try? FileManager.default.removeItem(at: TemporaryDirectory.all) }
         return FileManager.default.temporaryDirectory.appending(path: "alcedo-tests-\(getpid())")

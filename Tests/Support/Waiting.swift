@@ -1,10 +1,10 @@
 import Dispatch
 package import Testing
 
-/// Returns once the condition holds. Records a failure of the test when it does not within the time that a busy machine
-/// may need.
+/// Returns once the condition holds. Records a failure of the test and throws if it does not hold within 150 seconds.
 ///
-/// For states that signal no change. Where the value is in a ``Guarded``, its `wait(until:)` is exact and takes no time.
+/// For states that signal no change, such as another process's files. If the value is a `Watched`, use its
+/// `waitUntil(_:)`, which waits for the change itself.
 package func eventually(
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool, _ comment: Comment? = nil,
     location: SourceLocation = #_sourceLocation
@@ -16,7 +16,7 @@ package func eventually(
     }
 }
 
-/// Returns once the condition, which has to be asked for, holds; a failure of the test as for the other function.
+/// Returns once the condition, which may suspend, holds. Fails like the other function.
 package func eventually(
     _ condition: () async throws -> Bool, _ comment: Comment? = nil, location: SourceLocation = #_sourceLocation
 ) async throws {
@@ -27,9 +27,9 @@ package func eventually(
     }
 }
 
-/// Suspends the task, which a thread of Dispatch resumes, so that other tasks get a turn.
+/// Suspends the task until a thread of Dispatch resumes it, so that other tasks run.
 ///
-/// Varies the order of events in tests with many tasks. How far the others come is unknown: no assertion may rely on it.
+/// Varies the order of events in tests with many tasks. Not a way to wait: no assertion may rely on what the others did.
 package func letOthersRun() async {
     await withCheckedContinuation { continuation in DispatchQueue.global().async { continuation.resume() } }
 }

@@ -1,7 +1,7 @@
 import AlcedoCore
 
 extension PixelBuffer {
-    /// A picture of the given samples, row after row.
+    /// Returns an image of the given samples, row by row.
     static func samples(
         _ samples: [UInt8], width: Int, format: PixelFormat = .rgbx8, alphaMode: AlphaMode = .opaque
     ) -> PixelBuffer {
@@ -16,18 +16,18 @@ extension PixelBuffer {
         return buffer
     }
 
-    /// A picture of 16-bit samples in the machine's byte order.
+    /// Returns an image of 16-bit samples in the machine's byte order.
     static func samples16(_ samples: [UInt16], width: Int, alphaMode: AlphaMode) -> PixelBuffer {
         let bytes = samples.flatMap { sample in Swift.withUnsafeBytes(of: sample) { Array($0) } }
         return .samples(bytes, width: width, format: .rgba16, alphaMode: alphaMode)
     }
 
-    /// A picture of one brightness a pixel.
+    /// Returns an image of one brightness per pixel.
     static func grays(_ samples: [UInt8], width: Int) -> PixelBuffer {
         .samples(samples, width: width, format: .gray8)
     }
 
-    /// The red, green and blue samples of a four-byte format, row after row.
+    /// The red, green and blue samples of a four-byte format, row by row.
     var colors: [[UInt8]] {
         withUnsafeBytes { bytes in
             (0..<height).flatMap { y in

@@ -4,7 +4,7 @@ import AlcedoTesting
 import Foundation
 import Testing
 
-/// What the pixel protocols send, read back.
+/// The output of the pixel protocols, decoded again.
 @Suite struct PixelProtocolTests {
     private static let cell = PixelSize(width: 10, height: 20)
 
@@ -15,7 +15,7 @@ import Testing
         return try #require(TerminalRenderer(canvas: canvas, depth: .none, graphics: graphics).drawing(of: image))
     }
 
-    /// Few colours, in shapes that give runs, gaps and part bands.
+    /// Few colors, in shapes with runs, gaps and partial bands.
     private func flags(_ width: Int, _ height: Int) -> DecodedImage {
         let colors = [red, green, blue, white, [12, 34, 56, 255]]
         let samples = (0..<width * height).flatMap { (index: Int) -> [UInt8] in
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [(1, 1), (3, 6), (50, 5), (50, 7), (33, 40)])
-    func `Sixel has every pixel of a picture of few colours`(width: Int, height: Int) throws {
+    func `Sixel has every pixel of an image with few colors`(width: Int, height: Int) throws {
         let image = flags(width, height)
 
         let read = try #require(SixelReader(try drawing(image, .sixel(cell: Self.cell)).text))
@@ -36,12 +36,12 @@ import Testing
         #expect(read.pixels == percents)
     }
 
-    @Test func `Sixel mixes the colours of a picture of many`() throws {
+    @Test func `Sixel dithers an image with many colors`() throws {
         let image = DecodedImage.coordinates(PixelSize(width: 256, height: 240))
 
         let read = try #require(SixelReader(try drawing(image, .sixel(cell: Self.cell)).text))
 
-        // Seen from a little way off: the mean of each 8 x 8 pixels is that of the picture.
+        // The mean of each 8 x 8 pixels equals that of the image.
         for top in stride(from: 0, to: 240, by: 8) {
             for left in stride(from: 0, to: 256, by: 8) {
                 var sum = [0, 0, 0]
@@ -52,7 +52,7 @@ import Testing
                     }
                 }
                 let mean = sum.map { Double($0) / 64 * 2.55 }
-                // A 64th of a step of the palette, half of the neighbours' difference, and the rounding to percents.
+                // A 64th of a step of the palette, half of the difference between neighbors, and rounding to percent.
                 #expect(abs(mean[0] - (Double(left) + 3.5)) < 4)
                 #expect(abs(mean[1] - (Double(top) + 3.5)) < 4)
                 #expect(abs(mean[2] - 128) < 4)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [(1, 1), (33, 40), (80, 90)])
-    func `Kitty has every pixel, in pieces of the size that it allows`(width: Int, height: Int) throws {
+    func `Kitty has every pixel, in chunks of the permitted size`(width: Int, height: Int) throws {
         let image = flags(width, height)
 
         let text = try drawing(image, .kitty(cell: Self.cell)).text
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [TerminalGraphics.kitty(cell: cell), .sixel(cell: cell)])
-    func `a picture takes the lines that it needs, and leaves the cursor below`(graphics: TerminalGraphics) throws {
+    func `an image uses the lines it needs and leaves the cursor below`(graphics: TerminalGraphics) throws {
         let drawing = try drawing(flags(33, 41), graphics)
 
         #expect(drawing.rows == 3 && drawing.columns == 4)
@@ -86,7 +86,7 @@ import Testing
         #expect(drawing.text.hasSuffix("\u{1B}\\\u{1B}8\u{1B}[3B"))
     }
 
-    @Test func `a large picture is reduced into the cells' pixels`() throws {
+    @Test func `a large image is reduced to the pixels of its cells`() throws {
         let drawing = try drawing(flags(200, 100), .sixel(cell: Self.cell), columns: 5, rows: 24)
 
         let read = try #require(SixelReader(drawing.text))
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: [PixelSize(width: 0, height: -4), PixelSize(width: .max, height: .max)])
-    func `cells of no size, or of any, are brought into range`(cell: PixelSize) throws {
+    func `zero and extreme cell sizes are clamped`(cell: PixelSize) throws {
         #expect(try SixelReader(drawing(flags(33, 40), .sixel(cell: cell)).text) != nil)
     }
 

@@ -23,11 +23,11 @@ import Testing
 
         let reduced = try #require(pixels.reduced(to: PixelSize(width: 3, height: 1), over: .black))
 
-        // 1 2 | 3 4 | 5 6 7, halves rounded up.
+        // 1 2 | 3 4 | 5 6 7, with halves rounded up.
         #expect(reduced.colors.map { $0[0] } == [2, 4, 6])
     }
 
-    @Test func `the same picture has the same mean in every format`() {
+    @Test func `the same image has the same mean in every format`() {
         let straight: [UInt8] = [200, 100, 50, 255, 0, 80, 40, 51]
         let premultiplied: [UInt8] = [200, 100, 50, 255, 0, 16, 8, 51]
         let wide = { (samples: [UInt8]) in samples.map { UInt16($0) * 257 } }
@@ -40,14 +40,14 @@ import Testing
         #expect(mean(.samples16(wide(premultiplied), width: 2, alphaMode: .premultiplied)) == expected)
     }
 
-    @Test func `alpha is not read where the picture is opaque`() {
+    @Test func `alpha is ignored in an opaque image`() {
         let samples: [UInt8] = [200, 100, 50, 0]
 
         #expect(mean(.samples(samples, width: 1, format: .rgbx8)) == [200, 100, 50])
         #expect(mean(.samples(samples, width: 1, format: .rgba8, alphaMode: .opaque)) == [200, 100, 50])
     }
 
-    @Test func `colour above alpha in a damaged premultiplied picture stays in range`() {
+    @Test func `color above alpha in a damaged premultiplied image is clamped`() {
         let samples: [UInt8] = [255, 255, 255, 10]
 
         #expect(mean(.samples(samples, width: 1, format: .rgba8, alphaMode: .premultiplied)) == [10, 10, 10])
@@ -56,14 +56,14 @@ import Testing
                 == [255, 255, 255])
     }
 
-    @Test func `a colour does not bleed out of a transparent pixel`() {
+    @Test func `color of a transparent pixel does not bleed`() {
         let samples: [UInt8] = [255, 0, 0, 0, 0, 0, 255, 255]
 
         #expect(mean(.samples(samples, width: 2, format: .rgba8, alphaMode: .straight)) == [0, 0, 128])
     }
 
     @Test(arguments: [PixelSize(width: 9, height: 9), PixelSize(width: 0, height: -1)])
-    func `a target out of range is brought into it`(target: PixelSize) throws {
+    func `a target out of range is clamped`(target: PixelSize) throws {
         let pixels = PixelBuffer.grays([5, 5, 5, 5], width: 2)
 
         let reduced = try #require(pixels.reduced(to: target, over: .black))

@@ -1,10 +1,11 @@
 import Foundation
 
-/// Reads a Sixel sequence back into pixels, as a terminal does: by the manual of the VT340, not by our writer.
+/// Decodes a Sixel sequence to pixels like a terminal, by the manual of the VT340 and independently of this module's
+/// encoder.
 struct SixelReader {
     private(set) var width = 0
     private(set) var height = 0
-    /// Red, green and blue in percent; nil where nothing was drawn.
+    /// Red, green and blue in percent, or nil where nothing was drawn.
     private(set) var pixels: [[Int]?] = []
 
     private var colors: [Int: [Int]] = [:]
@@ -12,7 +13,7 @@ struct SixelReader {
     private var x = 0
     private var top = 0
 
-    /// nil when the text holds no well-formed sequence.
+    /// Creates nil if the text contains no valid sequence.
     init?(_ text: String) {
         guard let start = text.range(of: "\u{1B}P0;1;0q\"1;1;"),
             let end = text.range(of: "\u{1B}\\", range: start.upperBound..<text.endIndex)

@@ -18,7 +18,7 @@ import Testing
             reader = nil
         }
 
-        /// Returns when there are as many pieces of output.
+        /// Returns once there are this many pieces of output.
         func wait(for count: Int) async {
             while output.count < count { await withCheckedContinuation { reader = $0 } }
         }
@@ -27,7 +27,7 @@ import Testing
     private let clock = ManualClock()
     private let screen = Screen()
     private let view: TerminalView
-    /// Gray frames of one cell, each lighter than the one before.
+    /// Gray frames of one cell, each lighter than the previous one.
     private let animation = DecodedImage(
         pixels: .grays([0], width: 1),
         frames: MadeFrames(
@@ -41,7 +41,7 @@ import Testing
             renderer: renderer, redrawsInPlace: true, frames: FramePool(), clock: clock, write: screen.write)
     }
 
-    /// Lets time pass up to the next frame. Late ones wake the view, so that nothing depends on the decoder's speed.
+    /// Advances the clock to the next frame. Late frames wake the view, so that nothing depends on the decoder's speed.
     private func nextFrame() async throws {
         let count = screen.output.count
         try await clock.waitForSleepers(count: 1)
@@ -49,7 +49,7 @@ import Testing
         await screen.wait(for: count + 1)
     }
 
-    @Test func `an animation is played in place, as often as its file says`() async throws {
+    @Test func `an animation plays in place as often as its loop count says`() async throws {
         view.display(.image(animation, from: .memory))
         for _ in 0..<5 { try await nextFrame() }
         try await clock.waitForSleepers(count: 1)
@@ -60,7 +60,7 @@ import Testing
         #expect(screen.output == zip(["", up, up, up, up, up], frames).map { $0 + $1 + "\n" })
     }
 
-    @Test func `the number of plays can be set, and a still picture ends at once`() async throws {
+    @Test func `the loop count can be set, and a still image ends at once`() async throws {
         view.playCount = 1
         view.display(.image(animation, from: .memory))
         for _ in 0..<2 { try await nextFrame() }
@@ -74,7 +74,7 @@ import Testing
         #expect(screen.output.last == up + "@\n")
     }
 
-    @Test func `another picture, and stopping, end an animation`() async throws {
+    @Test func `another image and stopping end an animation`() async throws {
         view.display(.image(animation, from: .memory))
         try await nextFrame()
         view.display(.placeholder(DecodedImage(pixels: .grays([255], width: 1))))
@@ -88,7 +88,7 @@ import Testing
         #expect(screen.output.last == up + " \n")
     }
 
-    @Test func `a cancelled wait ends the animation`() async throws {
+    @Test func `cancelling the waiting task ends the animation`() async throws {
         view.display(.image(animation, from: .memory))
         try await nextFrame()
         let end = Task { await view.finish() }
@@ -100,7 +100,7 @@ import Testing
         #expect(screen.output == [" \n", up + "+\n"])
     }
 
-    @Test func `the end of an animation in the place of another is waited for`() async throws {
+    @Test func `an animation begins after the one it replaces has ended`() async throws {
         view.display(.image(animation, from: .memory))
         let end = Task { @MainActor in
             await view.finish()
@@ -116,7 +116,7 @@ import Testing
         #expect(await end.value == 5)
     }
 
-    @Test func `a new size draws the picture anew on a clear screen`() {
+    @Test func `a new size draws the image again on a clear screen`() {
         let wide = DecodedImage(pixels: .grays([255, 255, 255, 255], width: 2))
         view.display(.image(wide, from: .memory))
 
@@ -127,7 +127,7 @@ import Testing
         #expect(view.displaySize == .target(TargetSize(width: 1, height: 10)))
     }
 
-    @Test func `a picture that a terminal of no size hid comes back with the next size`() {
+    @Test func `an image hidden by a terminal of zero size returns with the next size`() {
         let wide = DecodedImage(pixels: .grays([255, 255, 255, 255], width: 2))
         view.display(.image(wide, from: .memory))
 
@@ -138,7 +138,7 @@ import Testing
         #expect(screen.output == ["@@\n", clear, clear, "@\n"])
     }
 
-    @Test func `the Kitty picture is replaced by number, and taken away with the content`() {
+    @Test func `a Kitty image is replaced by number and removed with the content`() {
         let cell = PixelSize(width: 10, height: 20)
         let renderer = TerminalRenderer(
             canvas: TerminalCanvas(columns: 8, rows: 4), depth: .none, graphics: .kitty(cell: cell))
@@ -151,7 +151,7 @@ import Testing
         #expect(screen.output[1] == "\(up)\u{1B}_Ga=d,d=I,i=9,q=2\u{1B}\\\u{1B}[J")
     }
 
-    @Test func `another protocol takes the Kitty picture away`() {
+    @Test func `switching the protocol removes the Kitty image`() {
         let cell = PixelSize(width: 10, height: 20)
         let canvas = TerminalCanvas(columns: 8, rows: 4)
         let renderer = TerminalRenderer(canvas: canvas, depth: .none, graphics: .kitty(cell: cell))
@@ -167,7 +167,7 @@ import Testing
         #expect(screen.output.dropFirst() == ["\(up)\(removal)\u{1B}[J@\n", "\(up)@\n"])
     }
 
-    @Test func `a change of the terminal's size is told`() async throws {
+    @Test func `a change of the terminal's size is reported`() async throws {
         let terminal = try PseudoTerminal()
         let sizes = TerminalCanvas.changes(fileDescriptor: terminal.inside)
         try terminal.resize(columns: 33, rows: 11)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TerminalCanvasTests {
     @Test(arguments: [
-        // Limited by the width, by the height (two pixels a row), and by neither.
+        // Limited by the width, by the height (two pixels per row), and by neither.
         (PixelSize(width: 800, height: 200), 80, 10), (PixelSize(width: 480, height: 480), 48, 24),
         (PixelSize(width: 16, height: 16), 16, 8), (PixelSize(width: 80, height: 48), 80, 24),
         (PixelSize(width: 100_000, height: 1), 80, 1), (PixelSize(width: 1, height: 100_000), 1, 24),
@@ -20,7 +20,7 @@ import Testing
         #expect(drawing.rows == rows)
     }
 
-    @Test func `sides are brought into range`() throws {
+    @Test func `sides are clamped`() throws {
         let canvas = TerminalCanvas(columns: -1, rows: .max)
 
         #expect(canvas.columns == 0)
@@ -30,7 +30,7 @@ import Testing
         #expect(TerminalRenderer(canvas: canvas, depth: .none).text(for: DecodedImage(pixels: pixels)) == nil)
     }
 
-    @Test func `a terminal tells its size`() throws {
+    @Test func `a terminal reports its size`() throws {
         let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         try #require(terminal >= 0)
         defer { close(terminal) }
@@ -41,7 +41,7 @@ import Testing
         #expect(TerminalCanvas(fileDescriptor: terminal) == TerminalCanvas(columns: 100, rows: 30))
     }
 
-    @Test func `what is no terminal has no canvas`() throws {
+    @Test func `a file that is not a terminal has no canvas`() throws {
         let file = open("/dev/null", O_RDONLY)
         try #require(file >= 0)
         defer { close(file) }

@@ -33,7 +33,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func `the environment tells the depth`(row: Row) {
+    func `the environment determines the color depth`(row: Row) {
         #expect(TerminalColorDepth(environment: row.environment, isTerminal: row.isTerminal) == row.depth)
     }
 }

@@ -13,7 +13,7 @@ import Testing
     private static let xterm = "\u{1B}[?64;1;2;4;6c"
     private static let plain = "\u{1B}[?62;22c"
 
-    /// A terminal that answers as it is told to, piece by piece; each takes 100 ms.
+    /// A terminal with prepared replies, in pieces that take 100 ms each.
     private final class PlayedTerminal: TerminalPort {
         private let clock: ManualClock
         private let pieces: Locked<[String]>
@@ -59,7 +59,7 @@ import Testing
             ([xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
             ([kitty + cell + xterm], .kitty(cell: PixelSize(width: 9, height: 18))),
             ([plain], .blocks), (["\u{1B}_Gi=31;ENOTSUPPORTED\u{1B}\\" + plain], .blocks), ([], .blocks),
-            // In pieces, among what somebody types; the last one too late.
+            // In pieces between typed characters, and the last one too late.
             (
                 ["ls\u{1B}", "_Gi=31;", "OK\u{1B}\\x\u{1B}[6;1", "8;9t\u{1B}[A\u{1B}[?62c"],
                 .kitty(cell: PixelSize(width: 10, height: 20))
@@ -68,18 +68,18 @@ import Testing
                 ["ls\u{1B}", "_Gi=31;OK\u{1B}\\x\u{1B}[6;18;9t\u{1B}[A\u{1B}[?62c"],
                 .kitty(cell: PixelSize(width: 9, height: 18))
             ),
-            // Cells of no size.
+            // Cells of zero size.
             (["\u{1B}[6;0;9t" + xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
             (["\u{1B}[6;99999999999999999999;9t" + xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
         ] as [([String], TerminalGraphics)])
-    func `the terminal's answer decides`(pieces: [String], graphics: TerminalGraphics) {
+    func `the terminal's reply decides`(pieces: [String], graphics: TerminalGraphics) {
         let (chosen, log) = self.graphics(pieces)
 
         #expect(chosen == graphics)
         #expect(log == ["begin", "write", "end"])
     }
 
-    @Test func `what comes after the time limit does not count`() {
+    @Test func `a reply after the time limit is ignored`() {
         // A letter every 100 ms.
         let (chosen, log) = graphics((Self.kitty + Self.plain).map { String($0) })
 
@@ -87,7 +87,7 @@ import Testing
         #expect(log.last == "end")
     }
 
-    @Test func `what cannot be asked has blocks`() {
+    @Test func `a terminal that cannot be queried uses blocks`() {
         let (chosen, log) = graphics([Self.xterm], canBegin: false)
 
         #expect(chosen == .blocks)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `no answer breaks the reader`(seed: UInt64) {
+    func `no reply breaks the parser`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let alphabet = Array("\u{1B}[_\\;?tc6419GiOK=\u{0}\u{7F}é".utf8)
         var replies = TerminalReplies()
@@ -106,7 +106,7 @@ import Testing
         #expect(replies.cell.map { $0.isPositive && $0.width <= 1_000 && $0.height <= 1_000 } != false)
     }
 
-    @Test func `the environment says whether to ask`() {
+    @Test func `the environment decides whether the terminal is queried`() {
         let ask = { TerminalGraphics.shouldQueryTerminal(environment: $0, isTerminal: $1) }
 
         #expect(ask(["TERM": "xterm-kitty"], true))
@@ -124,7 +124,7 @@ import Testing
         return settings.c_lflag
     }
 
-    @Test func `a terminal that answers is left as it was`() async throws {
+    @Test func `a terminal that replies is left unchanged`() async throws {
         let terminal = try PseudoTerminal()
         let before = settings(terminal.inside)
         #expect(before & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON))
@@ -142,7 +142,7 @@ import Testing
         #expect(settings(terminal.inside) == before)
     }
 
-    @Test func `a terminal that says nothing is left as it was`() async throws {
+    @Test func `a terminal that does not reply is left unchanged`() async throws {
         let terminal = try PseudoTerminal()
         let before = settings(terminal.inside)
 
@@ -153,7 +153,7 @@ import Testing
         #expect(settings(terminal.inside) == before)
     }
 
-    @Test func `a signal does not end the wait for an answer`() {
+    @Test func `a signal does not end the wait for a reply`() {
         var times: [Int32] = []
         let isReadable = TerminalFile.isReadable(within: .seconds(300)) { milliseconds in
             times.append(milliseconds)
@@ -168,7 +168,7 @@ import Testing
             return -1
         }
         #expect(!fails)
-        // Until the time is over, which signals do not make longer.
+        // Up to the time limit, which signals do not extend.
         let ends = TerminalFile.isReadable(within: .zero) { milliseconds in
             errno = EINTR
             return milliseconds == 0 ? 0 : -1
@@ -176,7 +176,7 @@ import Testing
         #expect(!ends)
     }
 
-    @Test func `what is no terminal is not asked`() {
+    @Test func `a file that is not a terminal is not queried`() {
         #expect(TerminalGraphics(asking: TerminalFile(fileDescriptor: -1)) == .blocks)
     }
 }

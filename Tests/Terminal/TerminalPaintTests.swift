@@ -4,7 +4,7 @@ import Testing
 @testable import AlcedoTerminal
 
 @Suite struct TerminalPaintTests {
-    /// xterm's palette from 16 on, written down by its definition.
+    /// xterm's palette from 16 on, by its definition.
     private static let palette: [[Int]] = {
         let levels = [0, 95, 135, 175, 215, 255]
         let cube = levels.flatMap { r in levels.flatMap { g in levels.map { b in [r, g, b] } } }
@@ -15,7 +15,7 @@ import Testing
         zip(color, other).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }
     }
 
-    @Test func `no palette colour is nearer than the one chosen`() throws {
+    @Test func `the chosen palette color is the nearest`() throws {
         let samples: [UInt8] = [0, 3, 47, 48, 94, 114, 115, 135, 155, 194, 235, 255]
         for r in samples {
             for g in samples {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `palette colours are themselves`() {
+    @Test func `palette colors map to themselves`() {
         for (offset, color) in Self.palette.enumerated() {
             let paint = TerminalPaint(
                 nearest: PixelColor(red: UInt8(color[0]), green: UInt8(color[1]), blue: UInt8(color[2])))

@@ -17,18 +17,18 @@ import Testing
         lines(DecodedImage(pixels: pixels), depth)
     }
 
-    @Test func `true colour is an upper half block of the two pixels`() {
+    @Test func `true color is an upper half block of the two pixels`() {
         #expect(
             lines(fourColors, .trueColor) == [
                 "\u{1B}[38;2;255;0;0;48;2;0;0;255m▀\u{1B}[38;2;0;255;0;48;2;255;255;255m▀\u{1B}[0m"
             ])
     }
 
-    @Test func `256 colours are places in the palette`() {
+    @Test func `256 colors are palette indices`() {
         #expect(lines(fourColors, .ansi256) == ["\u{1B}[38;5;196;48;5;21m▀\u{1B}[38;5;46;48;5;231m▀\u{1B}[0m"])
     }
 
-    @Test func `without colour brightness is ink, and there is no escape code`() {
+    @Test func `without color brightness selects a character, and no escape code is written`() {
         let ramp = PixelBuffer.grays([0, 26, 52, 77, 103, 128, 154, 180, 205, 255], width: 10)
 
         #expect(lines(ramp, .none) == [" .:-=+*#%@"])
@@ -36,7 +36,7 @@ import Testing
         #expect(lines(fourColors, .none) == [".%"])
     }
 
-    @Test func `a code comes only where a colour changes`() {
+    @Test func `an escape code is written only when a color changes`() {
         let twoBars = PixelBuffer.samples(red + red + green + blue + blue + blue, width: 3)
 
         #expect(
@@ -45,13 +45,13 @@ import Testing
             ])
     }
 
-    @Test func `colours that the palette cannot tell apart need no code`() {
+    @Test func `colors with one palette index need no new escape code`() {
         let almostRed: [UInt8] = [250, 2, 1, 255]
 
         #expect(lines(.samples(red + almostRed, width: 2), .ansi256) == ["\u{1B}[38;5;196m▀▀\u{1B}[0m"])
     }
 
-    @Test func `the last row of an odd height has no lower colour`() {
+    @Test func `the last row of an odd height has no lower color`() {
         let column = PixelBuffer.samples(red + green + blue, width: 1)
 
         #expect(
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: TerminalColorDepth.allCases)
-    func `a large picture is reduced into the canvas`(depth: TerminalColorDepth) {
+    func `a large image is reduced to the canvas`(depth: TerminalColorDepth) {
         let large = DecodedImage(pixels: .grays([UInt8](repeating: 255, count: 200 * 100), width: 200))
 
         let lines = lines(large, depth, columns: 20, rows: 20)
@@ -90,14 +90,14 @@ import Testing
                 == ["\u{1B}[38;2;255;255;255;48;2;255;127;127m▀\u{1B}[0m"])
     }
 
-    @Test func `a picture stored on its side is shown upright`() {
-        // Two pixels in a row that belong one above the other: the left one on top.
+    @Test func `a rotated image is shown upright`() {
+        // Two pixels in a row that belong one above the other, with the left one on top.
         let stored = DecodedImage(pixels: .samples(red + blue, width: 2), orientation: .right)
 
         #expect(lines(stored, .trueColor) == ["\u{1B}[38;2;255;0;0;48;2;0;0;255m▀\u{1B}[0m"])
     }
 
-    @Test func `a turned picture is fitted as it is seen`() {
+    @Test func `a rotated image is fitted by its upright size`() {
         let samples = [UInt8](repeating: 255, count: 100 * 10)
         let stored = DecodedImage(pixels: .grays(samples, width: 100), orientation: .left)
 

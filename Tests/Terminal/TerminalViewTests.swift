@@ -8,7 +8,7 @@ import Testing
     private let light = DecodedImage(pixels: .grays([255, 255, 255, 255, 255, 255], width: 2))
     private let dark = DecodedImage(pixels: .grays([0, 0], width: 2))
 
-    @Test func `pictures follow one another`() {
+    @Test func `images follow one another`() {
         var output = ""
         let view = TerminalView(renderer: renderer) { output += $0 }
 
@@ -19,7 +19,7 @@ import Testing
         #expect(output == "  \n@@\n@@\n")
     }
 
-    @Test func `in place each picture erases the one before`() {
+    @Test func `in place each image overwrites the previous one`() {
         var output: [String] = []
         let view = TerminalView(renderer: renderer, redrawsInPlace: true) { output.append($0) }
 
@@ -31,7 +31,7 @@ import Testing
         #expect(output == ["@@\n@@\n", "\u{1B}[2A\u{1B}[J  \n", "\u{1B}[1A\u{1B}[J"])
     }
 
-    @Test func `a new renderer counts from the next picture on`() {
+    @Test func `a new renderer applies from the next image on`() {
         var output = ""
         let view = TerminalView(renderer: renderer) { output += $0 }
 

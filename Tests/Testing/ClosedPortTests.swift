@@ -7,7 +7,7 @@ import Testing
 @Suite struct ClosedPortTests {
     private let rejection = RawClient.Errno(number: ECONNREFUSED)
 
-    @Test func `connections are refused, and nobody else gets the port`() throws {
+    @Test func `connections are refused, and the port is not assigned to others`() throws {
         let nobody = try ClosedPort()
         defer { nobody.free() }
         #expect(nobody.url.absoluteString == "http://127.0.0.1:\(nobody.port)")
@@ -20,10 +20,10 @@ import Testing
         }
     }
 
-    @Test func `a port that is free is closed once`() throws {
+    @Test func `a free port is closed once`() throws {
         let nobody = try ClosedPort()
         for _ in 0..<2 { nobody.free() }
-        // A second close would end what has the number now.
+        // A second close would close the descriptor that has the number now.
         let other = try LoopbackOrigin { _ in .status(204) }
         defer { other.stop() }
         nobody.free()

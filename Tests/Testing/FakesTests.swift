@@ -19,22 +19,22 @@ struct FakesTests {
         #expect(prepared.requests.map(\.url) == [url] && refusing.requests.map(\.url) == [url])
     }
 
-    @Test func `a loader loads by its closure, passes updates on and records the requests`() async throws {
+    @Test func `a loader loads by its closure, passes on updates and records the requests`() async throws {
         let request = ImageRequest(source: .bytes(Data(), identity: "a"))
-        let received = Guarded<[Int]>([])
+        let received = Watched<[Int]>([])
         let loader = FakeImageLoader { _, onUpdate in
             onUpdate(.progress(DownloadProgress(received: 3, expected: nil)))
             return ImageResponse(image: .gray(side: 2), layer: .network)
         }
 
-        let response = try await loader.load(request) { step in received.change { $0.append(step.received) } }
+        let response = try await loader.load(request) { step in received.update { $0.append(step.received) } }
 
         #expect(response.image.size == PixelSize(width: 2, height: 2))
         #expect(received.value == [3])
         #expect(loader.requests.map(\.key) == [request.key])
     }
 
-    @Test func `a loader has the images in memory that were set`() {
+    @Test func `a loader returns the memory images that were set`() {
         let request = ImageRequest(source: .bytes(Data(), identity: "a"))
         let other = ImageRequest(source: .bytes(Data(), identity: "b"))
         let loader = FakeImageLoader { _, _ in throw CancellationError() }

@@ -12,7 +12,7 @@ import Testing
         "GET \(target) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n"
     }
 
-    @Test func `an answer has the head and body of its reply`() throws {
+    @Test func `a response has the head and body of its reply`() throws {
         let origin = try LoopbackOrigin { _ in .text("hello").setting("ETag", "\"a\"") }
         let client = try RawClient(port: origin.port)
 
@@ -39,7 +39,7 @@ import Testing
         #expect(origin.state.connectionCount == 1)
     }
 
-    @Test func `a request is seen with its method, target, fields and body`() throws {
+    @Test func `a request is recorded with its method, target, fields and body`() throws {
         let origin = try LoopbackOrigin { _ in .status(204) }
         let client = try RawClient(port: origin.port)
 
@@ -58,7 +58,7 @@ import Testing
         #expect(!answer.contains("Content-Length"))
     }
 
-    @Test func `a HEAD answer declares the length and has no body`() throws {
+    @Test func `a HEAD response declares the length and has no body`() throws {
         let origin = try LoopbackOrigin { _ in .text("hello") }
         let client = try RawClient(port: origin.port)
 
@@ -79,7 +79,7 @@ import Testing
         ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400), ("GET / HTTP/1.1\r\nA : b\r\n\r\n", 400),
         ("\u{16}\u{3}\u{1}", 400), ("\r\nGET\r\n\r\n", 400),
     ])
-    func `a request that cannot be served is refused and logged nowhere`(bytes: String, status: Int) throws {
+    func `an invalid request is refused and not recorded`(bytes: String, status: Int) throws {
         let origin = try LoopbackOrigin { _ in .text("never") }
         let client = try RawClient(port: origin.port)
 
@@ -89,7 +89,7 @@ import Testing
         #expect(origin.requests.isEmpty)
     }
 
-    @Test func `a client that expects 100 is told to continue`() throws {
+    @Test func `a client that expects 100 receives Continue`() throws {
         let origin = try LoopbackOrigin { .text(String(decoding: $0.body, as: UTF8.self)) }
         let client = try RawClient(port: origin.port)
 
@@ -112,11 +112,11 @@ import Testing
 
         let answer = try client.receiveHead() + client.receive(exactly: 5)
         #expect(answer.hasSuffix("hello"))
-        // The client may have the bytes before the origin's thread has counted.
+        // The client may have the bytes before the origin's thread has counted them.
         try await origin.waitUntil { $0.stalledCount == 0 }
     }
 
-    @Test func `a release is for the requests that have arrived, not for later ones`() async throws {
+    @Test func `a release applies to requests that have arrived and not to later ones`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
         let client = try RawClient(port: origin.port)
         client.send(get())
@@ -131,7 +131,7 @@ import Testing
         #expect(try client.receive(exactly: 2) == "he")
     }
 
-    @Test func `a client that leaves a stalled reply is noticed`() async throws {
+    @Test func `a client that closes during a stalled reply is detected`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .beforeHead) }
         do {
             let client = try RawClient(port: origin.port)
@@ -145,8 +145,8 @@ import Testing
         #expect(origin.state.openConnectionCount == 0)
     }
 
-    @Test func `a client that ends its side receives the rest of the response that is being sent`() async throws {
-        // More than the sockets buffer, so that the origin sees the end before it has sent everything.
+    @Test func `a client that shuts down its sending side receives the rest of the response`() async throws {
+        // More than the sockets buffer, so that the origin detects the end before it has sent everything.
         let body = Data(count: 32 << 20)
         let origin = try LoopbackOrigin { _ in .ok(body) }
         let client = try RawClient(port: origin.port)
@@ -163,7 +163,7 @@ import Testing
         #expect(origin.state.openConnectionCount == 0)
     }
 
-    @Test func `a cut after some bytes sends those bytes and then ends`() throws {
+    @Test func `a cut after some bytes sends those bytes and then closes`() throws {
         let origin = try LoopbackOrigin { _ in .text("hello").cutting(at: .afterBody(2)) }
         let client = try RawClient(port: origin.port)
 
@@ -183,7 +183,7 @@ import Testing
         #expect(try client.receiveAll() == "")
     }
 
-    @Test func `a reset is a reset`() throws {
+    @Test func `a reset is received as a reset`() throws {
         let origin = try LoopbackOrigin { _ in .text("hello").cutting(at: .beforeHead, .reset) }
         let client = try RawClient(port: origin.port)
 
@@ -192,7 +192,7 @@ import Testing
         #expect(throws: RawClient.Errno(number: ECONNRESET)) { try client.receiveAll() }
     }
 
-    @Test(arguments: [3, 9]) func `a declared length may lie`(length: Int) throws {
+    @Test(arguments: [3, 9]) func `a declared length may be wrong`(length: Int) throws {
         let origin = try LoopbackOrigin { _ in .text("hello").framed(.declaredLength(length)) }
         let client = try RawClient(port: origin.port)
 
@@ -203,7 +203,7 @@ import Testing
         #expect(answer.hasSuffix("\r\n\r\nhello"))
     }
 
-    @Test func `a body can come in chunks`() throws {
+    @Test func `a body can be sent in chunks`() throws {
         let origin = try LoopbackOrigin { _ in .text("hello world!").framed(.chunked(size: 10)) }
         let client = try RawClient(port: origin.port)
 
@@ -214,7 +214,7 @@ import Testing
         #expect(answer.hasSuffix("\r\n\r\na\r\nhello worl\r\n2\r\nd!\r\n0\r\n\r\n"))
     }
 
-    @Test func `a chunk can be bad`() throws {
+    @Test func `a chunk can be invalid`() throws {
         let origin = try LoopbackOrigin { _ in .text("hello").framed(.chunked(size: 10, badAfter: 2)) }
         let client = try RawClient(port: origin.port)
 
@@ -223,7 +223,7 @@ import Testing
         #expect(try client.receiveAll().hasSuffix("\r\n\r\n2\r\nhe\r\nno number\r\n"))
     }
 
-    @Test func `raw bytes are sent as they are`() throws {
+    @Test func `raw bytes are sent unchanged`() throws {
         let origin = try LoopbackOrigin { _ in .raw(Data("not HTTP".utf8)) }
         let client = try RawClient(port: origin.port)
 
@@ -232,7 +232,7 @@ import Testing
         #expect(try client.receiveAll() == "not HTTP")
     }
 
-    @Test func `an endless body ends when the client goes`() async throws {
+    @Test func `an endless body ends when the client disconnects`() async throws {
         let origin = try LoopbackOrigin { _ in .endless() }
         do {
             let client = try RawClient(port: origin.port)
@@ -285,7 +285,7 @@ import Testing
         #expect(attempts.withLock { $0 } == [1, 1, 2, 1])
     }
 
-    @Test func `the log is bounded, the count is not`() throws {
+    @Test func `the log is bounded and the count is not`() throws {
         var options = OriginOptions()
         options.logLimit = 2
         let origin = try LoopbackOrigin(options: options) { _ in .status(200) }
@@ -298,7 +298,7 @@ import Testing
         #expect(origin.state.requestCount == 3)
     }
 
-    @Test func `stopping ends connections, waits and the port`() async throws {
+    @Test func `stopping closes connections and the port and ends waits`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .beforeHead) }
         let client = try RawClient(port: origin.port)
         client.send(get())
@@ -312,7 +312,7 @@ import Testing
         #expect(throws: RawClient.Errno(number: ECONNREFUSED)) { try RawClient(port: origin.port) }
     }
 
-    @Test func `letting go of an origin stops it`() throws {
+    @Test func `releasing an origin stops it`() throws {
         var origin: LoopbackOrigin? = try LoopbackOrigin { _ in .text("hello") }
         let port = try #require(origin?.port)
         let client = try RawClient(port: port)
@@ -350,7 +350,7 @@ import Testing
         #expect(try second.receiveHead().hasPrefix("HTTP/1.1 200"))
     }
 
-    @Test func `replies can be given by path`() throws {
+    @Test func `replies can depend on the path`() throws {
         let origin = try LoopbackOrigin(replies: ["/a": .text("any"), "/a?q": .text("one")])
         let client = try RawClient(port: origin.port)
 

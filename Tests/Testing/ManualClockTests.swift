@@ -13,14 +13,14 @@ import Testing
         #expect(clock.uptime == .milliseconds(1_500))
     }
 
-    @Test func `setting the date leaves the uptime alone`() {
+    @Test func `setting the date keeps the uptime`() {
         clock.setDate(Date(timeIntervalSince1970: 5))
 
         #expect(clock.now == Date(timeIntervalSince1970: 5))
         #expect(clock.uptime == .zero)
     }
 
-    @Test func `the uptime never goes back`() {
+    @Test func `the uptime never decreases`() {
         clock.advance(by: .seconds(2))
 
         clock.advance(by: .seconds(-1))
@@ -28,7 +28,7 @@ import Testing
         #expect(clock.uptime == .seconds(2))
     }
 
-    @Test func `a sleeper wakes when its time has come and not before`() async throws {
+    @Test func `a sleeper wakes at its deadline and not before`() async throws {
         let sleeper = Task { try await clock.sleep(for: .seconds(10)) }
         try await clock.waitForSleepers(count: 1)
 
@@ -42,11 +42,11 @@ import Testing
 
     @Test func `sleepers wake at their deadlines`() {
         let executor = ManualExecutor()
-        let order = Guarded<[Int]>([])
+        let order = Watched<[Int]>([])
         for seconds in [3, 1, 2] {
             Task(executorPreference: executor) {
                 try await clock.sleep(for: .seconds(seconds))
-                order.change { $0.append(seconds) }
+                order.update { $0.append(seconds) }
             }
         }
         executor.drain()
@@ -59,13 +59,13 @@ import Testing
         }
     }
 
-    @Test func `sleepers whose time has come are resumed in the order of their deadlines`() {
+    @Test func `sleepers past their deadlines are resumed in the order of deadlines`() {
         let executor = ManualExecutor()
-        let order = Guarded<[Int]>([])
+        let order = Watched<[Int]>([])
         for seconds in [3, 1, 2] {
             Task(executorPreference: executor) {
                 try await clock.sleep(for: .seconds(seconds))
-                order.change { $0.append(seconds) }
+                order.update { $0.append(seconds) }
             }
         }
         executor.drain()
@@ -76,7 +76,7 @@ import Testing
         #expect(order.value == [1, 2, 3])
     }
 
-    @Test func `a cancelled sleeper throws and is gone`() async throws {
+    @Test func `a cancelled sleeper throws and is removed`() async throws {
         let sleeper = Task { try await clock.sleep(for: .seconds(10)) }
         try await clock.waitForSleepers(count: 1)
 
@@ -95,7 +95,8 @@ import Testing
         await #expect(throws: CancellationError.self) { try await sleeper.value }
     }
 
-    @Test(arguments: [Duration.zero, .seconds(-1)]) func `a sleep of no length returns`(length: Duration) async throws {
+    @Test(arguments: [Duration.zero, .seconds(-1)]) func `a sleep of zero length returns`(length: Duration) async throws
+    {
         try await clock.sleep(for: length)
 
         #expect(clock.sleeperCount == 0)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct ManualExecutorTests {
     private let executor = ManualExecutor()
-    private let log = Guarded<[String]>([])
+    private let log = Watched<[String]>([])
 
     private struct Broken: Error {}
 
@@ -19,7 +19,7 @@ import Testing
         @TaskLocal static var value = "none"
     }
 
-    private func note(_ word: String) { log.change { $0.append(word) } }
+    private func note(_ word: String) { log.update { $0.append(word) } }
 
     @Test func `a task runs when the executor is drained and not before`() {
         Task(executorPreference: executor) { note("ran") }
@@ -45,7 +45,7 @@ import Testing
         #expect(log.value == (0..<10).map { "\($0)" } + ["high"])
     }
 
-    @Test func `a drain runs what jobs enqueue: tasks, child tasks, actors and resumed tasks`() {
+    @Test func `a drain runs the jobs that its jobs enqueue: tasks, child tasks, actors and resumed tasks`() {
         let executor = executor
         Task(executorPreference: executor) {
             let counter = Counter()
@@ -82,7 +82,7 @@ import Testing
         #expect(log.value == ["job false", "test true"])
     }
 
-    @Test func `a job may drain`() {
+    @Test func `a job may drain the executor`() {
         let executor = executor
         Task(executorPreference: executor) {
             note("outer")
@@ -96,7 +96,7 @@ import Testing
         #expect(log.value == ["outer", "inner", "outer ends"])
     }
 
-    @Test func `work of another thread comes back as a job`() async throws {
+    @Test func `work of another thread returns as a job`() async throws {
         let queue = DispatchQueue(label: "other")
         // Not before the executor is drained, which would otherwise run the job too.
         queue.suspend()
@@ -115,7 +115,7 @@ import Testing
         #expect(log.value == ["back"])
     }
 
-    @Test func `draining until an event runs what comes meanwhile, and leaves nothing`() async throws {
+    @Test func `draining until an event runs the jobs that arrive meanwhile and leaves none`() async throws {
         let queue = DispatchQueue(label: "other")
         let executor = executor
         let task = Task(executorPreference: executor) {
@@ -140,7 +140,7 @@ import Testing
         #expect(log.value == ["ran"])
     }
 
-    @Test func `nothing runs by itself after draining until an event`() async {
+    @Test func `nothing runs after draining until an event`() async {
         await executor.drain {}
         Task(executorPreference: executor) { note("ran") }
 
@@ -156,23 +156,23 @@ import Testing
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
-    @Test func `threads that drain at once run one job at a time and return when none runs`() {
-        let (executor, running) = (executor, Guarded(0))
+    @Test func `threads that drain concurrently run one job at a time and return when none runs`() {
+        let (executor, running) = (executor, Watched(0))
         for _ in 0..<200 {
             Task(executorPreference: executor) {
                 note(
-                    running.change {
+                    running.update {
                         $0 += 1; return $0
                     } == 1 ? "alone" : "beside another")
-                running.change { $0 -= 1 }
+                running.update { $0 -= 1 }
             }
         }
-        let counts = Guarded<[Int]>([])
+        let counts = Watched<[Int]>([])
 
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
             let count = executor.drain()
             #expect(running.value == 0)
-            counts.change { $0.append(count) }
+            counts.update { $0.append(count) }
         }
 
         #expect(log.value == Array(repeating: "alone", count: 200))

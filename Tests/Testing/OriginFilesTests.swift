@@ -64,14 +64,14 @@ import Testing
         "/../secret", "/%2e%2e/secret", "/sub/%2E%2E/%2e%2e/secret", "/link", "/sub", "/", "/none", "/%00", "/%FF",
         "//etc/passwd", "/link/",
     ])
-    func `nothing but the files below the directory is served`(target: String) throws {
+    func `only files below the directory are served`(target: String) throws {
         let answer = try get(target)
 
         #expect(answer.hasPrefix("HTTP/1.1 404 "))
         #expect(!answer.contains("secret"))
     }
 
-    @Test func `only reading is allowed`() throws {
+    @Test func `only GET and HEAD are allowed`() throws {
         let client = try RawClient(port: origin.port)
 
         client.send("DELETE /sub/a%20b.PNG HTTP/1.1\r\nConnection: close\r\n\r\n")
@@ -79,7 +79,7 @@ import Testing
         #expect(try client.receiveAll().hasPrefix("HTTP/1.1 405 "))
     }
 
-    @Test func `a directory that is not there is an error`() {
+    @Test func `a missing directory is an error`() {
         #expect(throws: OriginError.self) {
             try LoopbackOrigin(directory: directory.url.appending(path: "none"))
         }

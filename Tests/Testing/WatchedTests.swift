@@ -15,7 +15,7 @@ import Testing
         #expect(number.value == 200)
     }
 
-    @Test func `a condition may look at the value's owner`() async throws {
+    @Test func `a condition may access the value's owner`() async throws {
         let number = Watched(0)
         let waiting = Task { try await number.waitUntil { _ in number.value > 0 } }
 
@@ -24,7 +24,7 @@ import Testing
         try await waiting.value
     }
 
-    @Test func `closing ends waits that are not met, and leaves those that are`() async throws {
+    @Test func `closing ends pending waits and not those that are met`() async throws {
         let number = Watched(1)
 
         number.close()

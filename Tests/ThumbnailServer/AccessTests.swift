@@ -12,12 +12,12 @@ struct AccessTests {
         "http://a:0/", "http://a:65536/", "http://a:x/", "http://é/", "http://a%00b/", "http://%61/", "http://./",
         "http://a/\u{0}", "http://a/<>", "javascript:alert(1)", "http://a/%zz{", "HTTP//a",
     ])
-    func `what is no plain URL of the web is 400`(text: String) {
+    func `an invalid or unsupported URL is 400`(text: String) {
         let error = #expect(throws: HTTPError.self) { try SourceURL(text) }
         #expect(error?.status == 400)
     }
 
-    @Test func `host and port are read as they are compared`() throws {
+    @Test func `host and port are normalized for comparison`() throws {
         let source = try SourceURL("HTTPS://Images.Example.COM.:8443/a?b=@c")
         #expect((source.scheme, source.host, source.port) == ("https", "images.example.com", 8443))
         #expect(try SourceURL("http://a").port == 80)
@@ -36,7 +36,7 @@ struct AccessTests {
         ("http://127.0.0.1:99", "http://127.0.0.1:99/x", true), ("http://[::1]:99", "http://[::1]:99/x", true),
         ("http://[::1]", "http://[::1]/x", true),
     ])
-    func `an origin matches what it names and nothing else`(pattern: String, url: String, matches: Bool) throws {
+    func `an allowed origin matches only what it names`(pattern: String, url: String, matches: Bool) throws {
         #expect(try #require(OriginPattern(pattern)).matches(SourceURL(url)) == matches)
     }
 
@@ -44,9 +44,9 @@ struct AccessTests {
         "", "*", "*.", "https://", "ftp://a", "a/b", "a.*.b", "https://u@a", "a b", "https://a/b", "a?b", "a#b",
         "https://a?", "a:", "a:/", "[::1]:",
     ])
-    func `what is no origin is none`(text: String) { #expect(OriginPattern(text) == nil) }
+    func `an invalid origin is nil`(text: String) { #expect(OriginPattern(text) == nil) }
 
-    @Test func `an empty list allows any origin, another only its own`() throws {
+    @Test func `an empty list allows any origin, and another only its members`() throws {
         try AllowList().check(SourceURL("https://a.test/"))
         let list = AllowList(patterns: [try #require(OriginPattern("a.test"))])
         try list.check(SourceURL("https://a.test/"))
@@ -64,7 +64,7 @@ struct SignatureTests {
             path: path, QueryItems(target[path.endIndex...].dropFirst()), now: now)
     }
 
-    @Test func `what was signed holds, in any order and spelling`() throws {
+    @Test func `a signed query is valid in any order and encoding`() throws {
         let signed = try signature.signed("/thumbnail?w=10&url=https://a.test/%7ex")
         try check(signed)
         let parts = signed.dropFirst("/thumbnail?".count).split(separator: "&")
@@ -73,7 +73,7 @@ struct SignatureTests {
         try check(signed.replacing("sig=", with: "si%67="))
     }
 
-    @Test func `base64url is as good as hexadecimal, of large digits or small`() throws {
+    @Test func `base64url and hexadecimal of either case are equivalent`() throws {
         let signed = try signature.signed("/thumbnail?w=1")
         let text = try #require(signed.split(separator: "=").last)
         try check("/thumbnail?w=1&sig=\(text.uppercased())")
@@ -84,7 +84,7 @@ struct SignatureTests {
         try check("/thumbnail?w=1&sig=\(base64.replacing("=", with: "%3D"))")
     }
 
-    @Test func `what was changed, or signed with another key, or not at all, is 403`() throws {
+    @Test func `a changed, wrongly signed or unsigned query is 403`() throws {
         let signed = try signature.signed("/thumbnail?w=10&url=https://a.test/x")
         let code = try #require(signed.split(separator: "=").last)
         for wrong in [
@@ -98,7 +98,7 @@ struct SignatureTests {
         #expect(throws: HTTPError.self) { try check(signed, URLSignature(key: Array("0123456789abcdeg".utf8))) }
     }
 
-    @Test func `a signature holds until its time is over`() throws {
+    @Test func `a signature is valid until it expires`() throws {
         try check(signature.signed("/thumbnail?w=1&expires=1000001"))
         for over in ["1000000", "0", "", "x", "-5", "99999999999999999999"] {
             let target = try signature.signed("/thumbnail?w=1&expires=\(over)")

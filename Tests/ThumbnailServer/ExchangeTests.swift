@@ -8,21 +8,21 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct ExchangeTests {
-    private let resumed = Guarded(0)
-    private let closes = Guarded(0)
+    private let resumed = Watched(0)
+    private let closes = Watched(0)
     private let executor = ManualExecutor()
 
     private func exchange(on executor: ManualExecutor? = nil) -> Exchange {
         Exchange(
-            number: 1, head: RequestHead(method: "GET", target: "/"), close: { [closes] in closes.change { $0 += 1 } },
-            resume: { [resumed] in resumed.change { $0 += 1 } }, taskExecutor: executor)
+            number: 1, head: RequestHead(method: "GET", target: "/"), close: { [closes] in closes.update { $0 += 1 } },
+            resume: { [resumed] in resumed.update { $0 += 1 } }, taskExecutor: executor)
     }
 
     private func status(_ exchange: Exchange) -> Int? {
         if case .response(let response)? = exchange.outcome { response.status } else { nil }
     }
 
-    @Test func `work settles it, once`() {
+    @Test func `work settles an exchange once`() {
         let exchange = exchange(on: executor)
         exchange.start { ServerResponse(status: 200) }
         #expect(resumed.value == 0)
@@ -31,13 +31,13 @@ struct ExchangeTests {
         #expect(status(exchange) == 200 && resumed.value == 1)
     }
 
-    @Test func `a client that goes cancels the work, and what that gives is dropped`() {
+    @Test func `a disconnected client cancels the work, and its result is dropped`() {
         let exchange = exchange(on: executor)
-        let isCancelled = Guarded(false)
+        let isCancelled = Watched(false)
         exchange.start {
             // Until it is cancelled.
-            try? await isCancelled.wait { $0 }
-            isCancelled.change { $0 = Task.isCancelled }
+            try? await isCancelled.waitUntil { $0 }
+            isCancelled.update { $0 = Task.isCancelled }
             return ServerResponse(status: 200)
         }
         executor.drain()
@@ -47,14 +47,14 @@ struct ExchangeTests {
         #expect(status(exchange) == nil && resumed.value == 1)
     }
 
-    /// A request that is answered at once may be over, and its memory gone, at any time.
-    @Test func `what does not wait is not gone on with`() {
+    /// A request that is answered at once may have ended, and its memory may be freed, at any time.
+    @Test func `settling an exchange that does not wait resumes nothing`() {
         let exchange = exchange()
         exchange.settle(.response(ServerResponse(status: 503)))
         #expect(resumed.value == 0)
     }
 
-    @Test func `what was settled before it waits begins no work`() {
+    @Test func `an exchange settled before it waits begins no work`() {
         let exchange = exchange()
         exchange.settle(.response(ServerResponse(status: 503)))
         exchange.start { ServerResponse(status: 200) }
@@ -62,7 +62,7 @@ struct ExchangeTests {
     }
 
     @Test(arguments: [true, false])
-    func `a request gives its place back, whether its client is gone before the work begins or not`(
+    func `a request releases its slot whether its client leaves before or after the work begins`(
         isDisconnected: Bool
     )
         async throws
@@ -93,7 +93,7 @@ struct ExchangeTests {
         await stack.shutDown()
     }
 
-    @Test func `an answer that is slow to go out is cut, and only while it goes out`() {
+    @Test func `a slow send is cut, and only while it sends`() {
         let exchange = exchange()
         let later = ContinuousClock.now + .seconds(3_600)
         exchange.closeIfSlow(later, limit: .seconds(60))

@@ -7,10 +7,10 @@ import Testing
 
 @testable import thumbnail_server
 
-/// What is answered when there is no picture.
+/// Responses without an image.
 @Suite(.timeLimit(.minutes(10)))
 struct FailureTests {
-    @Test func `other paths and methods are told so`() async throws {
+    @Test func `unknown paths and methods have their status`() async throws {
         try await TestServer.run { (server: TestServer) async throws in
             #expect(try await server.get("/").status == 404)
             #expect(try await server.get("/thumbnail/").status == 404)
@@ -30,7 +30,7 @@ struct FailureTests {
     @Test(arguments: [
         ("/missing", 404), ("/gone", 410), ("/broken", 502), ("/text", 422),
     ])
-    func `a failure of the origin has its status, and none of its words`(path: String, status: Int) async throws {
+    func `a failure of the origin has its status and none of its text`(path: String, status: Int) async throws {
         try await TestServer.run { (server: TestServer) async throws in
             let response = try await server.get(server.target(path))
             #expect(response.status == status)
@@ -40,7 +40,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `an origin that cannot be reached is 502, and one that is silent 504`() async throws {
+    @Test func `an unreachable origin is 502, and a silent one 504`() async throws {
         try await TestServer.run { (server: TestServer) async throws in
             let nobody = try ClosedPort()
             defer { nobody.free() }
@@ -55,8 +55,8 @@ struct FailureTests {
         }
     }
 
-    /// Without a clock: by one, the second may have the place of the first just before its own time is over.
-    @Test func `what has found no place in time is sent away, and what has one is told that its origin is late`()
+    /// Without a clock, because the second request may get the slot of the first just before its own time limit.
+    @Test func `a request without a slot in time is refused, and one with a slot reports the late origin`()
         async throws
     {
         let origin = try LoopbackOrigin { _ in OriginReply.status(200).stalling(at: .beforeHead) }
@@ -90,7 +90,7 @@ struct FailureTests {
     }
 
     @Test(arguments: [300, 305, 306])
-    func `a redirect that leads nowhere is no picture`(status: Int) async throws {
+    func `an invalid redirect is not an image`(status: Int) async throws {
         try await TestServer.run(
             handler: { _ in OriginReply(status: status, body: TestServer.opaque) }
         ) { (server: TestServer) async throws in
@@ -98,7 +98,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `what is too large is 413, in bytes as in pixels, and what is damaged 422`() async throws {
+    @Test func `too many bytes or pixels are 413, and damaged images 422`() async throws {
         let large = OriginReply.ok(Data(repeating: 0x89, count: 2 << 20))
         try await TestServer.run(
             change: {
@@ -123,7 +123,7 @@ struct FailureTests {
         }
     }
 
-    @Test func `private addresses are refused unless they are allowed, at once and after a redirect`() async throws {
+    @Test func `private addresses are refused unless allowed, directly and after a redirect`() async throws {
         try await TestServer.run(change: { $0.allowsPrivateAddresses = false }) { (server: TestServer) async throws in
             for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
                 let url = QueryItems.encoded("http://\(host):\(server.origin.port)/opaque.png")
@@ -133,7 +133,7 @@ struct FailureTests {
         }
     }
 
-    /// As from a public host, of which there is none here.
+    /// As from a public host, which the test machine does not have.
     @Test func `no redirect leads to a private address`() async throws {
         let origin = try LoopbackOrigin { _ in .text("secret") }
         defer { origin.stop() }
@@ -152,7 +152,7 @@ struct FailureTests {
         #expect(origin.requests.isEmpty)
     }
 
-    @Test func `a redirect leads only where a request may go`() async throws {
+    @Test func `a redirect is followed only to an allowed origin`() async throws {
         let other = try LoopbackOrigin(handler: TestServer.images)
         defer { other.stop() }
         let otherURL = other.url(for: "/opaque.png").absoluteString
@@ -173,11 +173,11 @@ struct FailureTests {
             #expect(try await server.get(server.target("/named")).status == 403)
             #expect(try await server.get(server.target("/round")).status == 502)
         }
-        let origins = Guarded<[OriginPattern]>([])
+        let origins = Watched<[OriginPattern]>([])
         let before = other.requests.count
         let origin = try LoopbackOrigin(handler: handler)
         defer { origin.stop() }
-        origins.change { $0 = [OriginPattern(origin.url.absoluteString)].compactMap { $0 } }
+        origins.update { $0 = [OriginPattern(origin.url.absoluteString)].compactMap { $0 } }
         try await TestServer.run(change: { $0.service.allowed.patterns = origins.value }) {
             (server: TestServer) async throws in
             let target = { (path: String) in
@@ -191,14 +191,14 @@ struct FailureTests {
         #expect(other.requests.count == before)
     }
 
-    @Test func `with a key only signed URLs are answered`() async throws {
+    @Test func `with a key only signed URLs are served`() async throws {
         let signature = URLSignature(key: Array("0123456789abcdef".utf8))
         try await TestServer.run(change: { $0.service.signature = signature }) { (server: TestServer) async throws in
             let target = server.target("/opaque.png")
             #expect(try await server.get(target).status == 403)
             #expect(try await server.get(signature.signed(target)).status == 200)
             #expect(try await server.get(signature.signed("\(target)&expires=1")).status == 403)
-            // From memory as well as new, nobody keeps it longer than the URL is good for.
+            // From memory as well as new, it is not kept longer than the URL is valid.
             let end = Int(Date().timeIntervalSince1970) + 1_000
             for parameters in ["w=16", "w=17"] {
                 let target = try signature.signed(server.target("/opaque.png", "\(parameters)&expires=\(end)"))

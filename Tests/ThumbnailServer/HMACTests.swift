@@ -29,11 +29,11 @@ struct HMACTests {
                     .utf8), "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"
         ),
     ])
-    func `the codes are those of the standard`(key: [UInt8], message: [UInt8], code: String) {
+    func `codes match the vectors of the standard`(key: [UInt8], message: [UInt8], code: String) {
         #expect(HMACSHA256.code(of: message, key: key).hexadecimal == code)
     }
 
-    @Test func `two codes are the same only when all bytes are`() {
+    @Test func `two codes are equal only when all bytes are`() {
         let code = HMACSHA256.code(of: [1], key: [2])
         #expect(HMACSHA256.isEqual(code, code))
         for index in code.indices {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import thumbnail_server
 
-/// Clients that mean no good.
+/// Hostile clients.
 @Suite(.timeLimit(.minutes(10)))
 struct HostileTests {
     private static let long = String(repeating: "a", count: 100_000)
@@ -27,8 +27,8 @@ struct HostileTests {
         "GET /thumbnail HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffffff\r\n",
         "GET /thumbnail HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
     ])
-    func `a bad request is refused, and the next one is answered`(text: String) async throws {
-        // The end of a client's side, where it comes with the last bytes, goes unnoticed in libmicrohttpd 0.9.75.
+    func `an invalid request is refused, and the next one is served`(text: String) async throws {
+        // The end of the client's side, if it arrives with the last bytes, is not detected by libmicrohttpd 0.9.75.
         try await TestServer.run(clientTimeout: .seconds(5)) { server in
             let client = try RawClient(port: server.port)
             client.send(text)
@@ -41,7 +41,7 @@ struct HostileTests {
         }
     }
 
-    @Test func `a target in absolute form is answered`() async throws {
+    @Test func `a target in absolute form is served`() async throws {
         try await TestServer.run { server in
             let client = try RawClient(port: server.port)
             client.send("GET http://a.test/health HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n")
@@ -49,7 +49,7 @@ struct HostileTests {
         }
     }
 
-    @Test func `a body is refused before it comes`() async throws {
+    @Test func `a body is refused before it arrives`() async throws {
         try await TestServer.run { server in
             let client = try RawClient(port: server.port)
             client.send("PUT /thumbnail HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
@@ -57,7 +57,7 @@ struct HostileTests {
         }
     }
 
-    @Test func `requests that come in one piece are answered one after another`() async throws {
+    @Test func `pipelined requests are served one after another`() async throws {
         try await TestServer.run { server in
             let client = try RawClient(port: server.port)
             let target = server.target("/opaque.png")
@@ -71,7 +71,7 @@ struct HostileTests {
         }
     }
 
-    @Test func `a client that says nothing more is left after a time`() async throws {
+    @Test func `a silent client is disconnected after a time`() async throws {
         let running = try RunningServer(TestServer.settings, HTTPServer.Settings(clientTimeout: .seconds(1)))
         let client = try RawClient(port: running.port)
         client.send("GET /health HT")

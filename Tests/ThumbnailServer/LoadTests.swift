@@ -8,14 +8,14 @@ import Testing
 
 @testable import thumbnail_server
 
-/// Many requests, clients that go, and the end.
+/// Many requests, disconnecting clients, and shutdown.
 @Suite(.timeLimit(.minutes(10)))
 struct LoadTests {
     private static let stalled: @Sendable (OriginRequest) -> OriginReply = { _ in
         .ok(TestServer.opaque).stalling(at: .beforeHead)
     }
 
-    @Test func `beyond the limit requests are sent away, and what is in memory is still given`() async throws {
+    @Test func `over the limit requests are refused, and images in memory are still served`() async throws {
         try await TestServer.run(
             change: { $0.service.maximumRequests = 4 },
             handler: { $0.path == "/quick" ? .ok(TestServer.opaque) : Self.stalled($0) }
@@ -39,7 +39,7 @@ struct LoadTests {
         }
     }
 
-    @Test func `a host that hangs holds up no other`() async throws {
+    @Test func `a stalled host delays no other`() async throws {
         try await TestServer.run(
             change: { settings in
                 settings.limits.maxConcurrentOriginals = 3
@@ -65,7 +65,7 @@ struct LoadTests {
         }
     }
 
-    @Test func `a client that goes away ends the work for it`() async throws {
+    @Test func `a disconnected client cancels its work`() async throws {
         try await TestServer.run(handler: Self.stalled) { (server: TestServer) async throws in
             let client = try RawClient(port: server.port)
             client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -79,7 +79,7 @@ struct LoadTests {
         }
     }
 
-    @Test func `a client that goes away takes nothing from another that waits for the same`() async throws {
+    @Test func `a disconnected client does not cancel work that another waits for`() async throws {
         try await TestServer.run(handler: Self.stalled) { (server: TestServer) async throws in
             let client = try RawClient(port: server.port)
             client.send("GET \(server.target("/a")) HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -96,7 +96,7 @@ struct LoadTests {
         }
     }
 
-    @Test func `no more originals are at work than there may be`() async throws {
+    @Test func `the number of originals being processed is limited`() async throws {
         try await TestServer.run(change: { $0.limits.maxConcurrentOriginals = 1 }, handler: Self.stalled) {
             (server: TestServer) async throws in
             async let first = server.get(server.target("/a"))
@@ -114,7 +114,7 @@ struct LoadTests {
         }
     }
 
-    @Test func `a server that stops is not healthy, and begins nothing`() async throws {
+    @Test func `a stopping server is unhealthy and begins nothing`() async throws {
         let stack = ServerStack(ServerStack.Settings())
         stack.service.beginStopping()
         for target in ["/health", "/thumbnail?url=https://a.test/&w=10"] {
@@ -128,7 +128,7 @@ struct LoadTests {
         await stack.shutDown()
     }
 
-    @Test func `a stop lets what runs end, and refuses the rest`() async throws {
+    @Test func `stopping completes running requests and refuses others`() async throws {
         let origin = try LoopbackOrigin(handler: Self.stalled)
         defer { origin.stop() }
         let running = try RunningServer(
@@ -137,7 +137,7 @@ struct LoadTests {
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/a").absoluteString))&w=10"
         let kept = try RawClient(port: port)
         kept.send("GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")
-        // Until then it may be a connection that nobody has accepted.
+        // Until then the connection may not have been accepted.
         try await eventually {
             try await TestServer.get("/metrics", from: port, by: CURLTransport()).text.contains("\"404\"")
         }
@@ -146,7 +146,7 @@ struct LoadTests {
         let stopping = Task { await running.stop(grace: .seconds(300)) }
 
         try await eventually { (try? RawClient(port: port)) == nil }
-        // A connection from before is still heard, and told that this was the last time.
+        // A request on an existing connection is still served, and the connection is then closed.
         kept.send("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
         let health = try await kept.readToEnd()
         origin.release()
@@ -158,7 +158,7 @@ struct LoadTests {
         #expect(health.contains("HTTP/1.1 503 ") && health.contains("Connection: close"))
     }
 
-    @Test func `what is not done at the end of the grace is 503`() async throws {
+    @Test func `a request unfinished at the end of the grace period is 503`() async throws {
         let origin = try LoopbackOrigin(handler: Self.stalled)
         defer { origin.stop() }
         let running = try RunningServer(TestServer.settings, HTTPServer.Settings(responseTimeout: .seconds(300)))
@@ -174,12 +174,12 @@ struct LoadTests {
     }
 
     @Test(.spawnsProcesses, .enabled(if: RedisServer.isInstalled))
-    func `two servers share pictures by Redis`() async throws {
+    func `two servers share thumbnails through Redis`() async throws {
         let redis = try await RedisServer()
         let origin = try LoopbackOrigin(handler: TestServer.images)
         defer { origin.stop() }
         let target = "/thumbnail?url=\(QueryItems.encoded(origin.url(for: "/opaque.png").absoluteString))&w=10"
-        let tags = Guarded<[String?]>([])
+        let tags = Watched<[String?]>([])
         for _ in 0..<2 {
             try await TestServer.run(change: {
                 $0.redis = RedisOptions(
@@ -188,7 +188,7 @@ struct LoadTests {
             }) { (server: TestServer) async throws in
                 let response = try await server.get(target)
                 #expect(response.status == 200)
-                tags.change { $0.append(response.fields["ETag"]) }
+                tags.update { $0.append(response.fields["ETag"]) }
                 if tags.value.count == 2 {
                     #expect(try await server.number("thumbnail_responses_total{source=\"store\"}") == 1)
                 }
@@ -199,7 +199,7 @@ struct LoadTests {
     }
 
     @Test(.spawnsProcesses, .enabled(if: RedisServer.isInstalled))
-    func `no store carries pictures of private addresses to servers that must not ask them`() async throws {
+    func `no store serves thumbnails of private addresses to servers that must not access them`() async throws {
         let redis = try await RedisServer()
         let directory = try TemporaryDirectory()
         let origin = try LoopbackOrigin(handler: TestServer.images)
@@ -213,7 +213,7 @@ struct LoadTests {
                     address: .socket(redis.socket), connectTimeout: .seconds(120), responseTimeout: .seconds(120),
                     callTimeout: .seconds(120))
             }) { (server: TestServer) async throws in
-                // The second is made of the original that is kept, or kept itself.
+                // The second is made from the stored original, or is stored itself.
                 for width in [10, 11] {
                     let response = try await server.get("/thumbnail?url=\(path)&w=\(width)")
                     #expect(response.status == (isAllowed ? 200 : 403))
@@ -224,7 +224,7 @@ struct LoadTests {
     }
 
     @Test(.spawnsProcesses, .enabled(if: RedisServer.isInstalled))
-    func `a Redis that is dead costs nobody a picture`() async throws {
+    func `an unreachable Redis fails no request`() async throws {
         let redis = try await RedisServer()
         try await redis.kill()
         try await TestServer.run(change: { $0.redis = RedisOptions(address: .socket(redis.socket)) }) {

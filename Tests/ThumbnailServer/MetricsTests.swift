@@ -5,7 +5,7 @@ import Testing
 @testable import thumbnail_server
 
 struct MetricsTests {
-    @Test func `numbers are written as Prometheus reads them`() {
+    @Test func `numbers are formatted for Prometheus`() {
         var text = PrometheusText()
         text.add("a_total", .counter, "An a.", 3)
         text.add("b", .gauge, "Bs.", label: "l", [("x\"\\\n", 1)])
@@ -25,13 +25,13 @@ struct MetricsTests {
         #expect(lines.contains("d_seconds_sum 3602.001") && lines.last == "d_seconds_count 3")
     }
 
-    @Test func `different requests are let in up to the limit, and again when some have left`() throws {
+    @Test func `different requests are admitted up to the limit, and again after some have left`() throws {
         let keys = try Self.keys
         let admission = Admission(limit: 2)
         let first = try #require(admission.acquire(keys[0], of: "a"))
         var others = [try #require(admission.acquire(keys[1], of: "b"))]
         #expect(admission.acquire(keys[2], of: "c") == nil)
-        // Equal ones share a place.
+        // Equal requests share a slot.
         others.append(try #require(admission.acquire(keys[0], of: "a")))
         #expect(admission.current == 3)
         first.release()
@@ -41,7 +41,7 @@ struct MetricsTests {
         #expect(admission.current == 0 && admission.acquire(keys[2], of: "c") != nil)
     }
 
-    @Test func `a host has half of the places, and has them again`() throws {
+    @Test func `a host has at most half of the slots, and gets them back`() throws {
         let keys = try Self.keys
         let admission = Admission(limit: 3)
         let first = try #require(admission.acquire(keys[0], of: "a"))

@@ -13,19 +13,19 @@ struct OpenFilesTests {
             (soft: 1_024, hard: 1_024, set: 1_024, connections: 768), (soft: 100, hard: 100, set: 100, connections: 50),
             (soft: 1, hard: 1, set: 1, connections: 1),
         ] as [(soft: UInt, hard: UInt, set: UInt, connections: Int)])
-    func `connections have the files that the system lets, but for a reserve`(
+    func `connections may use all file descriptors except a reserve`(
         soft: UInt, hard: UInt, set: UInt, connections: Int
     ) {
         let plan = OpenFiles.plan(for: 1_024, soft: soft, hard: hard)
         #expect(plan.soft == set && plan.connections == connections)
     }
 
-    @Test func `a limit without end is left alone`() {
+    @Test func `an unlimited descriptor limit stays unchanged`() {
         let plan = OpenFiles.plan(for: 1_024, soft: .max, hard: .max)
         #expect(plan.soft == .max && plan.connections == 1_024)
     }
 
-    @Test(.spawnsProcesses) func `the limit is raised to what the connections need`() async {
+    @Test(.spawnsProcesses) func `the descriptor limit is raised to what the connections need`() async {
         await #expect(processExitsWith: .success) {
             var limit = rlimit(rlim_cur: 300, rlim_max: 2_000)
             let isSet = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0

@@ -15,7 +15,7 @@ struct OptionsTests {
         return (directory, file.path)
     }
 
-    @Test func `a Redis is reached as the command line says`() throws {
+    @Test func `the Redis options select the connection`() throws {
         let (directory, path) = try file("se cret\r\n\n")
         let options = try ServerOptions([
             "--redis-prefix", "p:", "--redis", "[::1]:99", "--redis-password-file", path, "--redis-user", "u",
@@ -36,16 +36,16 @@ struct OptionsTests {
         ["--redis", "a:1", "--redis-password-file", "/nowhere"],
         ["--redis", "a:1", "--redis-password-file", "/dev/null"], ["--redis", "a:1", "--redis-database", "x"],
     ])
-    func `what is said of a Redis in vain is an error`(words: [String]) {
+    func `Redis options without effect are errors`(words: [String]) {
         #expect(throws: UsageError.self) { try ServerOptions(words) }
     }
 
     @Test(arguments: ["localhost:0", "example.org:80", "1.2.3:80", "::1"])
-    func `a place to listen at that is no number is an error`(address: String) {
+    func `a listening address that is not numeric is an error`(address: String) {
         #expect(throws: UsageError.self) { try ServerOptions(["--listen", address]) }
     }
 
-    @Test func `a cache directory that is none is told`() throws {
+    @Test func `an invalid cache directory is reported`() throws {
         let directory = try TemporaryDirectory()
         try Data().write(to: directory.url.appending(path: "file"))
         for (name, isProblem) in [("file", true), ("file/x", true), ("new/x", false)] {
@@ -56,18 +56,18 @@ struct OptionsTests {
     }
 
     @Test(arguments: [["--cache", "/x"], ["--cache-size", "5"], ["--memory", "5"]])
-    func `to keep nothing and something is an error`(words: [String]) {
+    func `contradicting cache options are an error`(words: [String]) {
         #expect(throws: UsageError.self) { try ServerOptions(["--no-cache"] + words) }
         #expect(throws: UsageError.self) { try ServerOptions(words + ["--no-cache"]) }
     }
 
-    @Test func `the time for an answer is the time for an origin, too`() throws {
+    @Test func `the response timeout limits the origin's, too`() throws {
         let options = try ServerOptions(["--timeout", "60", "--send-timeout", "5", "--max-sending", "3"])
         #expect(options.listening.responseTimeout == .seconds(60) && options.stack.limits.idleTimeout == .seconds(60))
         #expect(options.listening.sendingTimeout == .seconds(5) && options.listening.sendingLimit == 3 << 20)
     }
 
-    @Test func `a key may come through a pipe`() throws {
+    @Test func `a key can be read from a pipe`() throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         #expect(write(ends[1], "0123456789abcdef\n", 17) == 17)
@@ -77,7 +77,7 @@ struct OptionsTests {
         #expect(throws: Never.self) { try KeyFile(path: "/dev/fd/\(ends[0])") }
     }
 
-    @Test func `what is signed is what the server answers`() throws {
+    @Test func `a signed URL is what the server accepts`() throws {
         let (directory, path) = try file("0123456789abcdef")
         let words = ["--key", path, "--allow", "a.test", "--max-side", "100"]
         let target = "/thumbnail?url=https://a.test/x&w=10&expires=9999999999"

@@ -26,7 +26,7 @@ struct OriginCachePolicyTests {
             (["Cache-Control": "a=\"x, max-age=99\", max-age=5"], 5),
             (["Cache-Control": "a=\"x, no-store\", max-age=5"], 5),
         ] as [(HTTPFields, Double)])
-    func `the origin says how long its answer is fresh`(fields: HTTPFields, seconds: Double) throws {
+    func `the origin's freshness is used`(fields: HTTPFields, seconds: Double) throws {
         let policy = try policy(fields)
         #expect(policy.allowsStoring)
         #expect(policy.freshUntil?.timeIntervalSince(now) == seconds)
@@ -35,12 +35,12 @@ struct OriginCachePolicyTests {
     @Test(arguments: [
         "no-store", "private", "max-age=60, no-store", "private=\"Set-Cookie\", max-age=5", "max-age=5, a=\"no-store",
     ])
-    func `what the origin forbids to keep nobody keeps`(control: String) throws {
+    func `a response that the origin forbids to store is not stored`(control: String) throws {
         let policy = try policy(["Cache-Control": control])
         #expect(policy.freshness(from: now, atMost: .seconds(60)) == nil)
     }
 
-    @Test func `the longest life is the server's own, whatever the origin says`() throws {
+    @Test func `the maximum lifetime is the server's own, whatever the origin says`() throws {
         for fields: HTTPFields in [[:], ["Cache-Control": "max-age=31536000"]] {
             let date = now.addingTimeInterval(60)
             let freshness = try policy(fields).freshness(from: now, atMost: .seconds(60))
@@ -54,7 +54,7 @@ struct OriginCachePolicyTests {
             (["Cache-Control": "s-maxage=60"], 60, 60), (["Cache-Control": "s-maxage=60", "Expires": "0"], 60, 0),
             (["Vary": "*"], 0, 0), (["Cache-Control": "max-age=60", "Vary": "Accept, *"], 0, 0),
         ] as [(HTTPFields, Double, Double)])
-    func `shared caches and clients may have different times`(
+    func `shared caches and clients may have different lifetimes`(
         fields: HTTPFields, shared: Double, client: Double
     ) throws {
         let freshness = try policy(fields).freshness(from: now, atMost: .seconds(600))
@@ -68,11 +68,11 @@ struct OriginCachePolicyTests {
         arguments: [
             (.fresh, 20), (.stale, 20), (.revalidated, 60), (.new, 60), (nil, 60),
         ] as [(ResponseCaching.Source?, Double)])
-    func `a life begins when the origin was asked, not when its copy was used`(
+    func `a lifetime begins with the origin's response, not with the use of its copy`(
         source: ResponseCaching.Source?, left: Double
     ) throws {
         let url = try #require(URL(string: "https://a.test/"))
-        // An old answer of another cache on the way has been asked for all the same.
+        // An old response of an intermediate cache still belongs to this request.
         let head = HTTPResponseHead(url: url, status: 200, fields: ["Age": "40", "Cache-Control": "max-age=86400"])
         let caching = source.map { ResponseCaching(source: $0, decision: StorageDecision(.allowed)) }
         let policy = OriginCachePolicy(Download(data: Data(), head: head, caching: caching), now: now)
@@ -89,7 +89,7 @@ struct OriginCachePolicyTests {
             (60, 0, nil, "max-age=0, s-maxage=60"), (0, 60, nil, "max-age=60, s-maxage=0"), (60, 60, 3.5, "max-age=3"),
             (60, 2, 3, "max-age=2, s-maxage=3"), (60, 60, 0, "no-cache"), (60, 60, 100, "max-age=60"),
         ] as [(Double, Double, Double?, String)])
-    func `clients are told how long, and no longer than the URL is good for`(
+    func `clients receive a lifetime that ends with the URL's validity`(
         shared: Double, client: Double, end: Double?, expected: String
     ) {
         let freshness = ThumbnailFreshness(
@@ -98,9 +98,9 @@ struct OriginCachePolicyTests {
         #expect(freshness.cacheControl(now: now, until: end) == expected)
     }
 
-    @Test func `what redirects say comes to the answer, and nowhere else`() async throws {
+    @Test func `directives of redirects apply to the response and nowhere else`() async throws {
         let url = try #require(URL(string: "https://a.test/"))
-        // An origin might send these notes itself.
+        // An origin might send these fields itself.
         let origin = FakeTransport(body: Data(), fields: ["X-Alcedo-Redirect-Policy": "keep 9 9"])
         let transport = RedirectPolicyTransport(origin)
         let plain = try await transport.send(HTTPRequest(url: url))
@@ -108,7 +108,7 @@ struct OriginCachePolicyTests {
 
         var request = HTTPRequest(url: url)
         for control in ["max-age=60", "no-store", "s-maxage=30, max-age=90"] {
-            // Each redirect's head has what those before it said.
+            // Each redirect's head contains the directives of the previous ones.
             var head = try await transport.send(request).head
             head.fields["Cache-Control"] = control
             request = RedirectPolicyTransport.recording(head, in: HTTPRequest(url: url), now: now)

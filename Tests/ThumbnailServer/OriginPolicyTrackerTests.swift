@@ -8,14 +8,14 @@ import Testing
 @testable import thumbnail_server
 
 struct OriginPolicyTrackerTests {
-    /// Answers each download on other terms.
+    /// Responds to each download with other directives.
     private struct Origin: Downloading {
-        let policy: Guarded<[String]>
+        let policy: Watched<[String]>
 
         func download(
             _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
         ) async throws -> Download {
-            let control = policy.change { $0.removeFirst() }
+            let control = policy.update { $0.removeFirst() }
             let head = HTTPResponseHead(
                 url: URL(filePath: "/a"), status: 200, fields: ["Cache-Control": control])
             return Download(data: Data(), head: head)
@@ -26,11 +26,11 @@ struct OriginPolicyTrackerTests {
     private let source = ImageSource.file("/a")
 
     private func tracker(_ policy: String...) -> OriginPolicyTracker {
-        OriginPolicyTracker(Origin(policy: Guarded(policy)), clock: clock)
+        OriginPolicyTracker(Origin(policy: Watched(policy)), clock: clock)
     }
 
     @Test(arguments: [["no-store", "max-age=60"], ["max-age=60", "no-store"]])
-    func `what may be made of either of two downloads has the stricter terms`(controls: [String]) async throws {
+    func `a thumbnail that may use two downloads has the stricter directives`(controls: [String]) async throws {
         let tracker = tracker(controls[0], controls[1])
         let request = DownloadRequest(source)
 
@@ -43,7 +43,7 @@ struct OriginPolicyTrackerTests {
         #expect(!inner.allowsStoring)
     }
 
-    @Test func `who joins work that used an earlier download has its terms, too`() async throws {
+    @Test func `a request that joins work over an earlier download has its directives, too`() async throws {
         let tracker = tracker("no-store", "max-age=60")
         let request = DownloadRequest(source)
 
@@ -58,7 +58,7 @@ struct OriginPolicyTrackerTests {
         #expect(!late.allowsStoring)
     }
 
-    @Test func `earlier terms go with the work that used them, however much goes on`() async throws {
+    @Test func `earlier directives are released with the work that used them`() async throws {
         let tracker = tracker("no-store", "max-age=60")
         let request = DownloadRequest(source)
         let (begins, begin) = AsyncStream.makeStream(of: Void.self)
@@ -82,7 +82,7 @@ struct OriginPolicyTrackerTests {
         #expect(late.allowsStoring)
     }
 
-    @Test func `who comes later may use what the last download brought, and nothing is left`() async throws {
+    @Test func `a later request may use the last download, and nothing remains`() async throws {
         let tracker = tracker("max-age=60", "max-age=30")
         let request = DownloadRequest(source)
 
@@ -92,13 +92,13 @@ struct OriginPolicyTrackerTests {
         }
         #expect(early.allowsStoring && early == late)
 
-        // Of a download that nobody waits for nothing is kept, either.
+        // For a download without waiters nothing is kept either.
         _ = try await tracker.download(request)
         let none = try await tracker.observing(source) {}.1
         #expect(none == OriginCachePolicy(allowsStoring: false))
     }
 
-    @Test func `work that fails leaves nothing`() async throws {
+    @Test func `failed work leaves nothing`() async throws {
         let tracker = tracker("max-age=60")
         await #expect(throws: HTTPError.self) {
             try await tracker.observing(source) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import thumbnail_server
 
-/// The program as a person runs it.
+/// The program as a user runs it.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProgramTests {
     private let program = Program(name: "thumbnail-server")
@@ -15,7 +15,7 @@ struct ProgramTests {
         ["--key", "/nowhere"], ["--sign", "/thumbnail?w=1"], ["--max-side", "0"], ["--timeout", "soon"], ["--cache"],
         ["--help=yes"], ["--redis", "nowhere"],
     ])
-    func `a command line that makes no sense is status 2`(words: [String]) async throws {
+    func `an invalid command line exits with status 2`(words: [String]) async throws {
         let outcome = try await program.run(words)
         #expect(outcome.status == 2)
         #expect(outcome.problems.hasPrefix("thumbnail-server: "))
@@ -26,13 +26,13 @@ struct ProgramTests {
         #expect(outcome.status == 0 && outcome.output == ServerOptions.help)
     }
 
-    @Test func `an address that cannot be had is status 1`() async throws {
+    @Test func `an unavailable address exits with status 1`() async throws {
         let outcome = try await program.run(["--listen", "192.0.2.1:80", "--no-cache"])
         #expect(outcome.status == 1)
         #expect(outcome.problems.hasPrefix("thumbnail-server: cannot listen on 192.0.2.1, port 80"))
     }
 
-    @Test func `fewer connections than were asked for are said`() async throws {
+    @Test func `a reduced number of connections is reported`() async throws {
         let path = try ChildProcess.path(of: "thumbnail-server")
         let outcome = try await Program(name: "/bin/sh").run([
             "-c", "ulimit -n 300 && exec \"$0\" --listen 192.0.2.1:80 --no-cache", path,
@@ -40,7 +40,7 @@ struct ProgramTests {
         #expect(outcome.problems.hasPrefix("thumbnail-server: accepting at most 150 connections instead of 1024: "))
     }
 
-    @Test func `a key signs on the command line, and a short one does not`() async throws {
+    @Test func `a key signs on the command line, and a short key is refused`() async throws {
         let directory = try TemporaryDirectory()
         let key = directory.url.appending(path: "key")
         try Data("0123456789abcdef\n".utf8).write(to: key)
@@ -54,12 +54,9 @@ struct ProgramTests {
     }
 
     @Test(arguments: [SIGTERM, SIGINT])
-    func `a signal ends it well`(number: Int32) async throws {
+    func `a signal ends the server normally`(number: Int32) async throws {
         let running = try program.start(["--listen", "127.0.0.1:0", "--no-cache"])
-        let output = running.folder.url.appending(path: "output")
-        while try !String(decoding: Data(contentsOf: output), as: UTF8.self).hasSuffix("\n") {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await running.waitUntil("the server listens") { try running.outputSoFar.hasSuffix("\n") }
         running.process.send(number)
         let outcome = try await running.outcome()
         #expect(outcome.status == 0 && outcome.problems == "")

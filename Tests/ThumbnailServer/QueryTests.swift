@@ -11,7 +11,7 @@ struct QueryTests {
         try ThumbnailQuery(QueryItems("url=https://a.test/p.png&\(text)"), accept: accept, maximumSide: 1000)
     }
 
-    @Test func `names and values are decoded, and a plus stays one`() throws {
+    @Test func `names and values are decoded, and a plus stays a plus`() throws {
         let items = try QueryItems("a=%41%20%C3%A9+&b&c=1=2&=x")
         #expect(items["a"] == "A é+")
         #expect(items["b"] == "")
@@ -21,7 +21,7 @@ struct QueryTests {
     }
 
     @Test(arguments: ["a=%", "a=%4", "a=%zz", "a=%FF", "%=1", "a=%C3", "a=1&a=2", "a=1&%61=2"])
-    func `what is no percent-encoded UTF-8, or there twice, is refused`(text: String) {
+    func `invalid percent encoding and repeated parameters are refused`(text: String) {
         #expect(throws: HTTPError.self) { try QueryItems(text) }
     }
 
@@ -33,7 +33,7 @@ struct QueryTests {
         }
     }
 
-    @Test func `of rubbish nothing is taken but what keeps every promise`() throws {
+    @Test func `random queries are refused or valid`() throws {
         var random = SeededGenerator(seed: 11)
         let words = [
             "url=", "w=", "h=", "fit=", "format=", "quality=", "sig=", "expires=", "http://", "https://", "HTTP://",
@@ -73,11 +73,11 @@ struct QueryTests {
                 #expect(!others.contains(where: pattern.matches))
             }
         }
-        // Enough of it is nearly right.
+        // Enough of it is nearly valid.
         #expect(queries > 100 && sources > 100 && patterns > 100, "\((queries, sources, patterns))")
     }
 
-    @Test func `a query in canonical form has its parameters in order and spelled one way`() throws {
+    @Test func `a canonical query has sorted parameters and one encoding`() throws {
         let items = try QueryItems("w=1&url=https://a/%7eb&sig=x&h=%32")
         #expect(items.canonical(without: "sig") == "h=2&url=https%3A%2F%2Fa%2F~b&w=1")
     }
@@ -86,12 +86,12 @@ struct QueryTests {
         "", "w=0", "w=-1", "w=+1", "w=1001", "w=", "w=x", "w=99999999999999999999", "w=10&fit=cover", "w=10&fit=fill",
         "h=10&fit=exact", "w=10&format=gif", "w=10&quality=0", "w=10&quality=101", "w=10&x=1", "w=10&W=1",
     ])
-    func `parameters that make no sense are 400`(text: String) {
+    func `invalid parameters are 400`(text: String) {
         let error = #expect(throws: HTTPError.self) { try query(text) }
         #expect(error?.status == 400)
     }
 
-    @Test func `an origin may be silent for as long as is said`() throws {
+    @Test func `the origin's timeout follows the option`() throws {
         let request = try query("w=10").imageRequest(
             DecodingLimits(), idleTimeout: .seconds(60), maximumAge: .seconds(90))
         guard case .http(let request) = request.source else {
@@ -99,14 +99,14 @@ struct QueryTests {
             return
         }
         #expect(request.idleTimeout == .seconds(60))
-        // Nor is a copy of its picture older.
+        // The same for a copy of its image.
         #expect(request.fields["Cache-Control"] == "max-age=90")
     }
 
     @Test(
         arguments: [(31, 1), (1, 31), (1, 1), (3, 2), (2_000, 1_500), (1_500, 2_000), (90, 80)],
         ["fill", "exact", "fit"])
-    func `nothing larger than the original and the thumbnail is made on the way`(side: (Int, Int), fit: String) throws {
+    func `no intermediate image exceeds original and thumbnail`(side: (Int, Int), fit: String) throws {
         let request = try query("w=900&h=800&fit=\(fit)").imageRequest(
             DecodingLimits(), idleTimeout: .seconds(1), maximumAge: .seconds(1))
         let size = PixelSize(width: side.0, height: side.1)
@@ -118,10 +118,11 @@ struct QueryTests {
         if fit != "fit" { #expect(image.size == PixelSize(width: 900, height: 800)) }
     }
 
-    @Test func `what covers the size is the middle, in its proportions`() throws {
+    @Test func `cover keeps the middle in the requested proportions`() throws {
         let request = try query("w=30&h=20&fit=fill").imageRequest(
             DecodingLimits(), idleTimeout: .seconds(1), maximumAge: .seconds(1))
-        // As it tells its places, the middle of the thumbnail is that of the original, and its corners are 40 x 60 apart.
+        // By its pixel positions the middle of the thumbnail is that of the original, and its corners are 40 x 60
+        // apart.
         let image = try request.processors.reduce(DecodedImage.coordinates(PixelSize(width: 60, height: 200))) {
             try $1.process($0)
         }
@@ -136,11 +137,11 @@ struct QueryTests {
         ("http://a.test", "/"), ("http://a.test?b", "/?b"), ("ftp://a.test/b", "ftp://a.test/b"), ("*", "*"),
         ("http:/a", "http:/a"), ("", ""),
     ])
-    func `a target in absolute form is as good as its path`(target: String, expected: String) {
+    func `a target in absolute form equals its path`(target: String, expected: String) {
         #expect(RequestHead.originForm(target) == expected)
     }
 
-    @Test func `a side that is missing is the longest there may be`() throws {
+    @Test func `a missing side is the maximum`() throws {
         #expect(try query("w=10").size == PixelSize(width: 10, height: 1000))
         #expect(try query("h=10").size == PixelSize(width: 1000, height: 10))
     }
@@ -150,18 +151,18 @@ struct QueryTests {
         ("image/webp ; q=1.000", true), ("image/webp;q=0", false), ("image/webp;q=0.0", false), ("image/*", false),
         ("*/*", false), ("", false), ("image/webpx", false), ("image/webp;q=x", false), (",,;;q=,", false),
     ])
-    func `webp is accepted by name alone, with a weight above nought`(field: String, isAccepted: Bool) throws {
+    func `webp is accepted by name with a weight above zero`(field: String, isAccepted: Bool) throws {
         #expect(AcceptField(field).names("image/webp") == isAccepted)
         let query = try query("w=10", accept: field)
         #expect(query.format == (isAccepted ? .webp : .plain) && query.isNegotiated)
     }
 
-    @Test func `a format that is named is not negotiated`() throws {
+    @Test func `a named format is not negotiated`() throws {
         let query = try query("w=10&format=jpeg", accept: "image/webp")
         #expect(query.format == .jpeg && !query.isNegotiated)
     }
 
-    @Test func `queries that get the same bytes have one key, and others another`() throws {
+    @Test func `queries with the same result share one key, and others differ`() throws {
         let key = try query("w=10&h=20").key
         #expect(try query("h=20&w=10&fit=fit&quality=80").key == key)
         #expect(try query("w=10&h=20&format=webp").key == query("h=20&w=10", accept: "image/webp").key)

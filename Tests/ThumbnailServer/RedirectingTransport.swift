@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoHTTP
 import FoundationEssentials
 
-/// Redirects every request for one host, and sends the others on.
+/// Redirects every request for one host, and passes the others on.
 struct RedirectingTransport: HTTPTransport {
     static let host = "public.test"
 

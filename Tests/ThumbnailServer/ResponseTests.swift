@@ -7,12 +7,12 @@ import Testing
 
 @testable import thumbnail_server
 
-/// What is answered to requests for pictures.
+/// Responses to requests for images.
 @Suite(.timeLimit(.minutes(10)))
 struct ResponseTests {
     private let webp: HTTPFields = ["Accept": "image/avif,image/webp;q=0.9,*/*"]
 
-    @Test func `a picture is WebP for who accepts it, else PNG with alpha and JPEG without`() async throws {
+    @Test func `a thumbnail is WebP if accepted, otherwise PNG with alpha and JPEG without`() async throws {
         try await TestServer.run { server in
             for (path, fields, type) in [
                 ("/opaque.png", [:], "image/jpeg"), ("/clear.png", [:], "image/png"),
@@ -31,7 +31,7 @@ struct ResponseTests {
     }
 
     @Test(arguments: ["jpeg", "png", "webp"])
-    func `a format that is named is given, and nothing varies`(format: String) async throws {
+    func `a named format is used without Vary`(format: String) async throws {
         try await TestServer.run { server in
             let response = try await server.get(server.target("/clear.png", "w=16&format=\(format)"), webp)
             #expect(response.fields["Content-Type"] == "image/\(format)")
@@ -39,7 +39,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func `the size is met as it is asked for`() async throws {
+    @Test func `the thumbnail has the requested size`() async throws {
         try await TestServer.run { server in
             for (parameters, width, height) in [
                 ("w=32", 32, 24), ("h=12", 16, 12), ("w=32&h=12", 16, 12), ("w=1000&h=1000", 64, 48),
@@ -51,7 +51,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func `HEAD has the head of GET and nothing else`() async throws {
+    @Test func `HEAD has the header fields of GET and no body`() async throws {
         try await TestServer.run { server in
             let target = server.target("/opaque.png")
             let get = try await server.get(target)
@@ -63,7 +63,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func `a copy that is current is not sent again`() async throws {
+    @Test func `a current copy is answered with 304`() async throws {
         try await TestServer.run { server in
             let target = server.target("/opaque.png")
             let first = try await server.get(target)
@@ -74,7 +74,7 @@ struct ResponseTests {
                 #expect(response.status == 304 && response.body.isEmpty)
                 #expect(response.fields["ETag"] == tag && response.fields["Vary"] == "Accept")
                 #expect(response.fields["Content-Type"] == nil)
-                // A length that is there is that of the picture. RFC 9110 section 8.6.
+                // If there is a length, it is that of the image. RFC 9110 section 8.6.
                 #expect(response.fields["Content-Length"] == first.fields["Content-Length"])
             }
             for list in ["\"other\"", "\"x,*,y\"", "\"x,\(tag.dropFirst().dropLast()),y\""] {
@@ -86,7 +86,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func `an answer is kept as long as the origin lets, and not at all where it forbids it`() async throws {
+    @Test func `a response is stored as long as the origin allows`() async throws {
         try await TestServer.run { server in
             let short = try await server.get(server.target("/kept/max-age=60"))
             let seconds = short.fields["Cache-Control"].flatMap { Int($0.dropFirst("max-age=".count)) }
@@ -105,7 +105,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func `clients and shared caches are each told what the origin lets them`() async throws {
+    @Test func `clients and shared caches each receive the lifetime that the origin allows`() async throws {
         try await TestServer.run { server in
             let target = server.target("/kept/max-age=0,s-maxage=600")
             for _ in 0..<2 {
@@ -117,19 +117,19 @@ struct ResponseTests {
         }
     }
 
-    @Test func `what a redirect on the way forbids to keep is not kept`() async throws {
+    @Test func `a response is not stored when a redirect forbids it`() async throws {
         try await TestServer.run { server in
             for _ in 0..<2 {
                 let response = try await server.get(server.target("/moved"))
                 #expect(response.status == 200 && response.fields["Cache-Control"] == "no-store")
             }
             #expect(server.origin.requestCount(for: "/moved") == 2)
-            // The note of it is for this server alone.
+            // The record of it is for this server alone.
             #expect(server.origin.requests.allSatisfy { !$0.fields.contains { $0.name.hasPrefix("X-") } })
         }
     }
 
-    @Test func `equal requests at the same time are one for the origin`() async throws {
+    @Test func `concurrent equal requests cause one request to the origin`() async throws {
         try await TestServer.run(handler: { _ in .ok(TestServer.opaque).stalling(at: .beforeHead) }) { server in
             let responses = try await withThrowingTaskGroup(of: TestServer.Response.self) { group in
                 for _ in 0..<8 { group.addTask { try await server.get(server.target("/a")) } }
@@ -143,7 +143,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func `what is on disk is found by the next server, and originals by another size`() async throws {
+    @Test func `the next server finds thumbnails on disk, and originals serve other sizes`() async throws {
         let directory = try TemporaryDirectory()
         let origin = try LoopbackOrigin { _ in OriginReply.ok(TestServer.opaque).setting("Cache-Control", "max-age=600")
         }
@@ -163,7 +163,7 @@ struct ResponseTests {
     }
 
     @Test(arguments: [0, 60])
-    func `an original that never changes is asked about again all the same, when it is older than may be`(
+    func `an immutable original is validated when it exceeds the maximum age`(
         maximumAge: Int
     ) async throws {
         let directory = try TemporaryDirectory()
@@ -178,7 +178,7 @@ struct ResponseTests {
         }
     }
 
-    @Test func `a picture that a redirect led to is given to none who may not go there`() async throws {
+    @Test func `an image behind a redirect is served only where the redirect's target is allowed`() async throws {
         let directory = try TemporaryDirectory()
         let other = try LoopbackOrigin(handler: TestServer.images)
         defer { other.stop() }

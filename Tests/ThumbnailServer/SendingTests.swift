@@ -1,25 +1,26 @@
 import Alcedo
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
 
 @testable import thumbnail_server
 
-/// What is on its way to clients, and clients that do not take it.
+/// Responses being sent, and clients that do not read them.
 @Suite(.timeLimit(.minutes(10)))
 struct SendingTests {
-    /// Gives large bodies, one for each path.
+    /// Sends large bodies, one for each path.
     private final class Handler: HTTPHandling {
         private let bodies: [String: Data]
-        let asked = Guarded(0)
-        let disconnected = Guarded(0)
+        let asked = Watched(0)
+        let disconnected = Watched(0)
 
         init(byteCount: Int) {
             bodies = ["/a": Data(repeating: 1, count: byteCount), "/b": Data(repeating: 2, count: byteCount)]
         }
 
         func respond(to head: RequestHead) -> HandlerResult {
-            asked.change { $0 += 1 }
+            asked.update { $0 += 1 }
             return .response(ServerResponse(status: 200, body: bodies[head.target] ?? Data()))
         }
 
@@ -28,14 +29,14 @@ struct SendingTests {
         func timeoutResponse(to head: RequestHead) -> ServerResponse { HTTPError.timedOut.response }
 
         func requestEnded(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration) {
-            if status == nil { disconnected.change { $0 += 1 } }
+            if status == nil { disconnected.update { $0 += 1 } }
         }
     }
 
     private static func run(
         _ settings: HTTPServer.Settings, _ test: (Handler, HTTPServer) async throws -> Void
     ) async throws {
-        // More than the system takes for a client that reads nothing.
+        // More than the system buffers for a client that reads nothing.
         let handler = Handler(byteCount: 24 << 20)
         let server = try HTTPServer(settings, handler: handler)
         let result: Result<Void, any Error>
@@ -50,7 +51,7 @@ struct SendingTests {
         return client
     }
 
-    @Test func `a body counts once, however many get it, and until the last has it`() throws {
+    @Test func `a shared body counts once until its last client has received it`() throws {
         let bodies = ResponseBodyPool(limit: 10_000)
         let (a, b) = (Data(repeating: 1, count: 6_000), Data(repeating: 2, count: 6_000))
         var references = [
@@ -64,7 +65,7 @@ struct SendingTests {
         #expect(bodies.byteCount == 0 && bodies.acquire(b, isImmediate: false) != nil)
     }
 
-    @Test func `a body that is larger than the limit goes alone, and what is brief always`() throws {
+    @Test func `a body over the limit is sent alone, and a small one always`() throws {
         let bodies = ResponseBodyPool(limit: 10_000)
         let reference = try #require(bodies.acquire(Data(repeating: 1, count: 20_000), isImmediate: false))
         let other = Data(repeating: 2, count: 2_000)
@@ -72,10 +73,10 @@ struct SendingTests {
         #expect(reference.bytes.count == 20_000 && reference.bytes.allSatisfy { $0 == 1 })
     }
 
-    @Test func `beside answers that nobody takes there is room for the same, and for no others`() async throws {
+    @Test func `unread responses leave space for the same body only`() async throws {
         try await Self.run(HTTPServer.Settings(sendingLimit: 1 << 20)) { handler, server in
             let slow = try await Self.ask("/a", server)
-            try await handler.asked.wait { $0 >= 1 }
+            try await handler.asked.waitUntil { $0 >= 1 }
 
             let same = try await Self.ask("/a", server).readToEnd()
             #expect(same.hasPrefix("HTTP/1.1 200 ") && same.utf8.count > 24 << 20)
@@ -87,20 +88,20 @@ struct SendingTests {
         }
     }
 
-    @Test func `who does not take the answer in time is left, and the answer let go`() async throws {
+    @Test func `a client that reads too slowly is disconnected, and its response is released`() async throws {
         try await Self.run(HTTPServer.Settings(sendingTimeout: .milliseconds(1), sendingLimit: 1 << 20)) {
             handler, server in
             let slow = try await Self.ask("/a", server)
-            try await handler.disconnected.wait { $0 >= 1 }
+            try await handler.disconnected.waitUntil { $0 >= 1 }
             let other = try await Self.ask("/b", server, method: "GET")
-            try await handler.disconnected.wait { $0 >= 2 }
-            // It was not sent away: what went before had been let go.
+            try await handler.disconnected.waitUntil { $0 >= 2 }
+            // It was not refused, because the earlier response had been released.
             #expect(try await other.readToEnd().hasPrefix("HTTP/1.1 200 "))
             withExtendedLifetime(slow) {}
         }
     }
 
-    @Test func `waiting for connections to end is over after the limit`() async {
+    @Test func `waiting for connections to end stops at the limit`() async {
         let connections = OpenConnections()
         await connections.waitUntilNone(for: .seconds(300))
         connections.opened()
@@ -112,7 +113,7 @@ struct SendingTests {
         await all
     }
 
-    @Test func `a connection without a request ends with the server, which does not wait for it`() async throws {
+    @Test func `the server does not wait for connections without a request`() async throws {
         let server = try HTTPServer(HTTPServer.Settings(idleGracePeriod: .zero), handler: Handler(byteCount: 1))
         let (silent, kept) = (try RawClient(port: server.port), try RawClient(port: server.port))
         kept.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n")

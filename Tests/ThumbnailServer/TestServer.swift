@@ -7,7 +7,7 @@ import Testing
 
 @testable import thumbnail_server
 
-/// A server in this process with an origin of its own, both on 127.0.0.1.
+/// A server in this process with its own origin, both on 127.0.0.1.
 struct TestServer: Sendable {
     struct Response: Sendable {
         var status: Int
@@ -23,8 +23,8 @@ struct TestServer: Sendable {
 
     var port: Int { running.port }
 
-    /// Of a server that allows private addresses, keeps answers in memory alone, and waits long for an origin: a busy machine
-    /// does, too.
+    /// Settings of a server that allows private addresses, caches responses in memory only, and waits long for an
+    /// origin, because a test machine may be busy.
     static var settings: ServerStack.Settings {
         var settings = ServerStack.Settings()
         settings.allowsPrivateAddresses = true
@@ -32,7 +32,7 @@ struct TestServer: Sendable {
         return settings
     }
 
-    /// Runs a test on a server of these settings.
+    /// Runs a test on a server with these settings.
     static func run(
         clientTimeout: Duration = .seconds(300), responseTimeout: Duration = .seconds(300),
         idleGracePeriod: Duration = .zero,
@@ -58,7 +58,7 @@ struct TestServer: Sendable {
         try result.get()
     }
 
-    /// What the origin has: an opaque and a transparent picture, and a text.
+    /// The origin's files: an opaque and a transparent image, and a text.
     static let images: @Sendable (OriginRequest) -> OriginReply = { request in
         switch request.path {
         case "/opaque.png": .ok(opaque, type: "image/png")
@@ -85,7 +85,7 @@ struct TestServer: Sendable {
 
     private static func encoded(_ image: DecodedImage) -> Data { (try? PNGEncoder().encode(image)) ?? Data() }
 
-    /// The target of a thumbnail of what the origin has at a path.
+    /// Returns the target of a thumbnail of the origin's file at a path.
     func target(_ path: String, _ parameters: String = "w=16") -> String {
         "/thumbnail?url=\(QueryItems.encoded(origin.url(for: path).absoluteString))&\(parameters)"
     }
@@ -105,17 +105,17 @@ struct TestServer: Sendable {
         return Response(status: response.head.status, fields: response.head.fields, body: body)
     }
 
-    /// The size and alpha of a thumbnail.
+    /// Returns the decoded thumbnail.
     func image(_ target: String) async throws -> DecodedImage {
         try CodecRegistry.standard.decode(try await get(target).body)
     }
 
-    /// Returns once a number of the metrics has a value.
+    /// Returns once a metric has a value.
     func wait(for name: String, toBe value: Double) async throws {
         try await eventually { try await number(name) == value }
     }
 
-    /// Returns once a request waits for a place, before it asks its origin.
+    /// Returns once a request waits for a slot, before it contacts its origin.
     func waitUntilQueued(_ target: String) async throws {
         try await eventually { running.isQueued(RequestHead(method: "GET", target: target)) }
     }
@@ -124,7 +124,7 @@ struct TestServer: Sendable {
         try await eventually { running.waiterCount(for: RequestHead(method: "GET", target: target)) == count }
     }
 
-    /// One number of the metrics; nil when there is none of that name.
+    /// Returns a metric, or nil if none has the name.
     func number(_ name: String) async throws -> Double? {
         let text = try await get("/metrics").text
         return text.split(separator: "\n").first { $0.hasPrefix("\(name) ") }

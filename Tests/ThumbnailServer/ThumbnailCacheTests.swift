@@ -7,15 +7,15 @@ import Testing
 
 @testable import thumbnail_server
 
-/// Stores that are slow, and such that fail.
+/// Slow and failing stores.
 @Suite(.timeLimit(.minutes(5)))
 struct ThumbnailCacheTests {
-    /// Takes nothing until it is opened.
+    /// Stores nothing until it is opened.
     private final class HeldStore: DataCaching {
-        private let held = Guarded<[CheckedContinuation<Void, Never>]?>([])
+        private let held = Watched<[CheckedContinuation<Void, Never>]?>([])
 
         func open() {
-            let held = held.change { held in
+            let held = held.update { held in
                 defer { held = nil }
                 return held ?? []
             }
@@ -24,7 +24,7 @@ struct ThumbnailCacheTests {
 
         func store(_ entry: CachedData, for key: ImageKey) async throws {
             await withCheckedContinuation { continuation in
-                let isHeld = held.change { held in
+                let isHeld = held.update { held in
                     held?.append(continuation)
                     return held != nil
                 }
@@ -52,7 +52,7 @@ struct ThumbnailCacheTests {
         ImageKey(ResourceKey(try #require(URL(string: "https://a.test/\(number)"))))
     }
 
-    @Test func `nobody waits for a store that hangs, and no more waits for it than may`() async throws {
+    @Test func `no request waits for a stalled store, and the number of waiting stores is limited`() async throws {
         let store = HeldStore()
         let thumbnails = ThumbnailCache(
             memoryLimit: 1 << 20, store: store, maximumAge: .seconds(3_600),
@@ -68,7 +68,7 @@ struct ThumbnailCacheTests {
         #expect(thumbnails.writeStatistics.pending == 0 && thumbnails.writeStatistics.failures == 0)
     }
 
-    @Test func `what waits has a limit of bytes, but for a piece that is alone`() async throws {
+    @Test func `the bytes waiting to be stored are limited, except for a single entry`() async throws {
         let store = HeldStore()
         let thumbnails = ThumbnailCache(
             memoryLimit: 0, store: store, maximumAge: .seconds(3_600),
@@ -81,10 +81,10 @@ struct ThumbnailCacheTests {
         await thumbnails.flush()
     }
 
-    @Test func `a Redis that takes nothing is seen in the numbers, and said once`() async throws {
+    @Test func `a Redis that refuses stores is counted and reported once`() async throws {
         let cache = RedisDataCache(RedisOptions(address: .socket("/nowhere/s"), failureLimit: 1), clock: clock)
-        let lines = Guarded<[String]>([])
-        let monitor = SharedStoreMonitor(cache) { line in lines.change { $0.append(line) } }
+        let lines = Watched<[String]>([])
+        let monitor = SharedStoreMonitor(cache) { line in lines.update { $0.append(line) } }
         let thumbnails = ThumbnailCache(memoryLimit: 0, store: cache, maximumAge: .seconds(3_600), clock: clock) {
             monitor.check()
         }
@@ -107,7 +107,7 @@ struct ThumbnailCacheTests {
         #expect(!alone.contains("redis"))
     }
 
-    @Test func `what a store has kept is the picture with its terms`() throws {
+    @Test func `a stored thumbnail keeps its directives`() throws {
         let freshness = ThumbnailFreshness(
             start: clock.now, shared: clock.now.addingTimeInterval(60), client: clock.now)
         let image = Thumbnail(data: Data([1, 2]), type: "image/png", freshness: freshness)
@@ -121,7 +121,7 @@ struct ThumbnailCacheTests {
         }
     }
 
-    @Test func `what was stored for longer is used no longer than this server may`() async throws {
+    @Test func `an entry stored for longer is used no longer than this server allows`() async throws {
         let store = MemoryCache<ImageKey, CachedData>(limits: MemoryCacheLimits(costLimit: 1 << 20), clock: clock)
         let thumbnails = { ThumbnailCache(memoryLimit: 1 << 20, store: store, maximumAge: $0, clock: clock) }
         let key = try key(0)

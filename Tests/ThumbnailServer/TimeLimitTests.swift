@@ -1,3 +1,4 @@
+import AlcedoTesting
 import TestSupport
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct TimeLimitTests {
-    @Test func `work that does not end is not waited for longer`() async {
+    @Test func `unfinished work is awaited up to the limit`() async {
         let (never, end) = AsyncStream.makeStream(of: Void.self)
 
         await TimeLimit.wait(for: .milliseconds(1)) { for await _ in never {} }
@@ -13,10 +14,10 @@ struct TimeLimitTests {
         end.finish()
     }
 
-    @Test func `work that ends is waited for, and no longer`() async {
-        let hasEnded = Guarded(false)
+    @Test func `finished work is awaited no longer`() async {
+        let hasEnded = Watched(false)
 
-        await TimeLimit.wait(for: .seconds(86_400)) { hasEnded.change { $0 = true } }
+        await TimeLimit.wait(for: .seconds(86_400)) { hasEnded.update { $0 = true } }
 
         #expect(hasEnded.value)
     }

@@ -13,7 +13,7 @@ struct BenchmarkTests {
         bench = Program(name: "alcedo-bench", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    @Test func `a report is replaced where that is asked for, and pictures are looked for first`() async throws {
+    @Test func `a report is overwritten only on request, and images are checked first`() async throws {
         let report = folder.url.appending(path: "report.md")
         let sources = folder.url.appending(path: "pictures")
         let location = ["--output", folder.path, "--pictures", sources.path]
@@ -42,7 +42,7 @@ struct BenchmarkTests {
         #expect(try String(contentsOf: report, encoding: .utf8) == produced)
     }
 
-    @Test func `parts that stay are of the same machine, and say when they were measured`() async throws {
+    @Test func `kept parts are of the same machine and name their date`() async throws {
         let sources = folder.url.appending(path: "pictures")
         for name in ["wallpapers", "web"] {
             try FileManager.default.createDirectory(
@@ -75,7 +75,7 @@ struct BenchmarkTests {
         #expect(rejected.status == 1 && rejected.problems.contains("is of another machine or of other versions"))
     }
 
-    @Test func `the decode benchmark prints a ratio for each image and each format`() async throws {
+    @Test func `the decode benchmark prints a ratio for each image and format`() async throws {
         for name in ["tiles.png", "turned.jpg"] {
             try SampleImages.data(name).write(to: folder.url.appending(path: name))
         }
@@ -90,7 +90,7 @@ struct BenchmarkTests {
         #expect(lines[2].hasPrefix("jpeg: ") && lines[3].hasPrefix("png: "))
     }
 
-    @Test func `the pipeline benchmark sees one download and one decode of what many ask for`() async throws {
+    @Test func `the pipeline benchmark counts one download and one decode for many requests`() async throws {
         let outcome = try await bench.run([
             "pipeline", "--directory", folder.path, "--images", "16", "--requests", "200", "--rounds", "1",
         ])
@@ -107,8 +107,7 @@ struct BenchmarkTests {
             })
     }
 
-    @Test func `the binding benchmark prints what each bind costs, and that the last of a thousand loads`() async throws
-    {
+    @Test func `the binding benchmark prints the cost of a bind, and only the last of a thousand loads`() async throws {
         let outcome = try await bench.run(["binding", "--binds", "100", "--rounds", "2"])
 
         #expect(outcome.problems == "")
@@ -122,24 +121,24 @@ struct BenchmarkTests {
     }
 
     @Test(arguments: [["--binds", "0"], ["--rounds", "x"], ["extra"]])
-    func `what the binding benchmark does not understand is a question of usage`(words: [String]) async throws {
+    func `the binding benchmark rejects unknown options with a usage error`(words: [String]) async throws {
         #expect(try await bench.run(["binding"] + words).status == 2)
     }
 
     @Test(arguments: [["--images", "0"], ["--requests", "x"], ["--rounds=0"], ["extra"], ["--size", "1"]])
-    func `what the pipeline benchmark does not understand is a question of usage`(words: [String]) async throws {
+    func `the pipeline benchmark rejects unknown options with a usage error`(words: [String]) async throws {
         #expect(try await bench.run(["pipeline"] + words).status == 2)
     }
 
-    @Test func `a folder without pictures has no benchmark`() async throws {
+    @Test func `a directory without images is an error`() async throws {
         let outcome = try await bench.run(["decode", folder.url.path])
 
         #expect(outcome.status == 1)
         #expect(outcome.problems.contains("no image in"))
     }
 
-    @Test func `a trace is replayed with each policy, at sizes and shares`() async throws {
-        // A loop of forty keys through room for thirty: LRU never hits, what resists loops does.
+    @Test func `a trace is replayed with each policy at several sizes and fractions`() async throws {
+        // A loop of forty keys through space for thirty: LRU never hits, and scan-resistant policies do.
         let loop = (0..<800).map { "\($0),key\($0 % 40),10\n" }.joined()
         let file = folder.url.appending(path: "loop.csv")
         try Data("time,key,size\n\(loop)".utf8).write(to: file)
@@ -160,12 +159,12 @@ struct BenchmarkTests {
         ["--trace", "x.csv"], ["--capacity", "5"], ["--trace", "x.csv", "--capacity", "0"],
         ["--trace", "x.csv", "--capacity", "5", "--policy", "best"], ["--entries", "1"], ["extra"], ["--nonsense"],
     ])
-    func `what the cache benchmark does not understand is a question of usage`(arguments: [String]) async throws {
+    func `the cache benchmark rejects unknown options with a usage error`(arguments: [String]) async throws {
         let outcome = try await bench.run(["memory-cache"] + arguments)
         #expect(outcome.status == 2 && outcome.output == "")
     }
 
-    @Test func `a trace that is none is named with its line`() async throws {
+    @Test func `an invalid trace is reported with its line number`() async throws {
         let file = folder.url.appending(path: "bad.csv")
         try Data("0,a,1\n1,b\n2,c,large\n".utf8).write(to: file)
         let bad = try await bench.run(["memory-cache", "--trace", file.path, "--capacity", "5"])
@@ -174,7 +173,7 @@ struct BenchmarkTests {
         #expect(missing.status == 1 && missing.problems.contains("/nowhere.csv"))
     }
 
-    @Test func `the cache benchmark prints a row for each number of entries`() async throws {
+    @Test func `the cache benchmark prints a row for each entry count`() async throws {
         let outcome = try await bench.run([
             "memory-cache", "--entries", "100", "--threads", "1", "--operations", "100",
         ])
@@ -182,7 +181,7 @@ struct BenchmarkTests {
         #expect(outcome.output.split(separator: "\n").filter { $0.hasPrefix("100 ") }.count == 3)
     }
 
-    @Test func `the memory of a thumbnail is measured, and foretold`() async throws {
+    @Test func `the memory of a thumbnail is measured and predicted`() async throws {
         let file = SampleImages.path("dunes.jpg")
 
         let outcome = try await bench.run(["memory", file, "--size", "100"])
@@ -196,7 +195,7 @@ struct BenchmarkTests {
         "decode", "memory", "disk-cache", "memory-cache", "response-cache", "download", "pipeline", "binding", "resize",
         "thumbnail", "all",
     ])
-    func `help says how, in lines that fit`(command: String) async throws {
+    func `help fits the line width`(command: String) async throws {
         let help = try await bench.run([command, "--help"])
 
         #expect(help.status == 0 && help.problems == "" && help.output.hasPrefix("usage: alcedo-bench \(command)"))
@@ -206,7 +205,7 @@ struct BenchmarkTests {
     }
 
     @Test(arguments: [[], ["nonsense"], ["decode"], ["memory"], ["decode", "a", "b"], ["all"]])
-    func `a command line that makes no sense is explained and ends with 2`(words: [String]) async throws {
+    func `an invalid command line is explained and exits with status 2`(words: [String]) async throws {
         let outcome = try await bench.run(words)
 
         #expect(outcome.status == 2 && outcome.output == "")

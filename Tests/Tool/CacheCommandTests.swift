@@ -43,7 +43,7 @@ struct CacheCommandTests {
     }
 
     @Test(arguments: ["index", "unfinished.txt", "ABC", "x"])
-    func `a folder that somebody has other things in is no cache, and stays as it is`(name: String) async throws {
+    func `a directory with other files is not a cache and stays unchanged`(name: String) async throws {
         let own = folder.url.appending(path: "own")
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
         try Data("my own".utf8).write(to: own.appending(path: name))
@@ -63,20 +63,20 @@ struct CacheCommandTests {
         #expect(try Data(contentsOf: own.appending(path: name)) == Data("my own".utf8))
     }
 
-    @Test func `a cache whose empty folders somebody took away is one`() async throws {
+    @Test func `a cache without its empty directories is still a cache`() async throws {
         try await fill()
         try FileManager.default.removeItem(at: cache.appending(path: "unfinished"))
 
         #expect(try await object(["stat", "--cache", cache.path])["entries"] as? Int == 2)
     }
 
-    @Test func `a cache that is not there is empty, and not made`() async throws {
+    @Test func `a missing cache is empty and is not created`() async throws {
         #expect(try await object(["stat"])["entries"] as? Int == 0)
         #expect(try await alcedo.run(["cache", "clear"]).output == "removed: 0 entries, 0 bytes\n")
         #expect(!FileManager.default.fileExists(atPath: cache.path))
     }
 
-    @Test func `what was loaded is counted, listed, trimmed and cleared`() async throws {
+    @Test func `loaded images are counted, listed, trimmed and cleared`() async throws {
         try await fill()
         let stat = try await object(["stat"])
         #expect(stat["entries"] as? Int == 2)
@@ -94,7 +94,7 @@ struct CacheCommandTests {
         #expect(try await object(["stat"])["bytes"] as? Int == 0)
     }
 
-    @Test func `damage is found, told and removed, once`() async throws {
+    @Test func `damage is found, reported and removed once`() async throws {
         try await fill()
         #expect(try await alcedo.run(["cache", "verify"]).status == 0)
         try damage()
@@ -106,7 +106,7 @@ struct CacheCommandTests {
         #expect(try await object(["stat"])["entries"] as? Int == 1)
     }
 
-    @Test func `damage is a line where nothing else is said`() async throws {
+    @Test func `damage is reported in one line without other output`() async throws {
         try await fill()
         try damage()
 
@@ -117,7 +117,7 @@ struct CacheCommandTests {
     }
 
     @Test(arguments: ["stat", "list", "verify", "clear"])
-    func `a cache that is named and is none is a problem`(action: String) async throws {
+    func `a named directory that is not a cache is an error`(action: String) async throws {
         try Data().write(to: folder.url.appending(path: "file"))
         for (location, reason) in [("file", "Not a directory"), ("file/x", "Not a directory"), ("no", "No such file")] {
             let outcome = try await alcedo.run(["cache", action, "--cache", "\(folder.path)/\(location)"])
@@ -127,7 +127,7 @@ struct CacheCommandTests {
         #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/no"))
     }
 
-    @Test func `passwords are nobody's to see`() async throws {
+    @Test func `passwords are not printed`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let url = origin.url(for: "/good.png").absoluteString.replacing("://", with: "://user:s3cret@")
@@ -143,7 +143,7 @@ struct CacheCommandTests {
         ["cache"], ["cache", "burn"], ["cache", "stat", "list"], ["cache", "trim"], ["cache", "stat", "--size", "1"],
         ["cache", "trim", "--size", "1T"], ["cache", "trim", "--size", "9999999999G"], ["cache", "stat", "--colour"],
     ])
-    func `what makes no sense is a line, and ends with 2`(words: [String]) async throws {
+    func `an invalid command line prints one line and exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(words)
         #expect(outcome.status == 2 && outcome.output == "")
         #expect(outcome.problems.hasPrefix("alcedo: ") && outcome.problems.split(separator: "\n").count == 1)

@@ -4,24 +4,24 @@ import AlcedoTesting
 import Foundation
 import TestSupport
 
-/// A picture of some megabytes with a tag, as a server has it that answers ranges; it may stall on its way, and become
-/// another one.
+/// An image of some megabytes with a tag on a server that supports ranges. Responses may stall, and the content may
+/// change.
 final class ChangingContent: Sendable {
     struct State: Sendable {
         var data: Data
         var tag: String
-        /// Where the next answers stop until they are released, or for ever.
+        /// The position at which the next responses stall until they are released.
         var stall: Int?
     }
 
-    let state: Guarded<State>
+    let state: Watched<State>
 
-    /// - Parameter seed: Other seeds give other bytes of the same length.
+    /// - Parameter seed: Different seeds yield different bytes of the same length.
     init(seed: UInt64, tag: String = "\"one\"", stall: Int? = nil) throws {
-        state = Guarded(State(data: try Self.image(seed), tag: tag, stall: stall))
+        state = Watched(State(data: try Self.image(seed), tag: tag, stall: stall))
     }
 
-    /// A small picture and so many bytes behind its end that it takes its time.
+    /// Returns a small image followed by many bytes, so that the transfer takes time.
     static func image(_ seed: UInt64, byteCount: Int = 4 << 20) throws -> Data {
         var generator = SeededGenerator(seed: seed)
         var data = try SampleImages.data("tiles.png")

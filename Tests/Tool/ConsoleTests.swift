@@ -4,13 +4,13 @@ import Testing
 @testable import AlcedoProgramSupport
 
 @Suite struct ConsoleTests {
-    /// Control characters and those that change the direction of text.
+    /// Control characters and characters that change the text direction.
     private static let controls: [Unicode.Scalar] =
         ["\0", "\u{1B}", "\n", "\u{7F}", "\u{9B}", "\u{61C}", "\u{200E}", "\u{200F}"]
         + [0x202A...0x202E, 0x2066...0x2069].joined().compactMap { Unicode.Scalar($0 as UInt32) }
 
     @Test(arguments: controls)
-    func `a character that commands the terminal is never written as it is`(control: Unicode.Scalar) throws {
+    func `control characters are never written to the terminal`(control: Unicode.Scalar) throws {
         let text = "a\(control)gpj.exe"
 
         #expect(Console.printable(text) == "a?gpj.exe")
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["Ä ñ 漢字", "שלום", "مرحبا", "e\u{301}", "👩‍👩‍👧"])
-    func `text of any script is written as it is`(text: String) {
+    func `text in any script is written unchanged`(text: String) {
         #expect(Console.printable(text) == text)
     }
 }

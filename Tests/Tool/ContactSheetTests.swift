@@ -24,7 +24,7 @@ struct ContactSheetTests {
         try PNGDecoder().decode(Data(contentsOf: url), options: DecodingOptions())
     }
 
-    @Test func `cells are as wide and as many in a row as asked`() async throws {
+    @Test func `cell size and column count follow the options`() async throws {
         let outcome = try await draw([
             SampleImages.path("dunes.jpg"), SampleImages.path("tiles.png"), SampleImages.path("rings.png"), "--columns",
             "2", "--cell", "50",
@@ -35,7 +35,7 @@ struct ContactSheetTests {
         #expect(try image(sheet).size == PixelSize(width: 2 * 62 + 12, height: 2 * 62 + 12))
     }
 
-    @Test func `without a word about them the sheet is square, of cells of 160 pixels`() async throws {
+    @Test func `the default sheet is square with cells of 160 pixels`() async throws {
         let outcome = try await draw([
             SampleImages.path("dunes.jpg"), SampleImages.path("tiles.png"), SampleImages.path("rings.png"),
         ])
@@ -44,7 +44,7 @@ struct ContactSheetTests {
         #expect(try image(sheet).size == PixelSize(width: 356, height: 356))
     }
 
-    @Test func `a folder in the sheet's place is one short line`() async throws {
+    @Test func `a directory at the sheet's path is reported in one line`() async throws {
         try FileManager.default.createDirectory(at: sheet, withIntermediateDirectories: true)
 
         let outcome = try await draw([SampleImages.path("tiles.png")])
@@ -53,7 +53,7 @@ struct ContactSheetTests {
         #expect(outcome.problems == "alcedo: cannot write \(sheet.path): Is a directory\n")
     }
 
-    @Test func `it is the sheet that load draws`() async throws {
+    @Test func `the sheet equals that of the load command`() async throws {
         let files = [SampleImages.path("dunes.jpg"), SampleImages.path("tiles.png")]
         let output = folder.url.appending(path: "load")
 
@@ -64,7 +64,7 @@ struct ContactSheetTests {
         #expect(ours.pixels == theirs.pixels)
     }
 
-    @Test func `an image that cannot be read is a line and an empty cell`() async throws {
+    @Test func `an unreadable image is reported in one line and leaves an empty cell`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let bad = origin.url(for: "/truncated.jpg").absoluteString
@@ -82,14 +82,14 @@ struct ContactSheetTests {
         #expect(middle == [78, 40, 40])
     }
 
-    @Test func `without any image there is no sheet`() async throws {
+    @Test func `without any image no sheet is written`() async throws {
         let outcome = try await draw(["/missing.png"])
 
         #expect(outcome.status == 1 && outcome.output == "")
         #expect(!FileManager.default.fileExists(atPath: sheet.path))
     }
 
-    @Test func `an image is not overwritten, and a sheet is bounded`() async throws {
+    @Test func `an image is not overwritten, and the size of a sheet is limited`() async throws {
         let own = folder.url.appending(path: "own.png")
         let tiles = try SampleImages.data("tiles.png")
         try tiles.write(to: own)
@@ -102,11 +102,11 @@ struct ContactSheetTests {
         #expect(large.status == 1 && large.problems.contains("use --cell"))
     }
 
-    @Test func `processors work on the images before they are fitted`() async throws {
+    @Test func `processors run before the images are fitted`() async throws {
         let outcome = try await draw([SampleImages.path("dunes.jpg"), "--processor", "crop:10x10", "--cell", "50"])
         #expect(outcome.status == 0)
         let pixels = try image(sheet).pixels
-        // A small picture in the middle of its cell, paper around it.
+        // A small image in the middle of its cell, on the background.
         let corner = pixels.withUnsafeBytes { bytes in
             let offset = 20 * pixels.bytesPerRow + 20 * pixels.format.bytesPerPixel
             return (0..<3).map { bytes[offset + $0] }
@@ -117,7 +117,7 @@ struct ContactSheetTests {
     @Test(arguments: [
         [], ["a.png", "--columns", "0"], ["a.png", "--cell", "x"], ["a.png", "--output="], ["a.png", "--rows", "2"],
     ])
-    func `a command line that makes no sense ends with 2`(words: [String]) async throws {
+    func `an invalid command line exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(["contact-sheet"] + words)
 
         #expect(outcome.status == 2 && outcome.output == "")

@@ -28,7 +28,9 @@ struct ConvertTests {
     private func info(_ name: String) throws -> ImageInfo { try CodecRegistry.standard.inspect(result(name)) }
 
     @Test(arguments: [("png", "png"), ("jpeg", "jpg"), ("webp", "webp"), ("gif", "gif")])
-    func `whole images, upright, in each format, from files and servers`(format: String, ending: String) async throws {
+    func `whole images are converted upright to each format, from files and servers`(format: String, ending: String)
+        async throws
+    {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
 
@@ -44,7 +46,7 @@ struct ConvertTests {
         #expect(try info("good.\(ending)").size == PixelSize(width: 1200, height: 800))
     }
 
-    @Test func `lossless is lossless, and quality and effort count`() async throws {
+    @Test func `lossless images are exact, and quality and effort take effect`() async throws {
         let file = SampleImages.path("rings.png")
         let before = try CodecRegistry.standard.decode(SampleImages.data("rings.png"))
 
@@ -73,7 +75,7 @@ struct ConvertTests {
             try await convert([SampleImages.path("dunes.jpg"), "--format", "jpeg", "-f", "--progressive"]).status == 0)
     }
 
-    @Test func `animations stay where the format has them, and are told where not`() async throws {
+    @Test func `animations are kept where the format supports them, and reported otherwise`() async throws {
         let converted = try await convert([Self.animation, "--format", "webp"])
         #expect(converted.status == 0 && converted.problems == "")
         #expect(try info("animated.webp").frameCount == 3)
@@ -91,7 +93,7 @@ struct ConvertTests {
         #expect(quiet.status == 0 && quiet.problems == "" && quiet.output == "")
     }
 
-    @Test func `profiles stay, EXIF and transparency that do not are told`() async throws {
+    @Test func `profiles are kept, and lost EXIF and transparency are reported`() async throws {
         let profile = SampleImages.fixture("srgb-profile.jpg").path
         let outcome = try await convert([profile, SampleImages.path("turned.jpg"), "--format", "webp", "--json"])
         #expect(outcome.status == 0 && outcome.problems == "")
@@ -125,7 +127,7 @@ struct ConvertTests {
         #expect(converted?["lost"] as? [String] == ["profile"])
     }
 
-    @Test func `the name of one file says its format, and standard output takes one`() async throws {
+    @Test func `a file name determines the format, and standard output takes one image`() async throws {
         let file = folder.url.appending(path: "new/one.webp")
         let outcome = try await alcedo.run(["convert", SampleImages.path("tiles.png"), "--output", file.path])
         #expect(outcome.status == 0, "\(outcome.problems)")
@@ -138,7 +140,7 @@ struct ConvertTests {
         #expect(try CodecRegistry.standard.decode(Data(contentsOf: out)).size == PixelSize(width: 1200, height: 800))
     }
 
-    @Test func `processors work first, and layers are told`() async throws {
+    @Test func `processors run first, and layers are reported`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let url = origin.url(for: "/good.jpg").absoluteString
@@ -157,7 +159,7 @@ struct ConvertTests {
         #expect(try info("good.png").size == PixelSize(width: 40, height: 30))
     }
 
-    @Test func `what fails is told once: as a line for people, in its object for scripts`() async throws {
+    @Test func `a failure is reported once, as a line or in its JSON object`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let bad = origin.url(for: "/truncated.jpg").absoluteString
@@ -186,7 +188,7 @@ struct ConvertTests {
         ["a.png", "b.png", "--output", "-", "--format", "png"],
         ["a.png", "--output", "-", "--format", "png", "--json"],
     ])
-    func `a command line that makes no sense ends with 2`(words: [String]) async throws {
+    func `an invalid command line exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(["convert"] + words)
 
         #expect(outcome.status == 2 && outcome.output == "")

@@ -25,7 +25,7 @@ struct DecodeTests {
         try Data(contentsOf: folder.url.appending(path: "out/\(name)"))
     }
 
-    @Test func `more pixels than are usual are decoded where that is asked for`() async throws {
+    @Test func `the pixel limit can be raised`() async throws {
         // One pixel on a canvas of 108 million.
         let head: [UInt8] = Array("GIF89a".utf8) + [0xE0, 0x2E, 0x28, 0x23, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
         let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
@@ -40,7 +40,7 @@ struct DecodeTests {
         #expect(byteCount ?? 0 > 432_000_000)
     }
 
-    /// An image of one pixel a column, written by our encoder.
+    /// Writes an image of one pixel per column with this package's encoder.
     private func write(_ samples: [UInt8], _ format: PixelFormat, _ mode: AlphaMode) throws -> String {
         let size = PixelSize(width: samples.count / format.bytesPerPixel, height: 1)
         let pixels = PixelBuffer(size: size, format: format, alphaMode: mode) { memory, _ in
@@ -52,7 +52,7 @@ struct DecodeTests {
         return file.path
     }
 
-    @Test func `PAM has as many samples as the image, and their depth`() async throws {
+    @Test func `PAM has the image's channels and depth`() async throws {
         let cases: [(samples: [UInt8], format: PixelFormat, mode: AlphaMode, head: String, body: [UInt8])] = [
             ([7, 200], .gray8, .opaque, "WIDTH 2\nHEIGHT 1\nDEPTH 1\nMAXVAL 255\nTUPLTYPE GRAYSCALE", [7, 200]),
             ([1, 2, 3, 255], .rgbx8, .opaque, "WIDTH 1\nHEIGHT 1\nDEPTH 3\nMAXVAL 255\nTUPLTYPE RGB", [1, 2, 3]),
@@ -74,7 +74,7 @@ struct DecodeTests {
         }
     }
 
-    @Test func `raw pixels and PPM have what they say, and what is lost is told`() async throws {
+    @Test func `raw pixels and PPM have the requested format, and losses are reported`() async throws {
         let file = try write([1, 2, 3, 4, 5, 6, 7, 8], .rgba16, .straight)
 
         let raw = try await decode([file, "--format", "rgba"])
@@ -87,7 +87,7 @@ struct DecodeTests {
         #expect(flat.output.hasSuffix("\nnot kept: transparency of 1, 16 bits of 1\n"))
     }
 
-    @Test func `of animations every frame is a file, or one is`() async throws {
+    @Test func `an animation is written as one file per frame, or as one frame`() async throws {
         let all = try await decode([Self.animation, SampleImages.path("tiles.png"), "--json"])
         #expect(all.status == 0)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/out").sorted()
@@ -110,7 +110,7 @@ struct DecodeTests {
         #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "x.pam").path))
     }
 
-    @Test func `a file has all frames one after another, and standard output all images`() async throws {
+    @Test func `one file contains all frames, and standard output all images`() async throws {
         let file = folder.url.appending(path: "all.ppm")
         let complete = try await alcedo.run(["decode", Self.animation, "--output", file.path, "--quiet"])
         #expect(complete.status == 0 && complete.output == "")
@@ -128,7 +128,7 @@ struct DecodeTests {
         #expect(try Data(contentsOf: pixels).count == sizes.reduce(0, +))
     }
 
-    @Test func `the picture is upright, as a decoder gives it`() async throws {
+    @Test func `the image is upright`() async throws {
         #expect(try await decode([SampleImages.path("turned.jpg"), "--format", "rgba"]).status == 0)
 
         let image = try CodecRegistry.standard.decode(SampleImages.data("turned.jpg"))
@@ -136,7 +136,7 @@ struct DecodeTests {
         #expect(try result("turned.rgba") == rows.reduce(Data(), +))
     }
 
-    @Test func `standard output that is full or closed is a failure`() async throws {
+    @Test func `full or closed standard output is an error`() async throws {
         let full = try await Program(name: "alcedo", outputPath: "/dev/full").run([
             "decode", SampleImages.path("tiles.png"), "--output", "-",
         ])
@@ -149,7 +149,7 @@ struct DecodeTests {
         ["a.png", "--output", "-", "--json"], ["a.png", "b.png", "--output", "x.pam"],
         ["a.png", "--output", "x.pam", "--format", "ppm"],
     ])
-    func `a command line that makes no sense ends with 2`(words: [String]) async throws {
+    func `an invalid command line exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(["decode"] + words)
 
         #expect(outcome.status == 2 && outcome.output == "")

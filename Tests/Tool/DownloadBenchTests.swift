@@ -10,7 +10,7 @@ struct DownloadBenchTests {
         try await Program(name: "alcedo-bench").run(["download"] + arguments)
     }
 
-    @Test func `the download benchmark prints a row for each case, and the time to cancel`() async throws {
+    @Test func `the download benchmark prints a row for each case and the cancellation time`() async throws {
         let outcome = try await run([
             "--origin", "--only", "4 KB x 8", "--rounds", "1", "--turn", "1", "--cancels", "2", "--python",
             "/nowhere/python",
@@ -19,7 +19,7 @@ struct DownloadBenchTests {
         #expect(outcome.status == 0, "\(outcome.problems)")
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.prefix(2) == ["server: the built-in origin", "aiohttp: not found"])
-        // The origin has no TLS, so one case of three is left.
+        // The origin has no TLS, so one of three cases is left.
         #expect(lines.count == 6)
         let row = try #require(lines.first { $0.hasPrefix("4 KB x 8, plain HTTP/1.1 ") })
         let cells = row.dropFirst("4 KB x 8, plain HTTP/1.1 ".count).split(separator: " ")
@@ -29,7 +29,7 @@ struct DownloadBenchTests {
     }
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: nginx), "nginx is not installed"))
-    func `the download benchmark speaks HTTP2 with nginx`() async throws {
+    func `the download benchmark uses HTTP2 with nginx`() async throws {
         let outcome = try await run(["--only", "4 KB x 8, HTTP/2", "--rounds", "1", "--turn", "1", "--cancels", "1"])
 
         #expect(outcome.status == 0, "\(outcome.problems)")
@@ -49,7 +49,7 @@ struct DownloadBenchTests {
     @Test(arguments: [
         ["--rounds", "0"], ["--only", "5 KB"], ["--requests", "none"], ["--python"], ["extra"], ["--nonsense"],
     ])
-    func `what the download benchmark does not understand is a question of usage`(arguments: [String]) async throws {
+    func `the download benchmark rejects unknown options with a usage error`(arguments: [String]) async throws {
         let outcome = try await run(arguments)
         #expect(outcome.status == 2 && outcome.output == "")
     }

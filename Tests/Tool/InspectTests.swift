@@ -15,7 +15,7 @@ struct InspectTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    @Test func `every argument is one object a line, in order, whatever happens to it`() async throws {
+    @Test func `every argument yields one object per line, in order, also after failures`() async throws {
         let good = SampleImages.path("tiles.png")
         let text = folder.url.appending(path: "a page with\na new line.gif")
         try Data("<html>".utf8).write(to: text)
@@ -40,7 +40,7 @@ struct InspectTests {
         #expect(frames[0]["sha256Alpha0Zeroed"]?.count == 64)
     }
 
-    @Test func `no name does anything to a terminal`() async throws {
+    @Test func `no name can control the terminal`() async throws {
         let name = "a\u{9B}2Jb\u{1B}[2Jc\u{7F}\u{80}é\u{A0}.png"
         try Data("none".utf8).write(to: folder.url.appending(path: name))
 
@@ -52,7 +52,7 @@ struct InspectTests {
         #expect(input == "\(folder.path)/\(name)")
     }
 
-    @Test func `an animation has a digest, and a delay, of every frame`() async throws {
+    @Test func `an animation has a digest and a delay for every frame`() async throws {
         let gif = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
             path: "../GIF/Fixtures/animated.gif"
         ).standardized
@@ -67,7 +67,7 @@ struct InspectTests {
         #expect(plain.output.contains("gif, 13 x 19") && plain.output.contains("3 frames, 0.15 s, loop count 3"))
     }
 
-    @Test func `servers are asked as the options say`() async throws {
+    @Test func `requests follow the network options`() async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             request.fields["X-Token"] == "1" ? OriginReply(body: png) : .status(403)
@@ -84,7 +84,7 @@ struct InspectTests {
         #expect(try await alcedo.run(["inspect", "-q", url]).status == 1)
     }
 
-    @Test func `what cannot be read is told, and nothing is said of it on standard output`() async throws {
+    @Test func `an unreadable image is reported on standard error only`() async throws {
         let missing = folder.url.appending(path: "missing.png").path
 
         let outcome = try await alcedo.run(["inspect", missing])
@@ -93,7 +93,7 @@ struct InspectTests {
         #expect(outcome.problems.contains(missing))
     }
 
-    @Test func `a limit of pixels is refused beyond, and can be raised`() async throws {
+    @Test func `an image over the pixel limit is refused, and the limit can be raised`() async throws {
         // 512 x 512
         let file = SampleImages.path("tiles.png")
         for command in [["inspect", "--pixels"], ["load", "--no-sheet"], ["show"], ["decode", "-o", folder.path]] {

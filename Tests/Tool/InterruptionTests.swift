@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a wish to end does while work is under way that hears of nothing.
+/// Signals during work that cannot be interrupted.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct InterruptionTests {
     private let folder: TemporaryDirectory
@@ -18,7 +18,7 @@ struct InterruptionTests {
 
     private static let file = SampleImages.path("dunes.jpg")
 
-    /// Two ends of a pipe that nobody reads.
+    /// Returns the two ends of a pipe that nothing reads.
     private static func pipe() throws -> (outside: Int32, inside: Int32) {
         var ends: [Int32] = [-1, -1]
         try #require(Foundation.pipe(&ends) == 0)
@@ -26,11 +26,11 @@ struct InterruptionTests {
     }
 
     @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
-    func `a job that blocks is not waited for`(signal: Int32, status: Int32) async throws {
+    func `a signal does not wait for a blocked job`(signal: Int32, status: Int32) async throws {
         let pipe = try Self.pipe()
         defer { close(pipe.outside) }
         let problems = folder.url.appending(path: "problems")
-        // A megabyte and a half, for which the pipe has no room.
+        // A megabyte and a half, which does not fit in the pipe.
         let process = try ChildProcess(
             "alcedo", ["decode", "--no-cache", "--format", "rgba", Self.file, "--output", "-"], folder: folder.path,
             input: .file("/dev/null"), output: .descriptor(pipe.inside), problems: .file(problems.path))
@@ -44,7 +44,7 @@ struct InterruptionTests {
         #expect(try String(contentsOf: problems, encoding: .utf8) == "alcedo: interrupted: 0 of 1 written\n")
     }
 
-    @Test func `work is waited for until its grace is over, and no longer`() async throws {
+    @Test func `work is awaited until its grace period ends`() async throws {
         let clock = ManualClock()
         let work = GracePeriodTask<Int>(clock: clock)
         let (gate, opening) = AsyncStream<Void>.makeStream()
@@ -65,21 +65,21 @@ struct InterruptionTests {
         #expect(await prompt.value(of: Task { 2 }) == 2)
     }
 
-    /// Frames that stop the animation they are part of while the second is drawn.
+    /// Frames that stop their own animation while the second one is drawn.
     private final class Frames: ImageFrameSource {
         let canvasSize = PixelSize(width: 2, height: 2)
         let frameCount = 1_000_000
         let playCount: Int? = nil
         let cost = 0
-        let drawn = Guarded(0)
-        let animation = Guarded<CancellableFrames?>(nil)
+        let drawn = Watched(0)
+        let animation = Watched<CancellableFrames?>(nil)
 
         func delay(at index: Int) -> Duration { .milliseconds(10) }
 
         func rawDelay(at index: Int) -> Duration { .milliseconds(10) }
 
         func frame(at index: Int) throws -> PixelBuffer {
-            drawn.change { $0 += 1 }
+            drawn.update { $0 += 1 }
             if index == 1 { animation.value?.stop() }
             let pixels = PixelBuffer(size: canvasSize, format: .rgba8, alphaMode: .opaque) { memory, _ in
                 for offset in memory.indices { memory[offset] = UInt8(truncatingIfNeeded: index) }
@@ -89,10 +89,10 @@ struct InterruptionTests {
     }
 
     @Test(arguments: [OutputFormat.gif, .webp])
-    func `an encoder gets no more frames of an animation that is stopped`(format: OutputFormat) throws {
+    func `an encoder receives no more frames of a stopped animation`(format: OutputFormat) throws {
         let frames = Frames()
         let animation = CancellableFrames(frames)
-        frames.animation.change { $0 = animation }
+        frames.animation.update { $0 = animation }
         let image = DecodedImage(pixels: try frames.frame(at: 0), frames: animation)
 
         #expect(throws: ImageEncodingError.self) {
@@ -102,14 +102,14 @@ struct InterruptionTests {
         #expect(throws: CancellationError.self) { try animation.frame(at: 2) }
     }
 
-    @Test func `what has been written is told, also when it was written after the signal`() async throws {
+    @Test func `written files are reported, also those written after the signal`() async throws {
         let alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
         let many = Array(repeating: Self.file, count: 400)
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
         let run = try alcedo.start(
             ["convert", "--json", "--no-cache", "--jobs", "8", "--format", "webp", "--output", output.path] + many)
-        while try FileManager.default.contentsOfDirectory(atPath: output.path).count < 3 {
-            try await Task.sleep(for: .milliseconds(2))
+        try await run.waitUntil("three files are written") {
+            try FileManager.default.contentsOfDirectory(atPath: output.path).count >= 3
         }
 
         run.process.send(SIGINT)
@@ -123,7 +123,7 @@ struct InterruptionTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP], [[], ["--json"]])
-    func `inspect says how far it has come`(signal: Int32, options: [String]) async throws {
+    func `an interrupted inspect reports its progress`(signal: Int32, options: [String]) async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             let reply = OriginReply.ok(png)
@@ -149,7 +149,7 @@ struct InterruptionTests {
         ["thumbnail", "--size", "9", "--output", "out", "-"],
         ["convert", "--format", "png", "--output", "out", "--list", "-"],
     ])
-    func `a command that still reads what to do ends with a word, too`(words: [String]) async throws {
+    func `a command that is reading its input reports its interruption`(words: [String]) async throws {
         let pipe = try Self.pipe()
         defer { close(pipe.inside) }
         let problems = folder.url.appending(path: "problems")
@@ -157,13 +157,14 @@ struct InterruptionTests {
             "alcedo", words, folder: folder.path, input: .descriptor(pipe.outside),
             output: .file("/dev/null"), problems: .file(problems.path))
         close(pipe.outside)
-        // It has taken the line when there is room for one again.
-        var waiting = Int32(1)
+        // It has read the line once the pipe is empty.
         _ = write(pipe.inside, "a", 1)
-        while waiting > 0 {
-            try #require(ioctl(pipe.inside, UInt(FIONREAD), &waiting) == 0)
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        try await eventually(
+            {
+                var waiting = Int32(1)
+                try #require(process.isRunning && ioctl(pipe.inside, UInt(FIONREAD), &waiting) == 0)
+                return waiting == 0
+            }, "the command does not read its input")
 
         process.send(SIGINT)
 
@@ -173,7 +174,7 @@ struct InterruptionTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM], [["disk-cache"], ["all", "--only", "Disk", "--pictures"]])
-    func `a benchmark that is broken off leaves nothing behind`(signal: Int32, words: [String]) async throws {
+    func `an interrupted benchmark leaves no files behind`(signal: Int32, words: [String]) async throws {
         let bench = Program(name: "alcedo-bench", environment: ["TMPDIR": folder.path])
         let sources = folder.url.appending(path: "pictures")
         for name in ["wallpapers", "web"] {
@@ -187,19 +188,16 @@ struct InterruptionTests {
         }
 
         let program = try bench.start(words + locations)
-        while !files().contains(where: { $0.contains("/unfinished/") }) {
-            try #require(program.process.isRunning)
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        try await program.waitUntil("a file is being written") { files().contains { $0.contains("/unfinished/") } }
         program.process.send(signal)
 
         let outcome = try await program.outcome()
         #expect(outcome.status == 128 + signal && outcome.problems == "alcedo-bench: interrupted\n")
-        // A shell takes away what the process has left.
-        while !files().isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+        // A shell removes the files that the process has left.
+        try await eventually({ files().isEmpty }, "the benchmark's files stay")
     }
 
-    @Test func `a benchmark that is broken off ends the processes that it has started`() async throws {
+    @Test func `an interrupted benchmark ends its child processes`() async throws {
         let bench = Program(name: "alcedo-bench", environment: ["TMPDIR": folder.path])
         func workers() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
@@ -211,10 +209,7 @@ struct InterruptionTests {
         }
 
         let program = try bench.start(["disk-cache", "--entries", "1", "--rounds", "1"])
-        while try workers().isEmpty {
-            try #require(program.process.isRunning)
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        try await program.waitUntil("a worker runs") { try !workers().isEmpty }
         program.process.send(SIGTERM)
 
         #expect(try await program.outcome().status == 128 + SIGTERM)
@@ -225,7 +220,7 @@ struct InterruptionTests {
         ["thumbnail", "--size", "9", "--output"], ["convert", "--format", "png", "--output"], ["decode", "--output"],
         ["load", "--output"], ["contact-sheet", "--force", "--output"],
     ])
-    func `what has failed before is told all the same`(words: [String]) async throws {
+    func `failures before an interruption are reported`(words: [String]) async throws {
         let origin = try LoopbackOrigin { _ in OriginReply(status: 200).stalling(at: .beforeHead) }
         defer { origin.stop() }
         let alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
@@ -244,10 +239,10 @@ struct InterruptionTests {
         #expect(outcome.problems.contains(bad.path) && outcome.problems.contains("/nowhere/missing.png"))
     }
 
-    @Test func `Ctrl-backslash ends the process as the system does, at once and without a word`() async throws {
+    @Test func `Ctrl-backslash ends the process at once without output`() async throws {
         let origin = try LoopbackOrigin { _ in .ok(Data("x".utf8)).stalling(at: .beforeHead) }
         defer { origin.stop() }
-        // The language's handler, which is there at terminals, is wanted here too.
+        // Swift's crash handler, which is active at terminals, is enabled here too.
         let alcedo = Program(
             name: "alcedo",
             environment: ["XDG_CACHE_HOME": folder.url.path, "SWIFT_BACKTRACE": "enable=yes,color=no"])

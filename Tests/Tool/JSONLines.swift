@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a script reads.
+/// The output for scripts.
 enum JSONLines {
     /// The objects, one of each line.
     static func objects(_ output: String) throws -> [[String: Any]] {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Which images a command is about.
+/// The arguments and lists that name a command's images.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ListTests {
     private let folder: TemporaryDirectory
@@ -14,7 +14,7 @@ struct ListTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    /// Copies of a sample under these names, with the folders that they are in.
+    /// Creates copies of a sample under these names, with their directories.
     private func fill(_ names: [String]) throws -> [String] {
         let tiles = try SampleImages.data("tiles.png")
         return try names.map { name in
@@ -26,7 +26,7 @@ struct ListTests {
         }
     }
 
-    /// What `inspect` has looked at.
+    /// Returns the images that `inspect` has read.
     private func inspected(_ words: [String], input: String = "") async throws -> [String] {
         let outcome = try await alcedo.run(["inspect", "--json"] + words, input: Data(input.utf8))
         #expect(outcome.status == 0, "\(outcome.problems)\(outcome.output)")
@@ -36,7 +36,7 @@ struct ListTests {
         }
     }
 
-    @Test func `lists come after the words, from standard input and from files, in order`() async throws {
+    @Test func `lists follow the arguments, from standard input and from files, in order`() async throws {
         let files = try fill(["a.png", "b.png", "c d.png", "-e.png"])
         let list = folder.url.appending(path: "list")
         try Data("\(files[1])\r\n\n\(files[2])".utf8).write(to: list)
@@ -47,7 +47,7 @@ struct ListTests {
         #expect(found == [files[0], files[1], files[2], files[3], files[0]])
     }
 
-    @Test func `names with new lines come with zero bytes between them`() async throws {
+    @Test func `names with line breaks are separated by null bytes`() async throws {
         let files = try fill(["a\nb.png", " c.png"])
 
         let found = try await inspected(["-0", "--list", "-"], input: files.joined(separator: "\0") + "\0")
@@ -55,7 +55,7 @@ struct ListTests {
         #expect(found == files)
     }
 
-    @Test func `a folder stands for the images below it, each once, also behind a link`() async throws {
+    @Test func `a directory lists its images once each, also behind a link`() async throws {
         let files = try fill(["in/b.png", "in/A.PNG", "in/deep/c.webp", "in/notes.txt", "in/.hidden.png"])
         let inside = folder.url.appending(path: "in")
         try FileManager.default.createSymbolicLink(
@@ -68,7 +68,7 @@ struct ListTests {
         #expect(listed == found)
     }
 
-    @Test func `a pattern that the shell left alone is expanded, but not where a file is called so`() async throws {
+    @Test func `a pattern is expanded unless a file has its name`() async throws {
         let files = try fill(["in/b1.png", "in/b2.png", "in/a.png", "star/*.png", "star/c.png"])
         let root = folder.path
 
@@ -110,13 +110,13 @@ struct ListTests {
         #expect(outcome.problems.contains("cannot list the folder: Too many levels of symbolic links"))
     }
 
-    @Test func `an image comes on standard input`() async throws {
+    @Test func `an image is read from standard input`() async throws {
         let outcome = try await alcedo.run(["inspect", "-"], input: try SampleImages.data("tiles.png"))
 
         #expect(outcome.status == 0 && outcome.output.hasPrefix("-\n  png, 512 x 512"))
     }
 
-    @Test func `names that are not UTF-8 are told, and the others go on`() async throws {
+    @Test func `names that are not UTF-8 are reported, and the others are processed`() async throws {
         let file = try fill(["in/a.png"])[0]
         var name = Array("\(folder.path)/in/".utf8CString.dropLast()) + [CChar(bitPattern: 0xFF)]
         name += Array(".png".utf8CString)
@@ -138,14 +138,14 @@ struct ListTests {
         ["inspect", "--list", "-"], ["inspect", "--list="], ["inspect", "a.png", ""], ["load", "--list", "-"],
         ["decode", "--list", "-", "--output", "x"], ["show", "--list", "-"], ["contact-sheet", "--list", "-"],
     ])
-    func `no image at all, and standard input twice, are questions of usage`(words: [String]) async throws {
+    func `no image at all and standard input twice are usage errors`(words: [String]) async throws {
         let outcome = try await alcedo.run(words)
 
         #expect(outcome.status == 2 && outcome.output == "")
         #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
     }
 
-    @Test func `a list that cannot be read is one line`() async throws {
+    @Test func `an unreadable list is reported in one line`() async throws {
         let outcome = try await alcedo.run(["inspect", "--list", "\(folder.path)/missing"])
 
         #expect(outcome.status == 1)
@@ -153,7 +153,7 @@ struct ListTests {
     }
 
     @Test(arguments: ["load", "thumbnail", "convert", "decode", "contact-sheet", "show"])
-    func `every command takes lists`(command: String) async throws {
+    func `every command accepts lists`(command: String) async throws {
         let files = try fill(["a.png", "b.png"])
         let options = [
             "load": ["--no-sheet"], "thumbnail": ["--size", "9", "--output", "out"],
@@ -166,7 +166,7 @@ struct ListTests {
         #expect(outcome.status == 0 && outcome.problems == "", "\(outcome.problems)")
     }
 
-    @Test func `a long list of equal names is done in a moment`() async throws {
+    @Test func `a long list of equal names takes linear time`() async throws {
         let names = String(repeating: "http://[::1/a.png\n", count: 20_000)
 
         let outcome = try await alcedo.run(

@@ -31,7 +31,7 @@ struct LoadCommandTests {
         #expect(first.rows(urls[0])[0].prefix(4) == ["network", "jpeg", "1200x800", "37026"])
         #expect(first.rows(urls[1])[0].prefix(4) == ["network", "png", "512x512", "2913"])
         #expect(origin.requests.count == 2)
-        // Under each table, what became of all of them.
+        // The totals are printed below each table.
         let summaries = first.output.split(separator: "\n").filter { $0.hasPrefix("images: ") }
         #expect(summaries.count == 2 && second.output.contains("images: 2 loaded, 0 failed, 39939 bytes, "))
         #expect(summaries.first?.hasPrefix("images: 2 loaded, 0 failed, 39939 bytes, ") == true)
@@ -54,7 +54,7 @@ struct LoadCommandTests {
         #expect(try PNGDecoder().inspect(written, limits: DecodingLimits()).size == PixelSize(width: 100, height: 67))
     }
 
-    @Test func `an image is never overwritten, neither by the sheet nor by an image`() async throws {
+    @Test func `neither the sheet nor an image overwrites an image`() async throws {
         let tiles = try SampleImages.data("tiles.png")
         let sheet = folder.url.appending(path: "contact-sheet.png")
         let first = folder.url.appending(path: "1-contact-sheet.png.png")
@@ -75,7 +75,7 @@ struct LoadCommandTests {
         #expect(FileManager.default.fileExists(atPath: second))
     }
 
-    @Test func `each kind of trouble is one line, and the other images load`() async throws {
+    @Test func `each failure is one line, and the other images load`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let words = [
@@ -104,14 +104,14 @@ struct LoadCommandTests {
         }
         for url in good { #expect(outcome.rows(url).map { $0[0] } == ["network"]) }
 
-        // Nothing wrong has been kept: a second process asks for every bad one again, and has the good ones.
+        // Failures are not cached: a second process requests each failed image again, and has the others.
         let requests = origin.requests.count
         let second = try await alcedo.run(["load"] + bad + good)
         #expect(origin.requests.count - requests >= bad.count)
         for url in good { #expect(second.rows(url).map { $0[0] } == ["disk"]) }
     }
 
-    @Test func `a cache directory that cannot be written is one line, and the images load`() async throws {
+    @Test func `an unwritable cache directory is reported in one line, and the images load`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let file = folder.url.appending(path: "a-file")
@@ -126,7 +126,7 @@ struct LoadCommandTests {
         for url in urls { #expect(outcome.rows(url).map { $0[0] } == ["network"]) }
     }
 
-    @Test func `an output directory that cannot be made is one line`() async throws {
+    @Test func `an output directory that cannot be created is reported in one line`() async throws {
         let file = folder.url.appending(path: "a-file")
         try Data("not a directory".utf8).write(to: file)
         let image = SampleImages.path("tiles.png")
@@ -142,7 +142,7 @@ struct LoadCommandTests {
         ["load", ""], ["load", "--cache", "", "a.png"], ["load", "--output=", "a.png"], ["nonsense"], [], ["show"],
         ["show", "--color", "pink", "a.png"], ["load", "--no-cache=1", "a.png"], ["load", "--repeat", "0", "a.png"],
     ])
-    func `a command line that makes no sense is explained and ends with 2`(words: [String]) async throws {
+    func `an invalid command line is explained and exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(words)
 
         #expect(outcome.status == 2)
@@ -154,7 +154,7 @@ struct LoadCommandTests {
     }
 
     @Test(arguments: [["--help"], ["load", "--help"], ["show", "--help"]])
-    func `help goes to standard output`(words: [String]) async throws {
+    func `help is written to standard output`(words: [String]) async throws {
         let outcome = try await alcedo.run(words)
 
         #expect(outcome.status == 0 && outcome.problems == "")
@@ -162,7 +162,7 @@ struct LoadCommandTests {
     }
 
     @Test(arguments: ["http://[::1", "ftp://127.0.0.1/a.png", "file://elsewhere/a.png", "data:image/png;base64,!"])
-    func `what cannot be loaded at all does not stop the others`(argument: String) async throws {
+    func `an image that cannot be loaded does not stop the others`(argument: String) async throws {
         let file = SampleImages.path("tiles.png")
 
         let outcome = try await alcedo.run(["load", argument, file, "--no-cache"])
@@ -172,7 +172,7 @@ struct LoadCommandTests {
         #expect(outcome.rows(file).map { $0[0] } == ["local"])
     }
 
-    @Test func `names cannot command the terminal, and passwords are not shown`() async throws {
+    @Test func `names cannot control the terminal, and passwords are not printed`() async throws {
         let name = folder.url.appending(path: "a\u{1B}[31m\nb.png").path
 
         let origin = try SampleImages.faultyOrigin()
@@ -188,13 +188,13 @@ struct LoadCommandTests {
         #expect(outcome.problems.filter { $0 == "\n" }.count == 3 + 3)
     }
 
-    @Test func `files that are not the cache's own stay, whatever the cache removes`() async throws {
+    @Test func `files that do not belong to the cache are kept`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let ours = folder.url.appending(path: "v1")
         try FileManager.default.createDirectory(at: ours, withIntermediateDirectories: true)
         let thesis = ours.appending(path: "thesis.txt")
-        // Larger than the whole cache may be, without taking that room.
+        // Larger than the limit of the whole cache, without using that space.
         #expect(FileManager.default.createFile(atPath: thesis.path, contents: nil))
         #expect(truncate(thesis.path, 300 << 20) == 0)
 
@@ -205,14 +205,14 @@ struct LoadCommandTests {
         #expect(FileManager.default.fileExists(atPath: thesis.path))
     }
 
-    @Test func `a process that has nothing for the network ends well, always`() async throws {
+    @Test func `a process without network requests always ends normally`() async throws {
         for _ in 0..<40 {
             let outcome = try await alcedo.run(["load", "/missing.png", "--no-cache"])
             #expect(outcome.status == 1)
         }
     }
 
-    @Test func `a picture with a profile like sRGB is written`() async throws {
+    @Test func `an image with a profile similar to sRGB is written`() async throws {
         let file = SampleImages.fixture("srgb-profile.jpg").path
 
         let outcome = try await alcedo.run(["load", file, "--output", folder.path])
@@ -221,7 +221,7 @@ struct LoadCommandTests {
         #expect(FileManager.default.fileExists(atPath: folder.url.appending(path: "1-srgb-profile.jpg.png").path))
     }
 
-    @Test func `a missing file and a device are errors, not crashes`() async throws {
+    @Test func `a missing file and a device are reported as errors`() async throws {
         let missing = folder.url.appending(path: "missing.png").path
 
         let outcome = try await alcedo.run(["load", missing, "/dev/zero"])

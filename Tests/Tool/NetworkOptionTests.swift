@@ -25,7 +25,7 @@ struct NetworkOptionTests {
         ["--header", "transfer-encoding: chunked"], ["--header", ""], ["--verbose=yes"], ["--ca="],
         ["--no-cache=false", "--size", "64"], ["--verbose=1", "--retry", "1", "--header", "a: b"],
     ])
-    func `what an option cannot be is explained and ends with 2`(words: [String]) async throws {
+    func `an invalid option value is explained and exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(["load"] + words + ["a.png"])
 
         #expect(outcome.status == 2 && outcome.output == "")
@@ -33,19 +33,19 @@ struct NetworkOptionTests {
     }
 
     @Test(arguments: ["--max-connections", "--max-connections-per-host", "--retry", "--timeout", "--header", "--ca"])
-    func `an option without its value is explained`(option: String) async throws {
+    func `a missing option value is explained`(option: String) async throws {
         let outcome = try await alcedo.run(["load", "a.png", option])
 
         #expect(outcome.status == 2 && outcome.problems.contains("\(option) needs a value"))
     }
 
-    @Test func `verbose tells of each exchange, and of all together`() async throws {
+    @Test func `verbose output reports each exchange and the totals`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let good = origin.url(for: "/good.jpg").absoluteString
         let missing = origin.url(for: "/missing.jpg").absoluteString
 
-        // Alone, or it might come so late that it goes over the connection of another.
+        // Alone, because it might otherwise arrive so late that it reuses the connection of another.
         let first = try await alcedo.run(["load", "--verbose", "--no-cache", good])
         let line = try #require(first.problems.split(separator: "\n").first { $0.hasPrefix("\(good): ") })
         let outcome = try await alcedo.run(["load", "--verbose", good, missing, "http://127.0.0.1:1/dead.png"])
@@ -61,11 +61,11 @@ struct NetworkOptionTests {
         #expect(
             lines.contains { $0.hasPrefix("http://127.0.0.1:1/dead.png: no response, ") && $0.contains("failed: ") })
         #expect(lines.contains { $0.hasPrefix("exchanges: 3, ") && $0.hasSuffix(" bytes, 0 retried, 0 resumed") })
-        // No terminal, no progress.
+        // Without a terminal there is no progress.
         #expect(!outcome.problems.contains("\u{1B}") && !outcome.problems.contains("\r"))
     }
 
-    @Test func `what is meant for people goes nowhere else when the standard streams are closed`() async throws {
+    @Test func `messages are not written elsewhere when the standard streams are closed`() async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: .beforeHead) }
         defer { origin.stop() }
@@ -83,13 +83,13 @@ struct NetworkOptionTests {
         let status = try await closed.outcome().status
         let second = try await alcedo.run(["load", url])
 
-        // No socket and no file of the cache has their numbers. Its output is lost, but not what it loaded.
+        // No socket and no cache file receives their numbers. The output is lost, and the loaded image is not.
         #expect(locations == ["/dev/null", "/dev/null", "/dev/null"])
         #expect(status == 1)
         #expect(second.rows(url).map { $0[0] } == ["disk"])
     }
 
-    @Test func `a second request on a connection says so`() async throws {
+    @Test func `a second request on a connection is reported as such`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let urls = ["/good.jpg", "/good.png"].map { origin.url(for: $0).absoluteString }
@@ -103,7 +103,7 @@ struct NetworkOptionTests {
     }
 
     @Test(arguments: [["--max-connections", "2"], ["--max-connections-per-host", "2"]])
-    func `no more transfers than allowed are under way`(limit: [String]) async throws {
+    func `the number of concurrent transfers is limited`(limit: [String]) async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: .beforeHead) }
         defer { origin.stop() }
@@ -119,7 +119,7 @@ struct NetworkOptionTests {
         #expect(try await program.outcome().status == 0)
     }
 
-    @Test func `more than the usual number are under way when that is wished`() async throws {
+    @Test func `the limit of concurrent transfers can be raised`() async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: .beforeHead) }
         defer { origin.stop() }
@@ -132,7 +132,7 @@ struct NetworkOptionTests {
         #expect(try await program.outcome().status == 0)
     }
 
-    @Test func `an answer that may become another one is asked for again, so often and no oftener`() async throws {
+    @Test func `a transient failure is retried as often as the option says`() async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { request in
             request.path == "/never.png" || request.attempt <= 2 ? .status(503) : OriginReply(body: png)
@@ -155,7 +155,7 @@ struct NetworkOptionTests {
     }
 
     @Test(arguments: [OriginReply.Position.beforeHead, .afterBody(0), .afterBody(100)])
-    func `a server that says nothing is left after the timeout`(position: OriginReply.Position) async throws {
+    func `a silent server times out`(position: OriginReply.Position) async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png).stalling(at: position) }
         defer { origin.stop() }
@@ -165,11 +165,11 @@ struct NetworkOptionTests {
 
         #expect(outcome.status == 1)
         #expect(outcome.rows(url).map { $0[0] } == ["failed"])
-        // Not the usual fifteen.
+        // Not the default fifteen.
         #expect(outcome.problems.contains("0.3 seconds"), "\(outcome.problems)")
     }
 
-    @Test func `fields are sent with every request, and a picture that came with one is kept for it alone`()
+    @Test func `fields are sent with every request, and images loaded with them are cached separately`()
         async throws
     {
         let origin = try SampleImages.faultyOrigin()
@@ -192,7 +192,7 @@ struct NetworkOptionTests {
         for url in urls { #expect(second.rows(url).map { $0[0] } == ["disk"]) }
     }
 
-    @Test func `what may be a credential stays with its origin`() async throws {
+    @Test func `possible credentials are sent only to their origin`() async throws {
         let png = try SampleImages.data("tiles.png")
         let other = try LoopbackOrigin { _ in OriginReply(body: png) }
         defer { other.stop() }
@@ -218,7 +218,7 @@ struct NetworkOptionTests {
         for name in ["Accept-Language", "User-Agent"] { #expect(there[name] == "value" && here[name] == "value") }
     }
 
-    @Test func `a redirect without end is one line`() async throws {
+    @Test func `an endless redirect is reported in one line`() async throws {
         let origin = try LoopbackOrigin { _ in .redirect(to: "/again.png") }
         defer { origin.stop() }
         let url = origin.url(for: "/again.png").absoluteString
@@ -234,7 +234,9 @@ struct NetworkOptionTests {
         ("/nonexistent/ca.pem", "No such file or directory"), ("/", "not a regular file of at most 16 MiB"),
         ("/dev/zero", "not a regular file of at most 16 MiB"), (#filePath, "contains no certificate in PEM"),
     ])
-    func `a file without authorities is told before anything is loaded`(file: String, reason: String) async throws {
+    func `a file without certificate authorities is reported before anything is loaded`(file: String, reason: String)
+        async throws
+    {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
 

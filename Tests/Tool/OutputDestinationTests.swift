@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Where results can go, and where not: found out before any work.
+/// Possible and impossible destinations, which are checked before any work.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct OutputDestinationTests {
     private let folder: TemporaryDirectory
@@ -19,7 +19,9 @@ struct OutputDestinationTests {
     @Test(arguments: [
         ["thumbnail", "--size", "9"], ["convert", "--format", "png"], ["decode"], ["load"], ["contact-sheet"],
     ])
-    func `a folder that cannot be made is one line, and nothing is loaded`(command: [String]) async throws {
+    func `a directory that cannot be created is reported in one line, and nothing is loaded`(command: [String])
+        async throws
+    {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let taken = folder.url.appending(path: "a-file")
@@ -41,7 +43,7 @@ struct OutputDestinationTests {
         ["contact-sheet", "-o", "x.bmp"], ["convert", "--format", "png", "--output", "--force"],
         ["contact-sheet", "-o", "-f"],
     ])
-    func `the name of another format, or of no file, makes no sense`(command: [String]) async throws {
+    func `a name with another format or without a file name is an error`(command: [String]) async throws {
         let run = try alcedo.start(command + [Self.file])
         let outcome = try await run.outcome()
 
@@ -51,7 +53,7 @@ struct OutputDestinationTests {
         #expect(Set(names).isSubset(of: ["input", "output", "problems"]), "\(names)")
     }
 
-    @Test func `a name that begins with a mark for the letter before it is a name`() async throws {
+    @Test func `a name that begins with a combining mark is valid`() async throws {
         let mark = "\u{301}x"
         let sources = folder.url.appending(path: "sources")
         try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
@@ -66,7 +68,7 @@ struct OutputDestinationTests {
         #expect(Set(names.map { Array($0.utf8) }) == Set(["\(mark).png", "\(mark)y.png"].map { Array($0.utf8) }))
     }
 
-    @Test func `a folder may be called like an image, when it is there or ends as folders do`() async throws {
+    @Test func `a directory may be named like an image if it exists or ends with a slash`() async throws {
         let words = ["thumbnail", "--size", "9", Self.file, "--force", "--output"]
         for location in [folder.path + "/a.jpg/", folder.path + "/a.jpg"] {
             #expect(try await alcedo.run(words + [location]).status == 0)
@@ -79,7 +81,7 @@ struct OutputDestinationTests {
     @Test(arguments: [
         ["inspect"], ["load", "--no-sheet"], ["contact-sheet", "-o", "-"], ["cache", "stat"], ["--help"],
     ])
-    func `that standard output is full is one line`(command: [String]) async throws {
+    func `full standard output is reported in one line`(command: [String]) async throws {
         let full = Program(
             name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path], outputPath: "/dev/full")
 

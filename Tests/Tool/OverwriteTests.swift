@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is there stays, unless it is said otherwise; and nothing half is there.
+/// Existing files are kept unless overwriting is requested, and no incomplete file remains.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct OverwriteTests {
     private let folder: TemporaryDirectory
@@ -30,7 +30,7 @@ struct OverwriteTests {
     }
 
     @Test(arguments: writers.indices)
-    func `without force nothing begins where a result is there already`(index: Int) async throws {
+    func `without force nothing begins when a result exists`(index: Int) async throws {
         let (command, result) = Self.writers[index]
         let old = Data("old".utf8)
         try old.write(to: output.appending(path: result))
@@ -45,7 +45,7 @@ struct OverwriteTests {
         if !result.contains("+") { #expect(try Data(contentsOf: output.appending(path: result)) != old) }
     }
 
-    @Test func `an option that takes no value does not do its work with one`() async throws {
+    @Test func `an option without a value rejects one and does nothing`() async throws {
         let file = output.appending(path: "dunes.jpg")
         try Data("old".utf8).write(to: file)
 
@@ -56,7 +56,7 @@ struct OverwriteTests {
         #expect(try Data(contentsOf: file) == Data("old".utf8))
     }
 
-    @Test func `a file that is replaced keeps who may read it`() async throws {
+    @Test func `an overwritten file keeps its permissions`() async throws {
         let secret = output.appending(path: "dunes.webp")
         try Data("old".utf8).write(to: secret)
         #expect(chmod(secret.path, 0o600) == 0)
@@ -69,11 +69,11 @@ struct OverwriteTests {
         #expect(stat(secret.path, &status) == 0 && status.st_mode & 0o777 == 0o600 && status.st_size > 3)
     }
 
-    @Test func `the group of a file that is replaced stays, or gets nothing`() async throws {
+    @Test func `an overwritten file keeps its group, or the group loses access`() async throws {
         let file = output.appending(path: "dunes.webp")
         try Data("old".utf8).write(to: file)
         let others = (0..<UInt32(64)).filter { $0 != getgid() }
-        // Only root, and who is in another group, may give a file away.
+        // Only root and members of another group may change a file's group.
         guard let group = others.first(where: { chown(file.path, getuid(), $0) == 0 }) else { return }
         #expect(chmod(file.path, 0o640) == 0)
 
@@ -86,7 +86,7 @@ struct OverwriteTests {
         #expect(status.st_gid == group && status.st_mode & 0o777 == 0o640)
     }
 
-    @Test func `several results that are there are one line`() async throws {
+    @Test func `several existing results are reported in one line`() async throws {
         let words = ["thumbnail", Self.file, Self.file, Self.file, "--size", "9", "--output", output.path]
         #expect(try await alcedo.run(words).status == 0)
 
@@ -98,7 +98,7 @@ struct OverwriteTests {
                 == "alcedo: \(output.path)/dunes.jpg and 2 more already exist; use --force to replace them\n")
     }
 
-    @Test func `a sheet in the working folder is not replaced either`() async throws {
+    @Test func `a sheet in the working directory is not overwritten either`() async throws {
         let sheet = output.appending(path: "sheet.png")
         try Data("old".utf8).write(to: sheet)
 
@@ -108,7 +108,7 @@ struct OverwriteTests {
         #expect(try Data(contentsOf: sheet).count > 100)
     }
 
-    @Test func `a link that leads nowhere is something, and what is no file stays`() async throws {
+    @Test func `a dangling link counts as existing, and only regular files are overwritten`() async throws {
         let link = output.appending(path: "dunes.webp")
         try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "nowhere")
         let words = ["convert", Self.file, "--format", "webp", "--output", output.path]
@@ -121,7 +121,7 @@ struct OverwriteTests {
     }
 
     @Test(arguments: [["thumbnail", "--size", "9"], ["convert", "--format", "jpeg"]])
-    func `an image is not its own result, also by force`(command: [String]) async throws {
+    func `an image is not overwritten by its own result, even with force`(command: [String]) async throws {
         let own = output.appending(path: "own.jpg")
         let dunes = try SampleImages.data("dunes.jpg")
         try dunes.write(to: own)
@@ -134,7 +134,7 @@ struct OverwriteTests {
     }
 
     @Test(arguments: [SIGINT, SIGKILL])
-    func `whatever ends a run, each file is whole`(signal: Int32) async throws {
+    func `each written file is complete however a run ends`(signal: Int32) async throws {
         let content = try ChangingContent(seed: 3, stall: 1 << 20)
         let origin = try LoopbackOrigin { content.reply(to: $0) }
         defer { origin.stop() }
@@ -143,7 +143,7 @@ struct OverwriteTests {
         let run = try alcedo.start(
             ["convert", "--no-cache", "--timeout", "300", "--format", "webp", "--output", output.path]
                 + many + [stalled])
-        while try names().count < 3 { try await Task.sleep(for: .milliseconds(2)) }
+        try await run.waitUntil("three files are written") { try names().count >= 3 }
 
         run.process.send(signal)
 

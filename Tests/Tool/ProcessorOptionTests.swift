@@ -18,7 +18,7 @@ struct ProcessorOptionTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    /// Loads dunes.jpg, which has 1200 x 800 pixels, and returns what was written.
+    /// Loads dunes.jpg, which has 1200 x 800 pixels, and returns the written image.
     private func load(_ processors: [String]) async throws -> DecodedImage {
         let file = SampleImages.path("dunes.jpg")
         let options = processors.flatMap { ["--processor", $0] }
@@ -39,11 +39,11 @@ struct ProcessorOptionTests {
         ("gray", 1200, 800), ("brightness:1.2", 1200, 800), ("contrast:0.5", 1200, 800), ("saturation:0", 1200, 800),
         ("background:ffffff", 1200, 800),
     ])
-    func `every form of a processor is taken`(processor: String, width: Int, height: Int) async throws {
+    func `every form of a processor is accepted`(processor: String, width: Int, height: Int) async throws {
         #expect(try await load([processor]).size == PixelSize(width: width, height: height))
     }
 
-    @Test func `processors are applied in their order`() async throws {
+    @Test func `processors are applied in order`() async throws {
         let cropped = try await load(["crop:100x50", "resize:10"])
         let resized = try await load(["resize:10", "crop:100x50"])
 
@@ -51,10 +51,10 @@ struct ProcessorOptionTests {
         #expect(resized.size == PixelSize(width: 10, height: 7))
     }
 
-    @Test func `the pixels are those of the processors`() async throws {
+    @Test func `the pixels equal those of the processors`() async throws {
         let data = try SampleImages.data("dunes.jpg")
         let dunes = try JPEGDecoder().decode(data, options: DecodingOptions())
-        // So wide that the picture is decoded whole.
+        // So wide that the image is decoded at full size.
         let expected = try ImageProcessors.Composition([
             .resize(width: 700), .tint(PixelColor(red: 0x33, green: 0x66, blue: 0x99), mode: .multiply),
             .flip(.topAndBottom),
@@ -66,7 +66,7 @@ struct ProcessorOptionTests {
             try ImageProcessors.Flatten().process(written).pixels == ImageProcessors.Flatten().process(expected).pixels)
     }
 
-    @Test func `a wrong name lists what there is`() async throws {
+    @Test func `an unknown name lists the available processors`() async throws {
         let outcome = try await alcedo.run(["load", "a.png", "--processor", "sharpen:1"])
 
         #expect(outcome.status == 2 && outcome.output == "")
@@ -79,7 +79,7 @@ struct ProcessorOptionTests {
         "blur:nan", "blur:-1", "blur:1e3", "tint:12345", "tint:ffffff,none", "tint:+fffff", "flip:x", "rotate:x",
         "gray:1", "brightness:-1", "contrast", "saturation:1,2", "background:ffffff00",
     ])
-    func `wrong parameters show what the processor takes`(processor: String) async throws {
+    func `invalid parameters show the processor's parameters`(processor: String) async throws {
         let outcome = try await alcedo.run(["load", "a.png", "--processor", processor])
 
         #expect(outcome.status == 2 && outcome.output == "")
@@ -95,7 +95,7 @@ struct ProcessorOptionTests {
         ("tint:336699,brighter", "MODE normal, multiply, "), ("circle:70000,ffffff", "BORDER is from 0 to 65535"),
         ("background:red", "COLOR is rrggbb"),
     ])
-    func `what a processor refuses is told with what it takes`(processor: String, values: String) async throws {
+    func `a processor's error is reported with its parameters`(processor: String, values: String) async throws {
         let outcome = try await alcedo.run(["load", "a.png", "--processor", processor])
 
         #expect(outcome.status == 2 && outcome.problems.contains("invalid processor '\(processor)'; "))

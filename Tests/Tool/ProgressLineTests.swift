@@ -8,11 +8,11 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ProgressLineTests {
     private let clock = ManualClock()
-    private let shown = Guarded("")
+    private let shown = Watched("")
 
     private func line(total: Int) -> ProgressLine {
         ProgressLine(total: total, isVisible: true, clock: clock, columns: { nil }) { [shown] text in
-            if text != Console.clearing { shown.change { $0 = String(text.dropFirst(Console.clearing.count)) } }
+            if text != Console.clearing { shown.update { $0 = String(text.dropFirst(Console.clearing.count)) } }
         }
     }
 
@@ -22,7 +22,7 @@ struct ProgressLineTests {
         return transfer
     }
 
-    @Test func `files that are there at once count in the rate as a whole`() async {
+    @Test func `the rate counts files that are available at once in full`() async {
         let line = line(total: 4)
         for index in 0..<3 {
             let file = progress(0, 1 << 20, expected: 1 << 20)
@@ -32,11 +32,11 @@ struct ProgressLineTests {
             await line.finished(index, isComplete: true)
         }
 
-        // Three seconds' worth of bytes in one and a half.
+        // The bytes of three seconds in one and a half.
         #expect(shown.value == "██████████████████░░░░░░ 3/4 images, 2.0 images/s, 0:01 left, 3072 KiB, 2048 KiB/s")
     }
 
-    @Test func `what an earlier run has got counts in the bytes and not in the rate`() async {
+    @Test func `bytes of an earlier run count in the total and not in the rate`() async {
         let line = line(total: 1)
         let transfer = progress(3 << 20, expected: 4 << 20)
         await line.begin(0, transfer)
@@ -47,7 +47,7 @@ struct ProgressLineTests {
         #expect(shown.value == "█████████████████████░░░ 0/1 images, 0:02 left, 3584 of 4096 KiB, 512 KiB/s")
     }
 
-    @Test func `a transfer that begins anew takes nothing from the rate`() async {
+    @Test func `a restarted transfer does not lower the rate`() async {
         let line = line(total: 1)
         let transfer = progress(0, 1 << 20, expected: 2 << 20)
         await line.begin(0, transfer)
@@ -61,7 +61,7 @@ struct ProgressLineTests {
         #expect(shown.value == "██████░░░░░░░░░░░░░░░░░░ 0/1 images, 0:02 left, 512 of 2048 KiB, 1536 KiB/s")
     }
 
-    @Test func `the remaining time is that of all images, and the bytes in all are told when all are known`() async {
+    @Test func `the remaining time covers all images, and the total is printed once it is known`() async {
         let line = line(total: 3)
         let (first, second) = (progress(0, expected: 1000 << 10), progress(0, expected: 3000 << 10))
         await line.begin(0, first)
@@ -70,7 +70,7 @@ struct ProgressLineTests {
         first.report(DownloadProgress(received: 200 << 10, expected: 1000 << 10))
         await line.received(for: 0)
 
-        // 3,800 KiB of two and 2,000 of the third, which is taken for as large as they are, at 100 a second.
+        // 3,800 KiB of two and 2,000 of the third, which is assumed to be as large as they are, at 100 per second.
         #expect(shown.value == "█░░░░░░░░░░░░░░░░░░░░░░░ 0/3 images, 0:59 left, 200 KiB, 100 KiB/s")
 
         let third = progress(0, expected: 96 << 10)
@@ -83,9 +83,9 @@ struct ProgressLineTests {
         #expect(shown.value == "████████░░░░░░░░░░░░░░░░ " + text)
     }
 
-    @Test func `nothing is written where nobody watches`() async {
+    @Test func `nothing is written when standard error is not a terminal`() async {
         let line = ProgressLine(total: 1, isVisible: false, clock: clock, columns: { nil }) { [shown] text in
-            shown.change { $0 += text }
+            shown.update { $0 += text }
         }
         await line.begin(0, progress(0, 10, expected: 10))
         await line.received(for: 0)
@@ -96,11 +96,11 @@ struct ProgressLineTests {
         #expect(shown.value == "")
     }
 
-    @Test func `a hundred thousand files are no more steps than the seconds have`() {
+    @Test func `a hundred thousand files cause no more updates than seconds allow`() {
         var rate = ByteRate(start: .zero)
         for index in 0..<100_000 { rate.add(10, at: .microseconds(50 * index)) }
 
-        // 20,000 a second; three seconds are remembered, a step more or less.
+        // 20,000 per second over three seconds, plus or minus a step.
         #expect((196_000...204_000).contains(rate.bytesPerSecond(at: .seconds(5))))
     }
 }

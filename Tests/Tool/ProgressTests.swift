@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ProgressTests {
-    @Test func `a terminal shows files, bytes and rate while they come, and is left clean`() async throws {
+    @Test func `a terminal shows files, bytes and rate and is cleared at the end`() async throws {
         let folder = try TemporaryDirectory()
         let content = try ChangingContent(seed: 1, stall: 2 << 20)
         let origin = try LoopbackOrigin { content.reply(to: $0) }
@@ -23,12 +23,12 @@ struct ProgressTests {
 
         #expect(try await process.wait() == 0)
         #expect(before.contains("░ 0/1 images, ") && before.contains(" KiB/s"))
-        // A line of the log takes the place of the progress.
+        // A log line replaces the progress line.
         #expect(after.contains("\r\u{1B}[K\(origin.url.absoluteString)/big.png: 200, "))
     }
 
     @Test(arguments: [30, 50])
-    func `a narrow terminal gets fewer words, and whole ones`(columns: Int) async throws {
+    func `a narrow terminal shows fewer whole words`(columns: Int) async throws {
         let folder = try TemporaryDirectory()
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: columns, rows: 24)
@@ -41,7 +41,7 @@ struct ProgressTests {
         let seen = try await terminal.read(until: " 2/2 images")
 
         #expect(try await process.wait() == 0)
-        // The last may not have been read as a whole.
+        // The last line may not have been read completely.
         let lines = seen.split(separator: "\r\u{1B}[K").dropLast()
         #expect(!lines.isEmpty)
         for line in lines {
@@ -50,11 +50,11 @@ struct ProgressTests {
         }
     }
 
-    @Test func `files of this machine have a rate`() async throws {
+    @Test func `local files have a rate`() async throws {
         let folder = try TemporaryDirectory()
         let file = SampleImages.directory.appending(path: "dunes.jpg")
         let byteCount = try Data(contentsOf: file).count
-        // Equal ones would be read once.
+        // Equal files would be read once.
         let files = (0..<40).map { folder.url.appending(path: "\($0).jpg").path }
         for path in files { try FileManager.default.copyItem(atPath: file.path, toPath: path) }
         let terminal = try PseudoTerminal()
@@ -64,7 +64,7 @@ struct ProgressTests {
             input: .file("/dev/null"), output: .file("/dev/null"), problems: .descriptor(terminal.inside))
 
         var seen = try await terminal.read(until: "40/40 images")
-        // Most likely the line came as a whole.
+        // Usually the line arrives complete.
         let line = /40\/40 images, (\d+)(?: of (\d+))? KiB, (\d+) KiB\/s/
         if !seen.contains(line) { seen += try await terminal.read(until: "KiB/s") }
         let seconds = max(0.25, (ContinuousClock.now - start) / .seconds(1))
@@ -72,12 +72,12 @@ struct ProgressTests {
         #expect(try await process.wait() == 0)
         let last = try #require(seen.matches(of: line).last)
         #expect(Int(last.1) == 40 * byteCount / 1024)
-        // Of what came, the rate knows the last three seconds.
+        // The rate covers the last three seconds.
         if seconds < 3 { #expect(Double(last.3) ?? 0 >= Double(40 * byteCount / 1024) / seconds - 1) }
         #expect(Int(last.3) ?? 0 > 0)
     }
 
-    @Test func `a problem takes the place of the line, and the line comes again`() async throws {
+    @Test func `an error replaces the progress line, which is then drawn again`() async throws {
         let folder = try TemporaryDirectory()
         let origin = try LoopbackOrigin { _ in OriginReply(status: 200).stalling(at: .beforeHead) }
         defer { origin.stop() }
@@ -97,7 +97,7 @@ struct ProgressTests {
         #expect(seen[..<problem.lowerBound].hasSuffix("\r\u{1B}[K"))
     }
 
-    @Test func `objects on a terminal are not mixed with progress`() async throws {
+    @Test func `JSON objects on a terminal are not mixed with progress`() async throws {
         let folder = try TemporaryDirectory()
         let terminal = try PseudoTerminal()
         let files = ["dunes.jpg", "tiles.png"].map(SampleImages.path)

@@ -4,12 +4,12 @@ import Foundation
 import TestSupport
 
 extension SampleImages {
-    /// A file of the directory `Fixtures`.
+    /// Returns a file of the directory `Fixtures`.
     static func fixture(_ name: String) -> URL {
         URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/\(name)")
     }
 
-    /// An origin of good images, and of responses that are damaged in every way.
+    /// Returns an origin of valid images and of damaged responses of every kind.
     static func faultyOrigin() throws -> LoopbackOrigin {
         let jpeg = try data("dunes.jpg")
         var cut = OriginReply(body: jpeg)
@@ -26,7 +26,7 @@ extension SampleImages {
         ])
     }
 
-    /// The beginning of a PNG whose header claims 50,000 x 50,000 pixels.
+    /// The beginning of a PNG whose header declares 50,000 x 50,000 pixels.
     private static let hugePNG =
         Data(base64Encoded: "iVBORw0KGgoAAAANSUhEUgAAw1AAAMNQCAYAAABLrz3KAAAAAElEQVQ1rwYe") ?? Data()
 }

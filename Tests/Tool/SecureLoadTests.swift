@@ -15,7 +15,7 @@ struct SecureLoadTests {
         origin = try await SecureOrigin(serving: SampleImages.directory)
     }
 
-    @Test func `a server whose authority is named is trusted, and others are not`() async throws {
+    @Test func `a server with a named authority is trusted, and others are not`() async throws {
         let url = origin.url("/tiles.png")
 
         let untrusted = try await alcedo.run(["load", "--no-cache", url])
@@ -28,7 +28,7 @@ struct SecureLoadTests {
         #expect(try trusted.problems.contains(Regex(#"TLS [0-9.]+ ms"#)))
     }
 
-    @Test func `another authority does not vouch for a server`() async throws {
+    @Test func `another authority does not authenticate a server`() async throws {
         let other = try await SecureOrigin(serving: SampleImages.directory)
         let url = origin.url("/tiles.png")
 
@@ -37,7 +37,7 @@ struct SecureLoadTests {
         #expect(outcome.status == 1 && outcome.problems.contains("certificate"), "\(outcome.problems)")
     }
 
-    @Test func `a certificate that only looks like one is no authority`() async throws {
+    @Test func `an invalid certificate file is not an authority`() async throws {
         let file = folder.url.appending(path: "ca.pem")
         try Data("-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n".utf8).write(to: file)
 

@@ -2,7 +2,7 @@ import AlcedoTesting
 import Foundation
 import TestSupport
 
-/// Debian's nginx with TLS and HTTP/2 on the loopback, and a certificate of an authority of its own.
+/// Debian's nginx with TLS and HTTP/2 on the loopback, with a certificate of its own authority.
 final class SecureOrigin: Sendable {
     private struct Trouble: Error {
         var what: String
@@ -10,7 +10,7 @@ final class SecureOrigin: Sendable {
 
     private static let programs = ["/usr/sbin/nginx", "/usr/bin/openssl", "/bin/bash"]
 
-    /// Whether it can run here; else tests that need it are skipped.
+    /// Whether the programs are installed. Otherwise tests that need them are skipped.
     static let isInstalled = programs.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
 
     /// The authority's certificate, in PEM.
@@ -19,13 +19,13 @@ final class SecureOrigin: Sendable {
     private let folder: TemporaryDirectory
     private let process: ChildProcess
 
-    /// - Parameter root: The folder of the files that it serves.
+    /// - Parameter root: The directory of the files that it serves.
     init(serving root: URL) async throws {
         folder = try TemporaryDirectory()
         authority = folder.url.appending(path: "ca.pem")
         let preparation = try Self.child("/bin/bash", ["-c", Self.preparation], in: folder)
         guard try await preparation.wait() == 0 else { throw Trouble(what: "openssl makes no certificates") }
-        // The system chooses the port. Another may take it before nginx has it; that is another try.
+        // The system chooses the port. If another process takes it before nginx, the next round chooses another.
         for _ in 0..<5 {
             let chosen = try LoopbackOrigin { _ in .status(204) }
             chosen.stop()
@@ -50,7 +50,7 @@ final class SecureOrigin: Sendable {
             problems: .file(folder.url.appending(path: "problems").path))
     }
 
-    /// nginx names its process in a file when it has its ports, and says in another when it has not.
+    /// nginx writes its process ID to a file when it has its ports, and writes to another file when it has not.
     private static func listens(in folder: TemporaryDirectory) async throws -> Bool {
         for _ in 0..<12_000 {
             if let id = FileManager.default.contents(atPath: folder.path + "/nginx.pid"), !id.isEmpty { return true }

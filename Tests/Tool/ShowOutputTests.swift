@@ -13,20 +13,20 @@ struct ShowOutputTests {
         alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.url.path])
     }
 
-    @Test func `an image is drawn in half blocks of 24-bit colour`() async throws {
+    @Test func `an image is drawn in half blocks of 24-bit color`() async throws {
         let file = SampleImages.path("dunes.jpg")
 
         let outcome = try await alcedo.run(["show", file, "--color", "truecolor", "--width", "30"])
 
         #expect(outcome.status == 0)
         let lines = outcome.output.split(separator: "\n")
-        // 30 x 20 pixels, two above one another in a cell.
+        // 30 x 20 pixels, two vertically in a cell.
         #expect(lines.count == 10)
         #expect(lines.allSatisfy { $0.hasPrefix("\u{1B}[38;2;") && $0.hasSuffix("\u{1B}[0m") })
         #expect(lines.allSatisfy { $0.filter { $0 == "▀" }.count == 30 })
     }
 
-    @Test func `without a terminal there is no escape code`() async throws {
+    @Test func `without a terminal no escape code is written`() async throws {
         let file = SampleImages.path("rings.png")
 
         let outcome = try await alcedo.run(["show", file, "--width", "20"])
@@ -48,7 +48,7 @@ struct ShowOutputTests {
         #expect(loaded.rows(url).map { $0[0] } == ["disk"])
     }
 
-    @Test func `output that has nowhere to go is a failure`() async throws {
+    @Test func `unwritable output is an error`() async throws {
         let file = SampleImages.path("tiles.png")
 
         let outcome = try await Program(name: "alcedo", outputPath: "/dev/full").run(["show", file])
@@ -56,7 +56,7 @@ struct ShowOutputTests {
         #expect(outcome.status == 1)
     }
 
-    @Test func `what is no image is one line`() async throws {
+    @Test func `data that is not an image is reported in one line`() async throws {
         let file = folder.url.appending(path: "page.png")
         try Data("<html>".utf8).write(to: file)
 

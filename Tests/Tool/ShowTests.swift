@@ -15,14 +15,14 @@ struct ShowTests {
     }
 
     @Test(arguments: [("kitty", "\u{1B}_Ga=T,f=24,s=128,v=128,C=1,"), ("sixel", "\u{1B}P0;1;0q\"1;1;128;128")])
-    func `a protocol can be chosen, also where there is no terminal to ask`(name: String, text: String) async throws {
+    func `a protocol can be chosen, also without a terminal`(name: String, text: String) async throws {
         let outcome = try await alcedo.run(["show", SampleImages.path("tiles.gif"), "--protocol", name])
 
         #expect(outcome.status == 0 && outcome.problems == "")
         #expect(outcome.output.contains(text))
     }
 
-    @Test func `several images have their names, and one that fails does not keep the others`() async throws {
+    @Test func `several images have their names, and a failed one does not stop the others`() async throws {
         let outcome = try await alcedo.run([
             "show", SampleImages.path("tiles.png"), "missing.png", SampleImages.path("rings.png"), "--width", "10",
         ])
@@ -35,7 +35,7 @@ struct ShowTests {
         #expect(outcome.problems.hasPrefix("alcedo: missing.png: "))
     }
 
-    @Test func `of a folder its images are shown, by name`() async throws {
+    @Test func `the images of a directory are shown by name`() async throws {
         for name in ["b.png", "a.PNG"] {
             try SampleImages.data("tiles.png").write(to: folder.url.appending(path: name))
         }
@@ -51,11 +51,11 @@ struct ShowTests {
     @Test(arguments: [
         ["--protocol", "ascii"], ["--loops", "0"], ["--loops"], [], [""], ["--width=0", "x.png"],
     ])
-    func `what makes no sense is a question of usage`(words: [String]) async throws {
+    func `an invalid command line is a usage error`(words: [String]) async throws {
         #expect(try await alcedo.run(["show"] + words).status == 2)
     }
 
-    @Test func `a folder without images is a question of usage`() async throws {
+    @Test func `a directory without images is a usage error`() async throws {
         #expect(try await alcedo.run(["show", folder.url.path]).status == 2)
     }
 
@@ -72,10 +72,10 @@ struct ShowTests {
             problems: .file(folder.url.appending(path: "problems").path))
     }
 
-    @Test func `the terminal is asked, and shows pixels when it can`() async throws {
+    @Test func `the terminal is queried and shows pixels if it can`() async throws {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 80, rows: 24)
-        // Before it is asked, so that no machine is too slow for the time limit.
+        // Before the query, so that the time limit does not elapse on a slow machine.
         try terminal.type("\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;20;10t\u{1B}[?62c")
         let process = try start([SampleImages.path("tiles.gif")], in: terminal)
 
@@ -85,12 +85,12 @@ struct ShowTests {
         #expect(text.contains("a=T,f=24,s=128,v=128,i="))
     }
 
-    @Test func `Ctrl-C ends an animation that plays for ever, and gives the cursor back`() async throws {
+    @Test func `Ctrl-C ends an endless animation and restores the cursor`() async throws {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 80, rows: 24)
         let process = try start(
             [try Self.endlessAnimation(in: folder).path, "--protocol", "blocks", "--color", "256"], in: terminal)
-        // Drawn, and drawn over.
+        // Drawn and overwritten.
         let before = try await terminal.read(until: "\u{1B}[1A")
 
         kill(process.id, SIGINT)
@@ -100,9 +100,9 @@ struct ShowTests {
         #expect(before.hasPrefix("\u{1B}[?25l"))
     }
 
-    @Test func `a second signal gives the cursor back, too`() async throws {
+    @Test func `a second signal restores the cursor, too`() async throws {
         let animation = try Self.endlessAnimation(in: folder).path
-        // Which of the ends comes first is a race.
+        // The order of the two ends is a race.
         for _ in 0..<5 {
             let terminal = try PseudoTerminal()
             try terminal.resize(columns: 80, rows: 24)
@@ -113,14 +113,14 @@ struct ShowTests {
             kill(process.id, SIGTERM)
 
             #expect([130, 143].contains(try await process.wait()))
-            // Comes back as an echo, behind all that the process has written.
+            // Returns as an echo after everything that the process has written.
             try terminal.type("end")
             let text = try await terminal.read(until: "end")
             #expect(text.contains("\u{1B}[?25h"))
         }
     }
 
-    @Test func `Ctrl-backslash gives the cursor back, too`() async throws {
+    @Test func `Ctrl-backslash restores the cursor, too`() async throws {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 80, rows: 24)
         let process = try start(
@@ -134,7 +134,7 @@ struct ShowTests {
         #expect(try await terminal.read(until: "end").contains("\u{1B}[?25h"))
     }
 
-    @Test func `a terminal that is being asked gets its echo back from a second signal`() async throws {
+    @Test func `a second signal during the terminal query restores the echo`() async throws {
         for _ in 0..<5 {
             let terminal = try PseudoTerminal()
             try terminal.resize(columns: 80, rows: 24)
@@ -151,7 +151,7 @@ struct ShowTests {
         }
     }
 
-    @Test func `Ctrl-Z gives the cursor back, and going on hides it`() async throws {
+    @Test func `Ctrl-Z restores the cursor, and continuing hides it`() async throws {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 80, rows: 24)
         let process = try start(
@@ -160,11 +160,11 @@ struct ShowTests {
 
         kill(process.id, SIGTSTP)
         _ = try await terminal.read(until: "\u{1B}[?25h")
-        // It stops a moment after that; going on any earlier, it would stop for ever.
-        while try !isStopped(process) { try await Task.sleep(for: .milliseconds(5)) }
+        // It stops a moment after that. If it were continued earlier, it would stop forever.
+        try await process.waitUntilStopped()
         kill(process.id, SIGCONT)
         _ = try await terminal.read(until: "\u{1B}[?25l")
-        // It plays on.
+        // It continues to play.
         _ = try await terminal.read(until: "\u{1B}[1A")
 
         kill(process.id, SIGINT)
@@ -172,13 +172,7 @@ struct ShowTests {
         #expect(try await process.wait() == 130)
     }
 
-    /// Source: proc(5), the state behind the name in parentheses.
-    private func isStopped(_ process: ChildProcess) throws -> Bool {
-        let status = try String(contentsOfFile: "/proc/\(process.id)/stat", encoding: .utf8)
-        return status.split(separator: ")").last?.hasPrefix(" T") ?? false
-    }
-
-    @Test func `an animation that was begun in a small terminal grows with it`() async throws {
+    @Test func `an animation that began in a small terminal grows with it`() async throws {
         let terminal = try PseudoTerminal()
         try terminal.resize(columns: 8, rows: 5)
         let process = try start(
@@ -194,7 +188,7 @@ struct ShowTests {
         #expect(try await process.wait() == 130)
     }
 
-    /// A GIF of two frames of a pixel each, in the corner of a square, 20 ms apart, for ever. Source: GIF89a.
+    /// Returns an endless GIF of two frames of a pixel each in the corner of a square, 20 ms apart. Source: GIF89a.
     private static func endlessAnimation(in folder: TemporaryDirectory, side: UInt8 = 1) throws -> URL {
         var bytes: [UInt8] = Array("GIF89a".utf8) + [side, 0, side, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
         bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 0, 0, 0]

@@ -25,7 +25,7 @@ struct ThumbnailTests {
     }
 
     @Test(arguments: [("jpeg", "jpg"), ("png", "png"), ("webp", "webp")])
-    func `files and URLs become small pictures of the format`(format: String, name: String) async throws {
+    func `files and URLs become thumbnails of the requested format`(format: String, name: String) async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let file = SampleImages.path("turned.jpg")
@@ -49,7 +49,7 @@ struct ThumbnailTests {
         #expect(outcome.output.contains(" 37026 bytes in, \(out) bytes out, "))
     }
 
-    @Test func `a lower quality makes a smaller file`() async throws {
+    @Test func `a lower quality yields a smaller file`() async throws {
         let file = SampleImages.path("dunes.jpg")
         var sizes: [Int] = []
         for quality in ["10", "95"] {
@@ -67,7 +67,7 @@ struct ThumbnailTests {
         #expect(try info("dunes.jpg").size == PixelSize(width: 40, height: 30))
     }
 
-    @Test func `what a thumbnail does not keep is in its object, and told in sum`() async throws {
+    @Test func `properties that a thumbnail loses are in its object and in the summary`() async throws {
         let animation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../GIF/Fixtures/animated.gif").standardized.path
         let clear = SampleImages.path("rings.png")
@@ -84,7 +84,7 @@ struct ThumbnailTests {
         #expect(people.output.contains("\nnot kept: animation of 1, transparency of "))
     }
 
-    @Test func `images of one name do not overwrite each other`() async throws {
+    @Test func `images with one name do not overwrite each other`() async throws {
         let file = SampleImages.path("dunes.jpg")
         let copy = folder.url.appending(path: "dunes.png")
         try SampleImages.data("tiles.png").write(to: copy)
@@ -96,12 +96,12 @@ struct ThumbnailTests {
         #expect(try info("dunes-3.jpg").size == PixelSize(width: 100, height: 67))
     }
 
-    @Test func `an image is never overwritten, by whatever name`() async throws {
+    @Test func `an image is never overwritten under any name`() async throws {
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
         let own = output.appending(path: "dunes.jpg")
         let dunes = try SampleImages.data("dunes.jpg")
         try dunes.write(to: own)
-        // Another image's thumbnail would land on a link to a third.
+        // Another image's thumbnail would be written to a link to a third.
         let tiles = try SampleImages.data("tiles.png")
         let linked = folder.url.appending(path: "linked.png")
         try tiles.write(to: linked)
@@ -118,7 +118,7 @@ struct ThumbnailTests {
         #expect(try info("linked.jpg").size == PixelSize(width: 100, height: 100))
     }
 
-    @Test func `what fails is a line each, in order, and the others are made`() async throws {
+    @Test func `each failure is one line, in order, and the other thumbnails are written`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         let bad = ["/truncated.jpg", "/empty.jpg", "/bomb.png", "/missing.jpg"].map {
@@ -137,7 +137,7 @@ struct ThumbnailTests {
         #expect(try info("rings.png").format == .png)
     }
 
-    @Test func `a folder that cannot be made is one line`() async throws {
+    @Test func `a directory that cannot be created is reported in one line`() async throws {
         let file = folder.url.appending(path: "a-file")
         try Data("not a directory".utf8).write(to: file)
 
@@ -150,7 +150,7 @@ struct ThumbnailTests {
         #expect(outcome.problems.filter { $0 == "\n" }.count == 1)
     }
 
-    @Test func `a terminal sees the progress`() async throws {
+    @Test func `a terminal shows the progress`() async throws {
         let terminal = try PseudoTerminal()
         let files = ["dunes.jpg", "tiles.png"].map(SampleImages.path)
         let process = try ChildProcess(
@@ -171,7 +171,7 @@ struct ThumbnailTests {
         ["a.png", "--size", "9", "--output", "x", "--processor", "none"],
         ["a.png", "--size", "9", "--output", "x", "--jobs", "0"], ["", "--size", "9", "--output", "x"],
     ])
-    func `a command line that makes no sense ends with 2`(words: [String]) async throws {
+    func `an invalid command line exits with status 2`(words: [String]) async throws {
         let outcome = try await alcedo.run(["thumbnail"] + words)
 
         #expect(outcome.status == 2 && outcome.output == "")

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What all commands have in common.
+/// Options that all commands share.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ToolOptionTests {
     private let folder: TemporaryDirectory
@@ -27,7 +27,7 @@ struct ToolOptionTests {
     ]
 
     @Test(arguments: commands)
-    func `help says how, in lines that fit`(command: String) async throws {
+    func `help fits the line width`(command: String) async throws {
         let words = command.split(separator: " ").map(String.init)
         let help = try await alcedo.run(words + ["--help"])
 
@@ -38,7 +38,7 @@ struct ToolOptionTests {
     }
 
     @Test(arguments: commands)
-    func `options that many have are told in the same words and order`(command: String) async throws {
+    func `common options have the same text and order`(command: String) async throws {
         let help = try await alcedo.run([command, "--help"]).output
         var shared = [
             "--force, -f", "--json", "--quiet, -q", "--processor", "--list FILE", "--null, -0", "--max-pixels N",
@@ -58,14 +58,14 @@ struct ToolOptionTests {
     }
 
     @Test(arguments: ["load", "cache"])
-    func `help can be asked for as a command, too`(command: String) async throws {
+    func `help is available as a command, too`(command: String) async throws {
         let words = command.split(separator: " ").map(String.init)
         #expect(try await alcedo.run(["help"] + words).output == alcedo.run(words + ["--help"]).output)
     }
 
     @Test(arguments: ["", "relative"])
-    func `who has no home loads without a cache on disk`(home: String) async throws {
-        // Nothing can be made there, whoever asks.
+    func `without a home directory images load without a disk cache`(home: String) async throws {
+        // Nothing can be created there by any user.
         let nowhere = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": home, "HOME": "/dev/null/home"])
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
@@ -75,7 +75,7 @@ struct ToolOptionTests {
         #expect(outcome.status == 0 && outcome.problems == "")
     }
 
-    @Test func `a file's result has its name, a URL's what is plain of it`() async throws {
+    @Test func `a result is named after its file or after the plain part of its URL`() async throws {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png) }
         defer { origin.stop() }
@@ -102,7 +102,7 @@ struct ToolOptionTests {
                     }))
     }
 
-    @Test func `the version is that of the changelog`() async throws {
+    @Test func `the version is the changelog's`() async throws {
         let changelog = try String(
             contentsOf: SampleImages.directory.appending(path: "../../../CHANGELOG.md").standardized, encoding: .utf8)
         let first = try #require(changelog.split(separator: "\n").first { $0.hasPrefix("## ") })
@@ -115,7 +115,7 @@ struct ToolOptionTests {
     }
 
     @Test(arguments: writers.indices)
-    func `a script reads an object a line, of good images and of bad ones`(index: Int) async throws {
+    func `scripts receive one object per line, for successes and failures`(index: Int) async throws {
         let bad = "\(folder.path)/a \"missing\"\n.png"
         let command = Self.writers[index]
 
@@ -128,14 +128,14 @@ struct ToolOptionTests {
         #expect(objects.allSatisfy { Set($0.keys) == keys })
         let good = try #require(objects.first { $0["input"] as? String == Self.file })
         #expect(good["layer"] as? String == "local" && good["bytes"] as? Int == 2913 && good["error"] is NSNull)
-        // `load` does not look for it.
+        // `load` does not search for it.
         #expect(command[0] == "load" ? good["lost"] is NSNull : good["lost"] is [String])
         #expect(FileManager.default.fileExists(atPath: try #require(good["output"] as? String)))
         let failed = try #require(objects.first { ($0["error"] as? String) != nil })
         #expect(failed["output"] is NSNull && failed["layer"] is NSNull)
     }
 
-    @Test func `a sheet is told to scripts, too`() async throws {
+    @Test func `scripts receive the sheet's object, too`() async throws {
         let sheet = folder.url.appending(path: "sheet.png")
         let outcome = try await alcedo.run(["contact-sheet", Self.file, Self.file, "--json", "-o", sheet.path])
 
@@ -145,7 +145,7 @@ struct ToolOptionTests {
     }
 
     @Test(arguments: writers.indices)
-    func `quiet is quiet, but for problems`(index: Int) async throws {
+    func `quiet prints errors only`(index: Int) async throws {
         let command = Self.writers[index]
         let good = try await alcedo.run(command + ["\(folder.path)/good", "--quiet", Self.file])
         #expect(good.status == 0 && good.output == "" && good.problems == "")
@@ -156,13 +156,13 @@ struct ToolOptionTests {
     }
 
     @Test(arguments: [["inspect", "-q"], ["cache", "stat", "-q"]])
-    func `commands that only tell say nothing then`(words: [String]) async throws {
+    func `quiet commands that only report print nothing`(words: [String]) async throws {
         let outcome = try await alcedo.run(words + (words[0] == "inspect" ? [Self.file] : []))
         #expect(outcome.status == 0 && outcome.output == "" && outcome.problems == "")
     }
 
     @Test(arguments: commands.dropLast(2))
-    func `a run whose output is piped has no escape sequences`(command: String) async throws {
+    func `piped output contains no escape sequences`(command: String) async throws {
         let options = [
             "decode": ["--output", "out"], "convert": ["--format", "png", "--output", "out"],
             "thumbnail": ["--size", "9", "--output", "out"],
@@ -175,7 +175,7 @@ struct ToolOptionTests {
     }
 
     @Test(arguments: [("", "xterm", true), ("1", "xterm", false), ("", "dumb", false)])
-    func `problems have colour on a terminal that wants it`(noColor: String, kind: String, isRed: Bool) async throws {
+    func `errors are colored on a terminal that supports it`(noColor: String, kind: String, isRed: Bool) async throws {
         let terminal = try PseudoTerminal()
         let process = try ChildProcess(
             "alcedo", ["inspect", "--quiet", "/missing.png"], environment: ["NO_COLOR": noColor, "TERM": kind],
@@ -189,7 +189,7 @@ struct ToolOptionTests {
         #expect(seen.contains("\u{1B}") == isRed)
     }
 
-    @Test func `a terminal sees how long it takes still, and quiet shows nothing`() async throws {
+    @Test func `a terminal shows the remaining time, and quiet shows nothing`() async throws {
         let origin = try SampleImages.faultyOrigin()
         defer { origin.stop() }
         for isQuiet in [false, true] {
@@ -209,7 +209,7 @@ struct ToolOptionTests {
         }
     }
 
-    @Test func `a sheet of many images has smaller cells, and says what fits where they are too large`() async throws {
+    @Test func `a sheet of many images has smaller cells, and an oversized one suggests a size`() async throws {
         let names = Data(String(repeating: "/missing.png\n", count: 4_999).utf8) + Data(Self.file.utf8)
         let sheet = folder.url.appending(path: "sheet.png")
 

@@ -6,7 +6,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// The same over a real socket: what a server sees of a cache.
+/// The cache over a real socket, seen from the server.
 @Suite(.timeLimit(.minutes(10)))
 struct LoopbackTests {
     private static let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
@@ -50,7 +50,7 @@ struct LoopbackTests {
     }
 
     @Test(arguments: Roles.all, ["/plain", "/chunked"])
-    func `an answer is new, then fresh, then revalidated, then new after a change`(
+    func `a response is new, then fresh, then revalidated, and new again after a change`(
         role: CacheRole, path: String
     ) async throws {
         defer { origin.stop() }
@@ -67,7 +67,7 @@ struct LoopbackTests {
         #expect(try await load(request(path), through: transport).source == .new)
     }
 
-    @Test(arguments: Roles.all) func `what a cut connection left is completed, and then whole`(
+    @Test(arguments: Roles.all) func `a response cut by the connection is completed and then whole`(
         role: CacheRole
     ) async throws {
         defer { origin.stop() }
@@ -83,7 +83,9 @@ struct LoopbackTests {
         #expect(range.head.status == 206 && range.body == Self.content[69_998..<70_002])
     }
 
-    @Test(arguments: Roles.all) func `a server in trouble, and one that is gone`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a server error and an unreachable server are handled`(role: CacheRole)
+        async throws
+    {
         let transport = transport(role)
         _ = try await load(request("/trouble"), through: transport)
         clock.advance(by: .seconds(61))
@@ -96,9 +98,10 @@ struct LoopbackTests {
         #expect(received.source == .stale && received.body == Self.content)
     }
 
-    /// RFC 9110 section 14.4: the field has no meaning beside 200. The rows: its value, and whether the body is stored.
+    /// RFC 9110 section 14.4: the field has no meaning with status 200. Each row: its value, and whether the body is
+    /// stored.
     @Test(arguments: Roles.all, [("bytes 0-4/10", false), ("bytes 0-4/5", false), ("rows 0-4/5", true), ("x", true)])
-    func `a content range on a 200 is no part, and no part is stored as the whole`(
+    func `a Content-Range on a 200 is ignored, and a part is never stored as the whole`(
         role: CacheRole, row: (value: String, isStored: Bool)
     ) async throws {
         defer { origin.stop() }
@@ -121,7 +124,7 @@ struct LoopbackTests {
     }
 
     @Test(arguments: Roles.all, ["x-unheard-of", "none", "x-foo, chunked", "chunked, x-foo"])
-    func `a response in an unknown transfer coding is an error, and not stored`(
+    func `an unknown transfer coding is an error and is not stored`(
         role: CacheRole, coding: String
     ) async throws {
         defer { origin.stop() }
@@ -142,13 +145,14 @@ struct LoopbackTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `variants and the caller's own condition`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `variants and the caller's own condition are served`(role: CacheRole) async throws
+    {
         defer { origin.stop() }
         let transport = transport(role)
         _ = try await load(request("/plain", ["Accept-Language": "de, en;q=0.5"]), through: transport)
         #expect(
             try await load(request("/plain", ["Accept-Language": "en; q=0.5,DE"]), through: transport).source == .fresh)
-        // The server says that the variant for German is the one for French, too.
+        // The server confirms the German variant for French as well.
         #expect(try await load(request("/plain", ["Accept-Language": "fr"]), through: transport).source == .revalidated)
         #expect(origin.requests.last?.fields["If-None-Match"] == "\"v\"")
 

@@ -55,7 +55,7 @@ import Testing
         try await origin.waitForDisconnects()
     }
 
-    @Test func `letting go of the body ends the transfer`() async throws {
+    @Test func `releasing the body ends the transfer`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
 
         _ = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
@@ -63,7 +63,7 @@ import Testing
         try await origin.waitForDisconnects()
     }
 
-    @Test func `many requests with random cancels all end, each in one way`() async throws {
+    @Test func `many requests with random cancellations each end in one way`() async throws {
         let counts = try await CancelStress(requests: 2_000, seed: 1).run(transport)
 
         #expect(counts.whole + counts.cancelled == 2_000)
@@ -72,7 +72,7 @@ import Testing
     }
 }
 
-/// Sends many requests, some at a time, and cancels some of them at a random moment.
+/// Sends many requests concurrently, and cancels some of them at random instants.
 struct CancelStress {
     struct Counts: Sendable {
         var whole = 0
@@ -82,7 +82,7 @@ struct CancelStress {
     let requests: Int
     let seed: UInt64
 
-    /// - Throws: Whatever else than success or `CancellationError` a request came to.
+    /// - Throws: Any error of a request other than `CancellationError`.
     func run(_ transport: URLSessionTransport) async throws -> Counts {
         let body = Data(repeating: 7, count: 5_000)
         let origin = try LoopbackOrigin { _ in .ok(body) }
@@ -99,7 +99,9 @@ struct CancelStress {
                         let response = try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
                         return try await response.body.collect(limit: 1 << 20)
                     }
-                    // No sleep, which is too coarse; no number of turns, which take minutes where the threads are busy.
+                    // Yields for a random time, because a request must survive its cancellation at any instant, not
+                    // only at certain events. A sleep is too coarse, and a number of yields takes minutes where the
+                    // threads are busy.
                     await Interleaving.giveWay(for: delay)
                     if patience % 2 == 0 { task.cancel() }
                     do {

@@ -29,7 +29,7 @@ import Testing
         try await check { _ in URLSessionTransport() }
     }
 
-    @Test func `head and body arrive as they were sent`() async throws {
+    @Test func `head and body arrive unchanged`() async throws {
         let body = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let reply = OriginReply(status: 203, fields: ["X-A": "caf\u{C3}\u{A9}"], body: body)
         let origin = try LoopbackOrigin { _ in reply }
@@ -60,7 +60,7 @@ import Testing
         #expect(seen.body == Data("body".utf8))
     }
 
-    @Test func `a coded body is unpacked, whatever the request says`() async throws {
+    @Test func `an encoded body is decoded, whatever the request says`() async throws {
         // "alcedo alcedo alcedo alcedo", by gzip.
         let packed: [UInt8] = [
             0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x4b, 0xcc, 0x49, 0x4e, 0x4d, 0xc9, 0x57, 0x48,
@@ -79,7 +79,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [404, 500, 304, 204, 999]) func `no status is an error`(status: Int) async throws {
+    @Test(arguments: [404, 500, 304, 204, 999]) func `no status is an error of the transport`(status: Int) async throws
+    {
         #expect(try await send(.status(status)).0.status == status)
     }
 
@@ -105,21 +106,21 @@ import Testing
         #expect(origin.requests.count == 1)
     }
 
-    @Test func `a redirect without a Location is returned, its body is not`() async throws {
+    @Test func `a redirect without a Location is returned without its body`() async throws {
         let (head, body) = try await send(OriginReply(status: 302, body: Data("moved".utf8)))
 
         #expect(head.status == 302)
         #expect(body.isEmpty)
     }
 
-    @Test func `a HEAD answer has its length and no body`() async throws {
+    @Test func `a HEAD response has its length and no body`() async throws {
         let (head, body) = try await send(.text("hello"), method: .head)
 
         #expect(head.fields["Content-Length"] == "5")
         #expect(body.isEmpty)
     }
 
-    @Test func `interim answers are passed over`() async throws {
+    @Test func `informational responses are skipped`() async throws {
         let bytes = "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
         let (head, body) = try await send(.raw(Data(bytes.utf8)))
@@ -129,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: [OriginReply.Framing.contentLength, .chunked(size: 3), .close])
-    func `a body may be framed in any way`(framing: OriginReply.Framing) async throws {
+    func `a body may have any framing`(framing: OriginReply.Framing) async throws {
         #expect(try await send(.text("hello world").framed(framing)).1 == Data("hello world".utf8))
     }
 
@@ -139,7 +140,7 @@ import Testing
         .text("hello").cutting(at: .afterBody(2), .reset), .text("hello").framed(.declaredLength(9)),
         .text("hello").framed(.chunked(size: 2)).cutting(at: .afterBody(4)),
     ])
-    func `a cut connection is a lost one`(reply: OriginReply) async {
+    func `a cut connection is lost`(reply: OriginReply) async {
         await expect(.connectionLost, from: reply)
     }
 
@@ -155,7 +156,7 @@ import Testing
         await expect(.invalidResponse, from: reply)
     }
 
-    /// FoundationNetworking tells these from a lost connection by libcurl's text only.
+    /// FoundationNetworking distinguishes these from a lost connection only by libcurl's text.
     @Test(arguments: [
         OriginReply.raw(Data("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello".utf8)),
         .raw(Data("HTTP/1.1 200 OK\r\nno colon\r\n\r\n".utf8)),
@@ -168,7 +169,7 @@ import Testing
         await expect(.connectionLost, from: reply)
     }
 
-    @Test func `a server that says nothing is timed out`() async throws {
+    @Test func `a silent server times out`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .beforeHead) }
         let request = HTTPRequest(url: origin.url, idleTimeout: .milliseconds(100))
 
@@ -178,7 +179,7 @@ import Testing
         try await origin.waitForDisconnects()
     }
 
-    @Test func `a body that stops is timed out`() async throws {
+    @Test func `a stalled body times out`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .afterBody(2)) }
         let request = HTTPRequest(url: origin.url, idleTimeout: .seconds(1))
 
@@ -200,7 +201,7 @@ import Testing
         #expect(error?.code == .cannotConnect)
     }
 
-    @Test func `a plain server is no secure one`() async throws {
+    @Test func `HTTPS to a plain HTTP server fails`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello") }
         let url = try #require(URL(string: "https://127.0.0.1:\(origin.port)/"))
 
@@ -211,7 +212,7 @@ import Testing
         #expect(error?.code == .secureConnectionFailed)
     }
 
-    @Test func `a request that cannot be sent is refused before it is`() async throws {
+    @Test func `an invalid request is refused before it is sent`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello") }
         let requests = [
             HTTPRequest(url: try #require(URL(string: "ftp://127.0.0.1/"))),
@@ -232,7 +233,7 @@ import Testing
         #expect(origin.requests.isEmpty)
     }
 
-    @Test func `a body over the unread limit ends, what has arrived before can be read`() async throws {
+    @Test func `a body over the unread limit ends, and the bytes received before it can be read`() async throws {
         let transport = URLSessionTransport(unreadLimit: 1 << 20)
         let origin = try LoopbackOrigin { _ in .endless() }
 
@@ -251,13 +252,13 @@ import Testing
         let body = Data((0..<(4 << 20)).map { UInt8(truncatingIfNeeded: $0 >> 8) })
         let origin = try LoopbackOrigin { $0.path == "/big" ? .ok(body) : .status(204) }
         let response = try await transport.send(HTTPRequest(url: origin.url(for: "/big"), idleTimeout: .seconds(120)))
-        // By the end of a second exchange the first has had its turn many times.
+        // By the end of a second exchange the first could have run many times.
         _ = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))
 
         #expect(try await response.body.collect(limit: body.count) == body)
     }
 
-    @Test func `a shut-down transport ends what runs and refuses what comes`() async throws {
+    @Test func `a transport that is shut down ends its transfers and refuses new ones`() async throws {
         let origin = try LoopbackOrigin { _ in .text("hello").stalling(at: .beforeHead) }
         let url = origin.url
         let running = Task { [transport] in try await transport.send(HTTPRequest(url: url, idleTimeout: .seconds(120)))

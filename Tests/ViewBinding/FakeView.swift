@@ -2,9 +2,9 @@ import AlcedoCore
 import AlcedoTesting
 import AlcedoViewBinding
 
-/// Remembers everything it was told to show.
+/// Records everything that it displays.
 @MainActor final class FakeView: ImageDisplaying {
-    /// What can be compared of a content: pictures are told apart by the value of their only pixel.
+    /// The comparable form of a content. Images are distinguished by the value of their only pixel.
     enum Shown: Equatable {
         case nothing
         case placeholder(UInt8)
@@ -14,12 +14,12 @@ import AlcedoViewBinding
     }
 
     private(set) var history: [Shown] = []
-    /// What was to be shown in a transition.
+    /// The contents displayed with a transition.
     private(set) var transitions: [Shown] = []
     private(set) var activity: [Bool] = []
     private(set) var progress: [Int] = []
     var displaySize = DisplaySize.any
-    /// Called during each `display`, as a view might that reacts to its own change.
+    /// Called during each `display`, like a view that reacts to its own change.
     var onDisplay: (() -> Void)?
 
     var shown: Shown { history.last ?? .nothing }

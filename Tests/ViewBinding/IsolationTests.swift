@@ -3,9 +3,9 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What the compiler says of programs that use the built modules.
+/// The compiler's result for programs that use the built modules.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10))) struct IsolationTests {
-    /// - Parameter function: Of parameters `binder` and `request`.
+    /// - Parameter function: A function with the parameters `binder` and `request`.
     private func compile(_ function: String) async throws -> Program.Outcome {
         let folder = try TemporaryDirectory()
         let file = folder.url.appending(path: "main.swift")

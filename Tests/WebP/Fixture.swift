@@ -3,10 +3,10 @@ import AlcedoWebP
 import Foundation
 import TestSupport
 
-/// A file of the folder `Fixtures`.
+/// Returns a file of the directory `Fixtures`.
 func fixture(_ name: String) throws -> Data { try Bundle.module.fixture(name) }
 
-/// How decoding fails; nil when it does not.
+/// Returns the error of decoding, or nil.
 func errorCode(_ data: Data, limits: DecodingLimits = DecodingLimits()) -> ImageDecodingError.Code? {
     WebPDecoder().errorCode(data, limits: limits)
 }

@@ -1,9 +1,9 @@
 import CWebP
 import Foundation
 
-/// libwebp's own player of animations, to compare with.
+/// libwebp's own animation decoder, for comparison.
 enum LibwebpPlayer {
-    /// The canvas of every frame, as tight RGBA rows; nil when libwebp refuses the file.
+    /// Returns the canvas of every frame as tight RGBA rows, or nil if libwebp refuses the file.
     static func frames(of data: Data) -> [[UInt8]]? {
         data.withUnsafeBytes { memory in
             var file = WebPData(bytes: memory.baseAddress?.assumingMemoryBound(to: UInt8.self), size: memory.count)
@@ -26,7 +26,7 @@ enum LibwebpPlayer {
         }
     }
 
-    /// A still image by one plain call, as tight RGBA rows.
+    /// Returns a still image decoded by the simple interface as tight RGBA rows.
     static func still(_ data: Data) -> [UInt8]? {
         data.withUnsafeBytes { memory in
             var (width, height) = (Int32(0), Int32(0))

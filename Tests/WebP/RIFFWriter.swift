@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes WebP files chunk by chunk, so that tests can say exactly what is in them.
+/// Writes WebP files chunk by chunk, so that tests determine their exact contents.
 enum RIFFWriter {
     static func file(_ chunks: [[UInt8]], announcing extra: Int = 0) -> Data {
         let content = Array("WEBP".utf8) + chunks.joined()
@@ -21,9 +21,9 @@ enum RIFFWriter {
             + chunk("ANIM", [0x40, 0x80, 0xC0, 0xFF] + number(loopCount, bytes: 2))
     }
 
-    /// An animation's frame. Offsets must be even.
+    /// Returns an animation's frame. Offsets must be even.
     ///
-    /// - Parameter flags: 1 to clear the frame's place afterwards, 2 to replace pixels instead of laying them over.
+    /// - Parameter flags: 1 to clear the frame's area afterwards, 2 to replace pixels instead of blending them.
     static func frame(
         left: Int = 0, top: Int = 0, width: Int, height: Int, delay: Int = 0, flags: UInt8 = 0, _ chunks: [[UInt8]]
     ) -> [UInt8] {
@@ -32,10 +32,10 @@ enum RIFFWriter {
         return chunk("ANMF", place + size + number(delay, bytes: 3) + [flags] + chunks.joined())
     }
 
-    /// The chunk with the pixels of a file of the simple format.
+    /// Returns the chunk with the pixels of a file of the simple format.
     static func image(of file: Data) -> [UInt8] { Array(file.dropFirst(12)) }
 
-    /// The chunks of an image file behind its headers: alpha and pixels.
+    /// Returns the chunks of an image file after its headers: alpha and pixels.
     static func imageChunks(of file: Data) -> [UInt8] {
         let chunks = Array(file.dropFirst(12))
         return chunks.starts(with: "VP8X".utf8) ? Array(chunks.dropFirst(18)) : chunks

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 
 extension PixelBuffer {
-    /// Noise in every channel, with more opaque and transparent pixels than chance would have.
+    /// Returns noise in every channel, with an increased share of opaque and transparent pixels.
     static func noise(_ size: PixelSize, using random: inout SeededGenerator) -> PixelBuffer? {
         PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, _ in
             for offset in stride(from: 0, to: memory.count, by: 4) {
@@ -15,7 +15,7 @@ extension PixelBuffer {
         }
     }
 
-    /// Colours that change smoothly, opaque.
+    /// Returns smooth opaque colors.
     static func gradient(_ size: PixelSize) -> PixelBuffer? {
         PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, bytesPerRow in
             for y in 0..<size.height {
@@ -28,7 +28,7 @@ extension PixelBuffer {
     }
 }
 
-/// An animation of frames of random sizes, places, blending and disposal.
+/// Returns an animation of frames of random sizes, positions, blending and disposal.
 func randomAnimation(_ canvas: PixelSize, frameCount: Int, using random: inout SeededGenerator) throws -> Data {
     var chunks = [RIFFWriter.animation(width: canvas.width, height: canvas.height, loopCount: 3)]
     let encoder = WebPEncoder(compression: .lossless, method: 0, keepsHiddenColor: true)

@@ -7,13 +7,13 @@ import Testing
 @Suite struct WebPAnimationTests {
     private let decoder = WebPDecoder()
 
-    @Test func `a first frame of the canvas's size is the picture`() throws {
+    @Test func `a first frame of the canvas's size is the image`() throws {
         let pixels = try decoder.decode(fixture("animated.webp"), options: DecodingOptions()).pixels
 
         #expect(pixels.tightBytes == Array(try fixture("alpha.rgba")))
     }
 
-    @Test func `a smaller first frame lies at its offset on a transparent canvas`() throws {
+    @Test func `a smaller first frame is placed at its offset on a transparent canvas`() throws {
         let part = try decoder.decode(fixture("part.webp"), options: DecodingOptions()).pixels
         let pixels = try decoder.decode(fixture("offset.webp"), options: DecodingOptions()).pixels
 
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `frames, delays and plays are those of the file`() throws {
+    @Test func `frames, delays and loop count are the file's`() throws {
         let frames = try #require(decoder.decode(fixture("animated.webp"), options: DecodingOptions()).frames)
         let info = try decoder.inspect(fixture("animated.webp"), limits: DecodingLimits())
 
@@ -39,7 +39,7 @@ import Testing
         #expect(frames.canvasSize == PixelSize(width: 14, height: 18))
     }
 
-    @Test func `a loop count of nought plays for ever`() throws {
+    @Test func `a loop count of zero repeats forever`() throws {
         var random = SeededGenerator(seed: 5)
         var data = try randomAnimation(PixelSize(width: 4, height: 4), frameCount: 2, using: &random)
         // RIFF header 12, VP8X 18, header of ANIM 8, colour 4.
@@ -49,7 +49,7 @@ import Testing
         #expect(try decoder.decode(data, options: DecodingOptions()).frames?.playCount == nil)
     }
 
-    @Test(arguments: 0..<24) func `frames look as libwebp's own player draws them`(seed: UInt64) throws {
+    @Test(arguments: 0..<24) func `frames match libwebp's own animation decoder`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let data = try randomAnimation(PixelSize(width: 12, height: 10), frameCount: 8, using: &random)
         let expected = try #require(LibwebpPlayer.frames(of: data))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `frames are averaged down and multiplied by alpha as asked`() throws {
+    @Test func `frames are reduced and premultiplied on request`() throws {
         let options = DecodingOptions(
             alphaMode: .premultiplied, target: TargetSize(width: 7, height: 9))
         let image = try decoder.decode(fixture("animated.webp"), options: options)
@@ -96,14 +96,14 @@ import Testing
     }
 
     @Test(arguments: [(10, 0), (0, 16), (0x1FF_FFFE, 0)])
-    func `a frame that leaves the canvas is corrupt`(left: Int, top: Int) throws {
+    func `a frame outside the canvas is corrupt`(left: Int, top: Int) throws {
         let image = RIFFWriter.image(of: try fixture("part.webp"))
         let frame = RIFFWriter.frame(left: left, top: top, width: 6, height: 4, [image])
 
         #expect(errorCode(RIFFWriter.file([RIFFWriter.animation(width: 14, height: 18), frame])) == .corrupt)
     }
 
-    @Test func `a frame of another size than announced is corrupt`() throws {
+    @Test func `a frame of a different size than declared is corrupt`() throws {
         let image = RIFFWriter.image(of: try fixture("part.webp"))
         let header = RIFFWriter.animation(width: 14, height: 18)
 
@@ -113,7 +113,7 @@ import Testing
         #expect(errorCode(RIFFWriter.file([header, RIFFWriter.chunk("ANMF", [0, 0, 0])])) == .corrupt)
     }
 
-    @Test func `a frame before the animation's header is corrupt, as libwebp has it`() throws {
+    @Test func `a frame before the animation header is corrupt, as in libwebp`() throws {
         let frame = RIFFWriter.frame(width: 6, height: 4, [RIFFWriter.image(of: try fixture("part.webp"))])
         let file = RIFFWriter.file([RIFFWriter.extendedHeader(flags: 2, width: 14, height: 18), frame])
 
@@ -128,7 +128,7 @@ import Testing
         #expect(errorCode(data, limits: DecodingLimits(maximumFrameCount: 1)) == .exceedsLimit)
     }
 
-    @Test func `a file cut between frames gives the frames there are, marked, when parts are allowed`() throws {
+    @Test func `a file truncated between frames yields its frames as a partial image when allowed`() throws {
         var random = SeededGenerator(seed: 3)
         let data = try randomAnimation(PixelSize(width: 6, height: 6), frameCount: 5, using: &random)
         let whole = try #require(decoder.decode(data, options: DecodingOptions()).frames)
@@ -141,10 +141,10 @@ import Testing
         #expect(try part.frames?.frame(at: 3) == whole.frame(at: 3))
     }
 
-    @Test func `a damaged later frame is an error when it is asked for`() throws {
+    @Test func `a damaged later frame throws when it is read`() throws {
         var random = SeededGenerator(seed: 4)
         var data = try randomAnimation(PixelSize(width: 30, height: 30), frameCount: 3, using: &random)
-        // The last frame's Huffman codes become nonsense.
+        // The last frame's Huffman codes become invalid.
         let last = try #require(data.range(of: Data("VP8L".utf8), options: .backwards)).upperBound
         for offset in last + 9..<data.count { data[offset] = 0xFF }
 

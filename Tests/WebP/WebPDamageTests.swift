@@ -13,13 +13,13 @@ import Testing
     private let decoder = WebPDecoder()
 
     @Test(arguments: names, DecoderConformance.checks)
-    func `the decoder conforms to the contract`(name: String, check: DecoderConformance.Check) async throws {
+    func `the decoder conforms`(name: String, check: DecoderConformance.Check) async throws {
         let file = try fixture(name)
         try await check { [decoder] _ in (decoder, file) }
     }
 
     @Test(arguments: ["lossless.webp", "lossless-alpha.webp", "lossy.webp"])
-    func `pixel data that end early in a whole file are no image`(name: String) throws {
+    func `pixel data that ends early in a complete file is an error`(name: String) throws {
         let image = RIFFWriter.image(of: try fixture(name))
         let id = String(decoding: image[0..<4], as: UTF8.self)
 
@@ -48,7 +48,7 @@ import Testing
         #expect(errorCode(RIFFWriter.file([header, frame])) == .exceedsLimit)
     }
 
-    @Test func `containers that contradict themselves are corrupt`() throws {
+    @Test func `inconsistent containers are corrupt`() throws {
         let image = RIFFWriter.image(of: try fixture("lossless.webp"))
         let header = RIFFWriter.extendedHeader(flags: 0, width: 14, height: 18)
         let wrongSize = RIFFWriter.extendedHeader(flags: 0, width: 14, height: 19)
@@ -69,7 +69,7 @@ import Testing
         #expect(errorCode(RIFFWriter.file([RIFFWriter.chunk("VP8Z", [1, 2, 3, 4])])) == .unsupportedVariant)
     }
 
-    @Test func `a chunk that is no pixels and larger than its limit is left out`() throws {
+    @Test func `a metadata chunk over its limit is omitted`() throws {
         let image = RIFFWriter.image(of: try fixture("lossless.webp"))
         let chunks = ["ICCP", "EXIF", "XMP "].map { RIFFWriter.chunk($0, [UInt8](repeating: 1, count: 100)) }
         let header = RIFFWriter.extendedHeader(flags: 0x2C, width: 14, height: 18)
@@ -84,7 +84,7 @@ import Testing
         #expect(try metadata(DecodingLimits(maximumChunkByteCount: 99)) == [nil, nil, nil])
     }
 
-    @Test func `bytes after the file do not matter`() throws {
+    @Test func `bytes after the file are ignored`() throws {
         #expect(errorCode(try fixture("lossless.webp") + Data([1, 2, 3])) == nil)
     }
 }

@@ -9,7 +9,7 @@ import Testing
     private let size = PixelSize(width: 14, height: 18)
 
     @Test(arguments: [("lossless.webp", "opaque.rgba"), ("lossless-alpha.webp", "alpha.rgba")])
-    func `lossless pixels come back as they were`(file: String, expected: String) throws {
+    func `lossless pixels are exact`(file: String, expected: String) throws {
         let image = try decoder.decode(fixture(file), options: DecodingOptions())
 
         #expect(image.pixels.tightBytes == Array(try fixture(expected)))
@@ -18,19 +18,19 @@ import Testing
     }
 
     @Test(arguments: [("lossy.webp", "opaque.rgba"), ("lossy-alpha.webp", "alpha.rgba")])
-    func `lossy pixels are close to what they were and their alpha is exact`(file: String, expected: String) throws {
+    func `lossy pixels are close and their alpha is exact`(file: String, expected: String) throws {
         let pixels = try decoder.decode(fixture(file), options: DecodingOptions()).pixels
 
         let original = Array(try fixture(expected))
         let differences = zip(pixels.tightBytes, original).map { abs(Int($0) - Int($1)) }
-        // Chroma has half the resolution, and this picture's colour changes in every column.
+        // Chroma has half the resolution, and this image's color changes in every column.
         #expect(differences.reduce(0, +) < 6 * differences.count)
         #expect(stride(from: 3, to: differences.count, by: 4).allSatisfy { differences[$0] == 0 })
         #expect(pixels.alphaMode == (file == "lossy.webp" ? .opaque : .straight))
     }
 
     @Test(arguments: ["lossless-alpha.webp", "lossy-alpha.webp", "animated.webp"])
-    func `premultiplied colour is the straight one times alpha`(file: String) throws {
+    func `premultiplied color is the straight color times alpha`(file: String) throws {
         let straight = try decoder.decode(fixture(file), options: DecodingOptions()).pixels
         let pixels = try decoder.decode(fixture(file), options: DecodingOptions(alphaMode: .premultiplied)).pixels
 
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ["lossless.webp", "lossless-alpha.webp", "lossy.webp", "lossy-alpha.webp", "metadata.webp"])
-    func `pixels are those of libwebp's plain call`(file: String) throws {
+    func `pixels match libwebp's simple interface`(file: String) throws {
         let data = try fixture(file)
 
         let image = try decoder.decode(data, options: DecodingOptions(appliesOrientation: false))
@@ -48,7 +48,7 @@ import Testing
         #expect(image.pixels.tightBytes == LibwebpPlayer.still(data))
     }
 
-    @Test func `alpha that a lossless header denies is decoded all the same`() throws {
+    @Test func `alpha is decoded although a lossless header declares none`() throws {
         var data = try fixture("lossless-alpha.webp")
         // RIFF header 12, chunk header 8, signature 1, then two sizes of 14 bits and the hint.
         data[24] ^= 0x10
@@ -64,7 +64,7 @@ import Testing
         ("lossless.webp", ColorModel.rgb, false), ("lossless-alpha.webp", .rgba, true), ("lossy.webp", .yCbCr, false),
         ("lossy-alpha.webp", .yCbCr, true),
     ])
-    func `inspecting tells size, colour model and alpha`(file: String, model: ColorModel, hasAlpha: Bool) throws {
+    func `inspection returns size, color model and alpha`(file: String, model: ColorModel, hasAlpha: Bool) throws {
         let info = try decoder.inspect(fixture(file), limits: DecodingLimits())
 
         #expect(info == ImageInfo(format: .webp, size: size, hasAlpha: hasAlpha, colorModel: model))
@@ -78,7 +78,7 @@ import Testing
         #expect(info.delays.count == 2)
     }
 
-    @Test func `the bytes that decoding holds grow with what libwebp keeps`() throws {
+    @Test func `the reported decoding memory grows with libwebp's buffers`() throws {
         func count(_ file: String, _ options: DecodingOptions = DecodingOptions()) throws -> Int {
             try decoder.decodingByteCount(fixture(file), options: options)
         }
@@ -92,7 +92,7 @@ import Testing
         #expect(try count("lossy.webp", DecodingOptions(target: TargetSize(size))) == count("lossy.webp"))
     }
 
-    @Test func `a file is recognised by content, and nothing else is`() throws {
+    @Test func `a file is recognized by content, and nothing else is`() throws {
         let registry = CodecRegistry([.webp])
 
         #expect(registry.entry(for: try fixture("lossy.webp"))?.format == .webp)
@@ -102,7 +102,7 @@ import Testing
         #expect(registry.entry(for: Data()) == nil)
     }
 
-    @Test func `a profile and an orientation are found beside the pixels`() throws {
+    @Test func `a profile and an orientation are read beside the pixels`() throws {
         let info = try decoder.inspect(fixture("metadata.webp"), limits: DecodingLimits())
         let image = try decoder.decode(fixture("metadata.webp"), options: DecodingOptions(appliesOrientation: false))
 
@@ -126,7 +126,7 @@ import Testing
         #expect(image.pixels.rgba(0, 13) == stored.rgba(13, 17))
     }
 
-    @Test func `an orientation may have the prefix that it has in JPEG`() throws {
+    @Test func `an orientation may have the prefix of JPEG's EXIF`() throws {
         let exif = Array("Exif\0\0".utf8) + Array(try fixture("right.exif"))
         let image = RIFFWriter.image(of: try fixture("lossless.webp"))
         let header = RIFFWriter.extendedHeader(flags: 0x08, width: 14, height: 18)
@@ -137,7 +137,7 @@ import Testing
         #expect(info.metadata.exif == (try fixture("right.exif")))
     }
 
-    @Test func `a profile over the limit of metadata is left out`() throws {
+    @Test func `a profile over the metadata limit is omitted`() throws {
         func profile(limit: Int) throws -> Data? {
             let limits = DecodingLimits(maximumMetadataByteCount: limit)
             return try decoder.decode(fixture("metadata.webp"), options: DecodingOptions(limits: limits)).colorProfile

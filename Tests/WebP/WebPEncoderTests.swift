@@ -17,7 +17,7 @@ import Testing
         return try #require(PixelBuffer.noise(size, using: &random))
     }
 
-    @Test(arguments: [0, 4, 6, 99]) func `lossless pixels come back as they were`(method: Int) throws {
+    @Test(arguments: [0, 4, 6, 99]) func `lossless pixels are exact`(method: Int) throws {
         let pixels = try noise()
         let encoder = WebPEncoder(compression: .lossless, method: method, keepsHiddenColor: true)
 
@@ -27,7 +27,7 @@ import Testing
         #expect(LibwebpPlayer.still(data) == pixels.tightBytes)
     }
 
-    @Test func `colour that nobody sees is dropped unless it is to be kept`() throws {
+    @Test func `color of transparent pixels is dropped unless it is to be kept`() throws {
         let pixels = try noise()
 
         let data = try WebPEncoder(compression: .lossless).encode(DecodedImage(pixels: pixels))
@@ -37,7 +37,7 @@ import Testing
         #expect(clearingTransparent(Data(result)) == clearingTransparent(Data(pixels.tightBytes)))
     }
 
-    @Test func `lossy pictures are close, more so and larger with quality, and alpha is exact`() throws {
+    @Test func `lossy images are close, closer and larger with quality, and alpha is exact`() throws {
         let pixels = try #require(PixelBuffer.gradient(PixelSize(width: 90, height: 70)))
         func result(_ quality: Double) throws -> (count: Int, error: Int) {
             let data = try WebPEncoder(compression: .lossy(quality: quality)).encode(DecodedImage(pixels: pixels))
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [WebPEncoder.Compression.lossless, .lossy(quality: 80)])
-    func `profile and orientation are kept, and the rows as they were stored`(
+    func `profile and orientation are written, and rows stay as stored`(
         compression: WebPEncoder.Compression
     ) throws {
         let profile = Data("a profile of odd length".utf8)
@@ -108,20 +108,20 @@ import Testing
         #expect(try decode(encoder.encode(DecodedImage(pixels: filled))).pixels.tightBytes.allSatisfy { $0 == 255 })
     }
 
-    /// An animation of such delays; nil for a frame that cannot be had.
+    /// Returns an animation with these delays, where nil is an unavailable frame.
     private func animation(_ delays: [Duration?], frame: PixelBuffer? = nil) throws -> DecodedImage {
         let pixels = try noise()
         let frames = MadeFrames(size, delays.map { ($0 == nil ? nil : frame ?? pixels, $0 ?? .zero) })
         return DecodedImage(pixels: pixels, frames: frames)
     }
 
-    @Test func `an animation that the format cannot hold is an error`() throws {
+    @Test func `an animation that the format does not support is an error`() throws {
         let encoder = WebPEncoder(compression: .lossless, method: 0)
         let small = try #require(PixelBuffer(size: PixelSize(width: 2, height: 2), format: .rgba8, alphaMode: .opaque))
         let images = [
             (try animation([.milliseconds(20), nil]), ImageEncodingError.Code.failed),
             (try animation([.milliseconds(20), .milliseconds(20)], frame: small), .unsupportedImage),
-            // 24 bits of milliseconds a frame, 31 in all.
+            // 24 bits of milliseconds per frame, 31 in all.
             (try animation(Array(repeating: .seconds(100_000), count: 129)), .unsupportedImage),
         ]
         for (image, code) in images {
@@ -130,16 +130,16 @@ import Testing
         }
     }
 
-    @Test func `delays are what the format can say of them`() throws {
+    @Test func `delays are rounded to what the format supports`() throws {
         let image = try animation([.milliseconds(-5), .seconds(100_000), .milliseconds(30)])
         let data = try WebPEncoder(compression: .lossless, method: 0).encode(image)
         let frames = try #require(decode(data).frames)
-        // A frame that is shown for no time is none: libwebp leaves it out where it is like the next.
+        // A frame without a duration is not displayed, and libwebp omits it if it equals the next.
         let longest = (0..<frames.frameCount).map { frames.rawDelay(at: $0) }.max()
         #expect(longest.map { $0 >= .milliseconds(16_777_215) } == true)
     }
 
-    @Test func `an animation keeps its frames, delays and plays`() throws {
+    @Test func `an animation keeps its frames, delays and loop count`() throws {
         var random = SeededGenerator(seed: 12)
         let file = try randomAnimation(PixelSize(width: 10, height: 12), frameCount: 6, using: &random)
         let frames = try #require(decode(file).frames)
@@ -169,7 +169,7 @@ import Testing
         #expect(again.frames?.frameCount == 2)
     }
 
-    @Test func `a frame that cannot be had is an error`() throws {
+    @Test func `an unavailable frame is an error`() throws {
         var random = SeededGenerator(seed: 4)
         var file = try randomAnimation(PixelSize(width: 30, height: 30), frameCount: 3, using: &random)
         let last = try #require(file.range(of: Data("VP8L".utf8), options: .backwards)).upperBound
@@ -195,7 +195,7 @@ import Testing
         #expect(try decode(data).size == longest.size)
     }
 
-    @Test func `rows make the same file as the picture`() throws {
+    @Test func `row encoding writes the same file as the image`() throws {
         let image = DecodedImage(pixels: try noise(), colorProfile: Data([9]), orientation: .left)
         let encoder = WebPEncoder(compression: .lossless)
         var output = Data()

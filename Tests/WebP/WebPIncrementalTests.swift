@@ -12,7 +12,7 @@ import Testing
     ]
     private let decoder = WebPDecoder()
 
-    /// A lossy picture that libwebp needs several pieces and bands for.
+    /// Returns a lossy image for which libwebp needs several pieces and bands.
     private func large(colorProfile: Data? = nil, orientation: ImageOrientation = .up) throws -> Data {
         let pixels = try #require(PixelBuffer.gradient(PixelSize(width: 200, height: 300)))
         return try WebPEncoder(method: 0).encode(
@@ -26,11 +26,11 @@ import Testing
         try DecoderChecks(decoder, options: options).checkPieces(fixture(name))
     }
 
-    @Test(arguments: names) func `rows are those of the image`(name: String) throws {
+    @Test(arguments: names) func `rows equal the image`(name: String) throws {
         try DecoderChecks(decoder).checkRows(fixture(name))
     }
 
-    @Test func `rows of a large lossy picture are those of the image`() throws {
+    @Test func `rows of a large lossy image equal the image`() throws {
         try DecoderChecks(decoder).checkRows(large())
         try DecoderChecks(decoder).checkRows(large(colorProfile: Data([1]), orientation: .right))
         let pixels = try #require(PixelBuffer.gradient(PixelSize(width: 700, height: 900)))
@@ -38,8 +38,8 @@ import Testing
         try DecoderChecks(decoder).checkRows(noisy)
     }
 
-    @Test func `rows of a lossy picture take memory for some of them only`() throws {
-        // 32 MB; detailed enough to come in several pieces.
+    @Test func `only some rows of a lossy image are in memory`() throws {
+        // 32 MB, with enough detail for several pieces.
         var random = SeededGenerator(seed: 1)
         let noise = (0..<50_021).map { _ in UInt8.random(in: 0...255, using: &random) }
         let pixels = try #require(
@@ -61,7 +61,7 @@ import Testing
         #expect(growth < 16 << 20)
     }
 
-    @Test func `rows of a lossy picture appear while its bytes come`() throws {
+    @Test func `rows of a lossy image are delivered while its bytes arrive`() throws {
         let data = try large(colorProfile: Data(repeating: 7, count: 500))
         let whole = try decoder.decode(data, options: DecodingOptions()).pixels
         let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
@@ -110,7 +110,7 @@ import Testing
         #expect(image.frames?.frameCount == 3)
     }
 
-    @Test func `limits are found before the pixels come`() throws {
+    @Test func `exceeded limits are reported before the pixels arrive`() throws {
         let data = try large()
         let limits = DecodingLimits(maximumPixelCount: 59_999)
         let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions(limits: limits, allowsPartial: true))
@@ -120,7 +120,7 @@ import Testing
         #expect(error?.code == .exceedsLimit)
     }
 
-    @Test func `the rows there are of a cut picture come when parts are allowed`() throws {
+    @Test func `the rows of a truncated image are delivered when partial images are allowed`() throws {
         let data = try large()
         let cut = Data(data.prefix(data.count * 2 / 3))
         let whole = try decoder.decode(data, options: DecodingOptions()).pixels
@@ -139,8 +139,8 @@ import Testing
         #expect(small.isPartial)
     }
 
-    @Test func `a part is turned as the file says`() throws {
-        // A whole file whose pixels end early.
+    @Test func `a partial image is rotated upright`() throws {
+        // A complete file whose pixels end early.
         let image = RIFFWriter.image(of: try large())
         let header = RIFFWriter.extendedHeader(flags: 0x08, width: 200, height: 300)
         let cut = RIFFWriter.chunk("VP8 ", Array(image[8..<image.count * 2 / 3]))
@@ -157,7 +157,7 @@ import Testing
         #expect(stored.pixels.rgba(0, 0)[3] == 255 && stored.pixels.rgba(0, 299)[3] == 0)
     }
 
-    @Test func `a thread changes no pixel`() throws {
+    @Test func `decoding on several threads changes no pixel`() throws {
         let pixels = try #require(PixelBuffer.gradient(PixelSize(width: 1024, height: 300)))
         let data = try WebPEncoder(method: 0).encode(DecodedImage(pixels: pixels))
         let single = try WebPDecoder(usesThreads: false).decode(data, options: DecodingOptions())

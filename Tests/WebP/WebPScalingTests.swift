@@ -15,18 +15,18 @@ import Testing
     }
 
     @Test(arguments: ["lossless.webp", "lossless-alpha.webp", "lossy.webp", "lossy-alpha.webp"])
-    func `a smaller target is decoded small`(name: String) throws {
+    func `a smaller target is decoded at reduced size`(name: String) throws {
         #expect(try decode(name, width: 7, height: 7).size == PixelSize(width: 5, height: 7))
         #expect(try decode(name, width: 7, height: 7, mode: .fill).size == PixelSize(width: 7, height: 9))
         #expect(try decode(name, width: 1, height: 1).size == PixelSize(width: 1, height: 1))
     }
 
     @Test(arguments: [(14, 18), (100, 100), (0, -3)])
-    func `a target that is no smaller gives the file's size`(width: Int, height: Int) throws {
+    func `a target at or above the file's size yields the file's size`(width: Int, height: Int) throws {
         #expect(try decode("lossless.webp", width: width, height: height).size == PixelSize(width: 14, height: 18))
     }
 
-    @Test func `a small picture still shows the large one`() throws {
+    @Test func `a reduced image shows the full one`() throws {
         let pixels = try decode("lossless.webp", width: 7, height: 9).pixels
 
         #expect(pixels.alphaMode == .opaque)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `a target is meant upright`() throws {
+    @Test func `a target applies to the upright image`() throws {
         let upright = try decode("metadata.webp", width: 9, height: 9)
         let stored = try decode("metadata.webp", width: 9, height: 9, appliesOrientation: false)
 
@@ -49,7 +49,7 @@ import Testing
         #expect(try stored.pixels.upright(from: .right) == upright.pixels)
     }
 
-    /// A lossy picture whose colours change smoothly.
+    /// Returns a lossy image with smooth colors.
     private func smooth(_ size: PixelSize) throws -> Data {
         let pixels = try #require(
             PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, bytesPerRow in
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [(151, 103), (32, 320), (300, 33), (66, 64)], [1, 7, 23])
-    func `a small lossy picture is the mean of the large one`(full: (width: Int, height: Int), side: Int) throws {
+    func `a reduced lossy image is the mean of the full one`(full: (width: Int, height: Int), side: Int) throws {
         let file = try smooth(PixelSize(width: full.width, height: full.height))
         let whole = try WebPDecoder().decode(file, options: DecodingOptions()).pixels
         let target = TargetSize(width: side, height: side)
@@ -104,7 +104,7 @@ import Testing
         return sum / (width * height)
     }
 
-    @Test func `rows of a small lossy picture are those of the image, also of a cut one`() throws {
+    @Test func `rows of a reduced lossy image equal the image, also when it is truncated`() throws {
         let file = try smooth(PixelSize(width: 200, height: 900))
         let options = DecodingOptions(target: TargetSize(width: 40, height: 300))
         try DecoderChecks(WebPDecoder(), options: options).checkRows(file)

@@ -6,10 +6,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Bodies that are small on the wire only.
+/// Bodies with a high compression ratio.
 @Suite(.timeLimit(.minutes(10)))
 struct BombTests {
-    /// Zstandard (RFC 8878) that says "128 KiB of the same byte" `count` times: 32,000 bytes for each byte sent.
+    /// Zstandard (RFC 8878) with "128 KiB of the same byte" `count` times: 32,000 bytes for each byte sent.
     private static func bomb(_ count: Int) -> Data {
         let head: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x58]
         let blocks = (1...count).flatMap { [$0 == count ? 3 : 2, 0, 0x10, 0x61] as [UInt8] }
@@ -28,7 +28,7 @@ struct BombTests {
         return (origin, response)
     }
 
-    @Test func `a body within the limit arrives, and its metrics tell the bytes of the wire`() async throws {
+    @Test func `a body within the limit arrives, and its metrics count the encoded bytes`() async throws {
         let (origin, response) = try await send(Self.bomb(8), limit: 1 << 20)
         defer { origin.stop() }
         #expect(try await response.body.collect(limit: 2 << 20) == Data(repeating: 0x61, count: 1 << 20))
@@ -36,7 +36,7 @@ struct BombTests {
     }
 
     @Test(arguments: [OriginReply.Framing.contentLength, .chunked(size: 100), .close])
-    func `a body that unpacks to more is too large`(framing: OriginReply.Framing) async throws {
+    func `a body that decodes to more than the limit is too large`(framing: OriginReply.Framing) async throws {
         let (origin, response) = try await send(Self.bomb(8), limit: (1 << 20) - 1, framing: framing)
         defer { origin.stop() }
         let error = await #expect(throws: HTTPTransportError.self) {
@@ -45,10 +45,10 @@ struct BombTests {
         #expect(error?.code == .bodyTooLarge)
     }
 
-    @Test func `a reader that lags meets the limit at once when it reads on`() async throws {
+    @Test func `a slow reader receives the limit error on its next read`() async throws {
         var options = CURLOptions()
         options.decodedByteLimit = 1 << 20
-        // 32 MB, all but their end.
+        // 32 MB without their end.
         let reply = OriginReply(fields: ["Content-Encoding": "zstd"], body: Self.bomb(256))
             .stalling(at: .afterBody(1000))
         let origin = try LoopbackOrigin { $0.path == "/bomb" ? reply : .text("x") }
@@ -67,7 +67,7 @@ struct BombTests {
         try await origin.waitForDisconnects()
     }
 
-    @Test func `a body without a coding has no such limit`() async throws {
+    @Test func `a body without a coding is not limited`() async throws {
         var options = CURLOptions()
         options.decodedByteLimit = 10
         let origin = try LoopbackOrigin { _ in .text("more than ten bytes") }
@@ -78,7 +78,7 @@ struct BombTests {
     }
 
     @Test(.spawnsProcesses)
-    func `a bomb that nobody reads ends as too large, and holds no more than libcurl's own buffer`() async {
+    func `an unread compression bomb ends as too large within libcurl's buffer`() async {
         await #expect(processExitsWith: .success) {
             let before = ResidentMemory.byteCount
             let test = BombTests()

@@ -11,13 +11,13 @@ struct DescriptorTests {
     /// With the last of them there is a loop, and no descriptor for its socket.
     private static let spares = 0..<3
 
-    @Test func `a transport that began without file descriptors works when there are some`() async throws {
+    @Test func `a transport that began without file descriptors works once some are available`() async throws {
         await #expect(processExitsWith: .success) {
             try Scarcity.limitDescriptors(to: 200)
             let origin = try LoopbackOrigin { _ in .text("hello") }
             defer { origin.stop() }
             let request = HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120))
-            // Kept, so that no descriptor becomes free while there are to be none.
+            // Kept, so that no descriptor becomes available.
             let transports = Self.spares.map { _ in CURLTransport() }
             for (spare, transport) in zip(Self.spares, transports) {
                 await Scarcity.withDescriptors(spare) {
@@ -33,7 +33,7 @@ struct DescriptorTests {
         }
     }
 
-    @Test func `without file descriptors all requests that wait for the start end, and cancelled ones too`()
+    @Test func `without file descriptors all requests that wait for the start end, also cancelled ones`()
         async throws
     {
         await #expect(processExitsWith: .success) {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct FailedExchangeTests {
-    @Test func `an exchange that fails before its head tells what it took until then`() async throws {
+    @Test func `an exchange that fails before its response head reports its metrics`() async throws {
         let origin = try LoopbackOrigin { _ in .text("never").cutting(at: .beforeHead) }
         defer { origin.stop() }
         let url = origin.url(for: "/a")
@@ -21,7 +21,7 @@ struct FailedExchangeTests {
         let metrics = try #require(error?.metrics)
         #expect(metrics.connect != nil && metrics.isReusedConnection == false)
         #expect(metrics.bytesReceived == 0)
-        // What it took is no part of what the error is.
+        // The metrics are not part of the error's description.
         #expect(error.map { HTTPTransportError($0.code, $0.message) } == error)
     }
 }

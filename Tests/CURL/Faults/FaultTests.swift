@@ -5,7 +5,7 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// Servers that do what they must not.
+/// Faulty servers.
 @Suite(.timeLimit(.minutes(10)))
 struct FaultTests {
     private func receive(
@@ -29,19 +29,19 @@ struct FaultTests {
         OriginReply.text("hello").stalling(at: .afterBody(0)), OriginReply.text("hello").stalling(at: .afterBody(2)),
         OriginReply(body: Data("hello".utf8), framing: .chunked(size: 2)).stalling(at: .afterBody(3)),
     ])
-    func `silence ends the transfer, wherever it begins`(reply: OriginReply) async {
+    func `a silent server ends the transfer in every phase`(reply: OriginReply) async {
         let error = await code { try await receive(reply, idle: .milliseconds(200)) }
         #expect(error?.code == .timedOut)
         #expect(error?.message == "no data received for 0.2 seconds")
     }
 
-    @Test func `the first byte has a time of its own`() async throws {
+    @Test func `the first byte has its own timeout`() async throws {
         let late = await code {
             try await receive(.text("x").stalling(at: .beforeHead), firstByte: .milliseconds(100))
         }
         #expect(late?.code == .timedOut)
         #expect(late?.message == "no response within 0.1 seconds")
-        // It is over with the first byte: only the total ends this one.
+        // The timeout ended with the first byte, so only the total timeout ends this one.
         let slow = await code {
             try await receive(
                 .text("hello").stalling(at: .afterBody(2)), firstByte: .seconds(60), total: .milliseconds(500))
@@ -49,7 +49,7 @@ struct FaultTests {
         #expect(slow?.message == "the transfer took longer than 0.5 seconds")
     }
 
-    @Test func `interim answers are not the first byte`() async {
+    @Test func `informational responses do not count as the first byte`() async {
         let hints = "HTTP/1.1 103 Early Hints\r\n\r\n"
         let drip = OriginReply.raw(Data(String(repeating: hints, count: 3).utf8)).stalling(
             at: .afterBody(hints.utf8.count))
@@ -61,12 +61,12 @@ struct FaultTests {
         "HTTP/1.1 200 OK\r\nContent-Len", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n",
         "HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n",
     ])
-    func `a connection that ends in the head is lost`(head: String) async {
+    func `a connection that closes within the head is lost`(head: String) async {
         let error = await code { try await receive(.raw(Data(head.utf8))) }
         #expect(error?.code == .connectionLost)
     }
 
-    @Test func `the whole has a time, however lively the server and lazy the reader`() async throws {
+    @Test func `the total timeout applies to active servers and slow readers`() async throws {
         let origin = try LoopbackOrigin { _ in .endless() }
         defer { origin.stop() }
         let request = HTTPRequest(
@@ -85,7 +85,7 @@ struct FaultTests {
         #expect(lazy?.code == .timedOut)
     }
 
-    @Test func `connecting has a time of its own, TLS included`() async throws {
+    @Test func `connecting has its own timeout, including TLS`() async throws {
         // The second connection waits to be accepted, and so for the server's part of the handshake.
         var limits = OriginOptions()
         limits.connectionLimit = 1
@@ -104,7 +104,7 @@ struct FaultTests {
         first.body.cancel()
     }
 
-    @Test func `a body longer than declared ends where it was declared, and harms no other`() async throws {
+    @Test func `a body longer than declared ends at its length and affects no other response`() async throws {
         let origin = try LoopbackOrigin { $0.path == "/long" ? Self.long : .text("mine") }
         defer { origin.stop() }
         let transport = CURLTransport()
@@ -120,13 +120,13 @@ struct FaultTests {
     private static let long = OriginReply(
         body: Data("hello, and HTTP/1.1 200 OK\r\n\r\n".utf8), framing: .declaredLength(5))
 
-    @Test func `a chunk without a number is no end`() async {
+    @Test func `an invalid chunk size is an error`() async {
         let reply = OriginReply(body: Data("hello".utf8), framing: .chunked(size: 2, badAfter: 4))
         let error = await code { try await receive(reply) }
         #expect(error?.code == .invalidResponse)
     }
 
-    @Test func `an endless body ends when its reader has had enough`() async throws {
+    @Test func `an endless body ends when its reader cancels`() async throws {
         let origin = try LoopbackOrigin { _ in .endless(framing: .chunked(size: 5000)) }
         defer { origin.stop() }
         let response = try await CURLTransport().send(
@@ -136,26 +136,26 @@ struct FaultTests {
         try await origin.waitForDisconnects()
     }
 
-    @Test(arguments: [1, 10_000]) func `a head without end is no answer`(lineLength: Int) async {
+    @Test(arguments: [1, 10_000]) func `an endless head is an error`(lineLength: Int) async {
         let line = "X-A: \(String(repeating: "a", count: lineLength))\r\n"
         let lines = String(repeating: line, count: (400 << 10) / line.utf8.count)
         let error = await code { try await receive(.raw(Data("HTTP/1.1 200 OK\r\n\(lines)\r\n".utf8))) }
         #expect(error?.code == .invalidResponse)
     }
 
-    @Test func `a line of the head without end is no answer`() async {
+    @Test func `an endless line in the head is an error`() async {
         let line = String(repeating: "a", count: 400 << 10)
         let error = await code { try await receive(.raw(Data("HTTP/1.1 200 OK\r\nX-A: \(line)\r\n\r\n".utf8))) }
         #expect(error?.code == .invalidResponse)
     }
 
-    @Test func `a reset is a lost connection`() async {
+    @Test func `a reset connection is lost`() async {
         let reply = OriginReply(body: Data(repeating: 1, count: 100_000))
         let error = await code { try await receive(reply.cutting(at: .afterBody(50_000), .reset)) }
         #expect(error?.code == .connectionLost)
     }
 
-    @Test func `a host without an address is one, or this machine is offline`() async throws {
+    @Test func `a host without an address is reported as such or as offline`() async throws {
         let url = try #require(URL(string: "http://nobody.invalid/"))
         let error = await #expect(throws: HTTPTransportError.self) {
             try await CURLTransport().send(HTTPRequest(url: url, idleTimeout: .seconds(120)))
@@ -165,7 +165,7 @@ struct FaultTests {
         #expect(error?.message.contains("nobody.invalid") == true)
     }
 
-    @Test func `a proxy is used when it is given, and the environment's is not when none is`() async throws {
+    @Test func `a configured proxy is used, and the environment's is not`() async throws {
         let proxy = try LoopbackOrigin { _ in .text("by proxy") }
         let origin = try LoopbackOrigin { _ in .text("direct") }
         defer {
@@ -174,7 +174,7 @@ struct FaultTests {
         }
         var options = CURLOptions()
         options.proxy = .url(proxy.url)
-        // The loopback origin serves no whole URLs, which is what a proxy is asked for: 400 is its own.
+        // The loopback origin does not serve absolute URLs, which a proxy receives, so the 400 is its own.
         let through = try await CURLTransport(options: options).send(
             HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
         #expect(through.head.status == 400)
@@ -186,20 +186,18 @@ struct FaultTests {
         #expect(try await direct.body.collect(limit: 100) == Data("direct".utf8))
     }
 
-    @Test func `cancelling reaches the socket within five milliseconds`() async throws {
-        let origin = try LoopbackOrigin { _ in .endless() }
+    @Test func `cancelling a body whose server has gone silent closes the connection`() async throws {
+        let origin = try LoopbackOrigin { _ in
+            OriginReply(body: Data(count: 100_000)).stalling(at: .afterBody(1_000))
+        }
         defer { origin.stop() }
         let transport = CURLTransport()
-        var fastest = Duration.seconds(60)
-        // The best of many: the rest is other tests' work.
-        for round in 1...500 where fastest >= .milliseconds(5) {
+        for round in 1...50 {
+            // Longer than the test may take, so only the cancellation can close the connection.
             let response = try await transport.send(
-                HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
-            let start = ContinuousClock.now
+                HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(3_600)))
             response.body.cancel()
             try await origin.waitForDisconnects(count: round)
-            fastest = min(fastest, .now - start)
         }
-        #expect(fastest < .milliseconds(5))
     }
 }

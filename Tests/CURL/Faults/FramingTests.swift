@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoCURL
 
-/// RFC 9112 sections 2.2 and 6.3, RFC 9110 section 8.6: where an answer ends, and where its lines do.
+/// RFC 9112 sections 2.2 and 6.3, RFC 9110 section 8.6: the end of a response and of its lines.
 @Suite(.timeLimit(.minutes(10)))
 struct FramingTests {
     private func response(
@@ -25,7 +25,7 @@ struct FramingTests {
         "5\r\nContent-Length: 3", "3\r\nContent-Length: 5", "3, 5", "3x", "-3", "+5", "", "5,", "5 5", "0x5",
         "9223372036854775808", "99999999999999999999", "5, 99999999999999999999",
     ])
-    func `a length that is none is an error`(length: String) async {
+    func `an invalid length is an error`(length: String) async {
         let error = await #expect(throws: HTTPTransportError.self) {
             try await response("Content-Length: \(length)")
         }
@@ -33,7 +33,7 @@ struct FramingTests {
     }
 
     @Test(arguments: ["5", "5, 5", "5,5 ,5", "5\r\nContent-Length: 5", "5, 5\r\ncontent-length:5"])
-    func `equal lengths are one`(length: String) async throws {
+    func `equal repeated lengths count once`(length: String) async throws {
         let (head, body) = try await response("Content-Length: \(length)")
 
         #expect(body == "hello")
@@ -44,20 +44,20 @@ struct FramingTests {
         "Content-Length: 3\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 9",
         "Content-Length: 3, 4\r\nTransfer-Encoding: chunked",
     ])
-    func `a length beside a transfer coding is left out`(fields: String) async throws {
+    func `a length beside a transfer coding is removed`(fields: String) async throws {
         let (head, body) = try await response(fields, body: "5\r\nhello\r\n0\r\n\r\n")
 
         #expect(body == "hello")
         #expect(!head.fields.contains { $0.name == "Content-Length" })
     }
 
-    @Test func `a length means nothing where there is no body`() async throws {
+    @Test func `a length is ignored where there is no body`() async throws {
         #expect(try await response("Content-Length: 3, 5", body: "", method: .head).head.status == 200)
         #expect(
             try await response("Content-Length: 3, 5", status: "304 Not Modified", body: "").head.status == 304)
     }
 
-    /// libcurl passes some of these bodies on as they are, and all empty ones.
+    /// libcurl passes some of these bodies on unchanged, and all empty ones.
     @Test(
         arguments: [
             "x-unheard-of", "none", "br", "compress", "chunked;a=b", "x-foo, chunked", "chunked, x-foo",
@@ -71,7 +71,7 @@ struct FramingTests {
     }
 
     @Test(arguments: ["Chunked", "identity, chunked", ", chunked ,", "CHUNKED\r\nX: y"])
-    func `a known transfer coding is undone`(coding: String) async throws {
+    func `a known transfer coding is decoded`(coding: String) async throws {
         let body = { try await response("Transfer-Encoding: \(coding)", body: "5\r\nhello\r\n0\r\n\r\n").body }
 
         if coding.contains(","), !CURLTransfer.undoesListsOfCodings {
@@ -82,7 +82,7 @@ struct FramingTests {
         }
     }
 
-    @Test func `a carriage return in a line is a space`() async throws {
+    @Test func `a carriage return within a line becomes a space`() async throws {
         let (head, body) = try await response(
             "Cache-Control: max-age=100\r, no-store\r\nX: a\rY: b\r\n: odd\rZ: c\r\r\nContent-Length: 5")
 

@@ -6,10 +6,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a transfer may hold. Each runs in a process of its own: the others' memory is not counted.
+/// The memory of a transfer. Each test runs in its own process, so that other memory does not count.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct MemoryTests {
-    @Test func `a gigabyte passes, and a reader that stops, and memory stays flat`() async {
+    @Test func `memory stays flat for a gigabyte and for a reader that stops`() async {
         await #expect(processExitsWith: .success) {
             let origin = try LoopbackOrigin { $0.path == "/big" ? .endless() : .text("x") }
             let transport = CURLTransport()
@@ -19,7 +19,7 @@ struct MemoryTests {
             var count = 0
             while count < 16 << 20 { count += try await iterator.next()?.count ?? 0 }
             let before = ResidentMemory.byteCount
-            // While nobody reads, the transport and the server have many turns.
+            // While the body is not read, transport and server have much time.
             for _ in 0..<200 {
                 let other = try await transport.send(
                     HTTPRequest(url: origin.url(for: "/"), idleTimeout: .seconds(120)))
@@ -33,7 +33,7 @@ struct MemoryTests {
     }
 
     @Test(.enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
-    func `under HTTP2 a reader that lags costs no more than the window of its stream`() async {
+    func `with HTTP2 a slow reader costs at most the window of its stream`() async {
         await #expect(processExitsWith: .success) {
             let server = try await SecureServer()
             let transport = CURLTransport(options: server.options)
@@ -47,7 +47,7 @@ struct MemoryTests {
             }
             var count = 0
             for try await piece in response.body { count += piece.count }
-            // The window has 32 MiB, and the buffer that holds it grows by doubling.
+            // The window has 32 MiB, and its buffer grows by doubling.
             #expect(ResidentMemory.byteCount - before < 96 << 20)
             #expect(count == 512 << 20)
         }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct MetricsTests {
-    @Test func `an answer tells what it took, from its end on`() async throws {
+    @Test func `a response reports its metrics after its end`() async throws {
         let body = Data(repeating: 1, count: 10_000)
         let origin = try LoopbackOrigin { _ in OriginReply(body: body).stalling(at: .afterBody(5_000)) }
         defer { origin.stop() }
@@ -31,7 +31,7 @@ struct MetricsTests {
         #expect(metrics.bytesSent == 500)
     }
 
-    @Test func `a chunked answer tells its bytes too`() async throws {
+    @Test func `a chunked response reports its bytes, too`() async throws {
         let reply = OriginReply(body: Data(repeating: 1, count: 10_000), framing: .chunked(size: 1000))
         let origin = try LoopbackOrigin { _ in reply }
         defer { origin.stop() }
@@ -42,7 +42,7 @@ struct MetricsTests {
         #expect((10_040...10_100).contains(received))
     }
 
-    @Test func `a transfer that fails or is cancelled tells what it took as well`() async throws {
+    @Test func `a failed or cancelled transfer reports its metrics as well`() async throws {
         let reply = OriginReply(body: Data(repeating: 1, count: 10_000))
         let origin = try LoopbackOrigin {
             $0.path == "/cut" ? reply.cutting(at: .afterBody(5_000)) : reply.stalling(at: .afterBody(5_000))

@@ -5,17 +5,17 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// RFC 9110 section 9.2.2: what may not be done twice is not sent twice.
+/// RFC 9110 section 9.2.2: a request that is not idempotent is not sent twice.
 @Suite(.timeLimit(.minutes(10)))
 struct SendingTests {
-    /// A server that answers `/` and closes the connection at anything else.
+    /// Returns a server that responds to `/` and closes the connection for other paths.
     private func origin() throws -> LoopbackOrigin {
         try LoopbackOrigin { request in
             request.path == "/" ? .text("hello").stalling(at: .beforeHead) : .status(200).cutting(at: .beforeHead)
         }
     }
 
-    /// Leaves so many connections at rest.
+    /// Leaves this many connections idle.
     private func warm(_ transport: CURLTransport, _ origin: LoopbackOrigin, _ count: Int) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             let seen = origin.requests.count
@@ -33,7 +33,7 @@ struct SendingTests {
 
     @Test(
         arguments: [("POST", 1), ("PATCH", 1), ("MOVE", 1), ("GET", 2), ("PUT", 2), ("DELETE", 2)], ["", "order=1"])
-    func `a request without an answer is sent once, or twice if that does no more`(
+    func `a request without a response is sent once, or twice if it is idempotent`(
         method: (name: String, maximumCount: Int), body: String
     ) async throws {
         let origin = try origin()
@@ -48,11 +48,11 @@ struct SendingTests {
 
         #expect(error?.code == .connectionLost)
         #expect(origin.requests.count { $0.path == "/p" } == method.maximumCount)
-        // The handle that was refused does no harm to the next.
+        // The refused handle does not affect the next.
         try await warm(transport, origin, 1)
     }
 
-    @Test func `a request goes on when the connection it found had ended`() async throws {
+    @Test func `a request continues when its reused connection had closed`() async throws {
         let origin = try LoopbackOrigin { $0.attempt == 2 ? .status(200).cutting(at: .beforeHead) : .text("hello") }
         defer { origin.stop() }
         let transport = CURLTransport()

@@ -15,7 +15,7 @@ struct HTTP2Tests {
         return response
     }
 
-    @Test func `HTTP2 is spoken where it is offered, and the metrics say so`() async throws {
+    @Test func `HTTP2 is used where the server supports it and is reported in the metrics`() async throws {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)
 
@@ -32,7 +32,7 @@ struct HTTP2Tests {
         #expect(second.nameLookup == nil && second.connect == nil && second.secureConnect == nil)
     }
 
-    @Test func `the version can be chosen`() async throws {
+    @Test func `the HTTP version can be chosen`() async throws {
         let server = try await SecureServer()
         var options = server.options
         options.version = .http1
@@ -44,7 +44,7 @@ struct HTTP2Tests {
         #expect(plain.metrics?.secureConnect == nil)
     }
 
-    @Test func `requests at once share one connection`() async throws {
+    @Test func `concurrent requests share one connection`() async throws {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)
         let url = try server.url("/small")
@@ -55,7 +55,7 @@ struct HTTP2Tests {
         #expect(connections.count == 1)
     }
 
-    @Test func `where HTTP2 is not spoken, nobody waits to share`() async throws {
+    @Test func `without HTTP2 no request waits for a shared connection`() async throws {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)
         let slow = try server.oldURL("/slowest")
@@ -65,12 +65,12 @@ struct HTTP2Tests {
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        // All have begun while none is over.
+        // All have begun before any has ended.
         #expect(responses.allSatisfy { $0.metrics == nil })
         #expect(Set(responses.map { $0.head.fields["X-Connection"] }).count == 8)
     }
 
-    @Test func `answers out of order reach who asked`() async throws {
+    @Test func `responses out of order reach their requests`() async throws {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)
         let (slow, small) = (try server.url("/slowest"), try server.url("/small"))
@@ -80,12 +80,12 @@ struct HTTP2Tests {
             let response = try await get(small, transport)
             #expect(response.head.fields["X-Connection"] == first.head.fields["X-Connection"])
         }
-        // The slow one is not over, though it was asked for first.
+        // The slow one has not ended, though it was requested first.
         #expect(first.metrics == nil)
         first.body.cancel()
     }
 
-    @Test func `a reader that lags holds up nobody else on its connection`() async throws {
+    @Test func `a slow reader delays no other stream of its connection`() async throws {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)
         let (big, small) = (try server.url("/big"), try server.url("/small"))
@@ -96,7 +96,7 @@ struct HTTP2Tests {
         #expect(try await lagging.body.collect(limit: 64 << 20).count == 64 << 20)
     }
 
-    @Test func `a stream that is cancelled leaves the others alone`() async throws {
+    @Test func `cancelling a stream keeps the others`() async throws {
         let server = try await SecureServer()
         let transport = CURLTransport(options: server.options)
         let (slow, small) = (try server.url("/slow"), try server.url("/small"))
@@ -110,7 +110,7 @@ struct HTTP2Tests {
         #expect(try await open.body.collect(limit: 1 << 20).count == 65536)
     }
 
-    @Test func `after a connection has fallen silent the next try makes another`() async throws {
+    @Test func `after a silent connection the retry opens another`() async throws {
         let server = try await SecureServer()
         let url = try server.url("/small")
         let relay = try SilentRelay(to: #require(url.port))

@@ -8,16 +8,15 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Debian's nginx with TLS and HTTP/2 on the loopback, and certificates of an authority of its own.
+/// Debian's nginx with TLS and HTTP/2 on the loopback, with certificates of its own authority.
 ///
-/// `localhost` has a good certificate, `wrong.localhost` one of another name, `expired.localhost` one out of date. All
-/// serve `/small` (4 KB), `/slow` (64 KB in two seconds), `/slowest` (in eleven minutes) and `/big` (64 MB) and
-/// `/huge` (512 MB), and say in `X-Connection` which connection
-/// it was.
+/// `localhost` has a valid certificate, `wrong.localhost` one for another name, `expired.localhost` one that has
+/// expired. All serve `/small` (4 KB), `/slow` (64 KB in two seconds), `/slowest` (in eleven minutes), `/big` (64 MB)
+/// and `/huge` (512 MB), and send the connection's number in `X-Connection`.
 final class SecureServer: Sendable {
     private static let programs = ["/usr/sbin/nginx", "/usr/bin/openssl", "/bin/bash"]
 
-    /// Whether it can run here; else tests that need it are skipped.
+    /// Whether the programs are installed. Otherwise tests that need them are skipped.
     static let isInstalled = programs.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
 
     /// The authority's certificate, in PEM.
@@ -38,7 +37,7 @@ final class SecureServer: Sendable {
         authority = try Data(contentsOf: authorityFile)
         let pin = try String(contentsOf: directory.url.appending(path: "pin"), encoding: .utf8)
         self.pin = String(pin.prefix { $0 != "\n" })
-        // The system chooses the ports. Another may take one before nginx has it; that is another try.
+        // The system chooses the ports. If another process takes one before nginx, the next round chooses others.
         for _ in 0..<5 {
             let origins = try (0..<3).map { _ in try LoopbackOrigin { _ in .status(204) } }
             for origin in origins { origin.stop() }
@@ -51,18 +50,18 @@ final class SecureServer: Sendable {
         throw HTTPTransportError(.failed, "cannot start nginx")
     }
 
-    /// An address over TLS.
+    /// Returns a URL with TLS.
     func url(_ path: String, host: String = "localhost") throws -> URL {
         try #require(URL(string: "https://\(host):\(port)\(path)"))
     }
 
-    /// An address over TLS where no HTTP/2 is spoken.
+    /// Returns a URL with TLS on a port without HTTP/2.
     func oldURL(_ path: String) throws -> URL { try #require(URL(string: "https://localhost:\(oldPort)\(path)")) }
 
-    /// An address without TLS, where HTTP/2 is spoken without asking.
+    /// Returns a URL without TLS on a port that uses HTTP/2 without negotiation.
     func plainURL(_ path: String) throws -> URL { try #require(URL(string: "http://127.0.0.1:\(plainPort)\(path)")) }
 
-    /// Options of a transport that knows the authority.
+    /// The options of a transport that trusts the authority.
     var options: CURLOptions {
         var options = CURLOptions()
         options.authorities = .pem(authority)
@@ -80,13 +79,13 @@ final class SecureServer: Sendable {
         }
     }
 
-    /// Returns nil when nginx does not get its ports.
+    /// Returns nil if nginx does not get its ports.
     private static func start(_ ports: [Int], in directory: TemporaryDirectory) async throws -> ChildProcess? {
         let configuration = configuration(ports, directory.path)
         try Data(configuration.utf8).write(to: directory.url.appending(path: "nginx.conf"))
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw HTTPTransportError(.failed, "there is no pipe") }
-        // A test in a process of its own has no standard streams, whose numbers these ends would have.
+        // A test in its own process has no standard streams, whose numbers these descriptors would get.
         let (words, writer) = (fcntl(ends[0], F_DUPFD_CLOEXEC, 3), fcntl(ends[1], F_DUPFD_CLOEXEC, 3))
         for end in ends { close(end) }
         defer { close(words) }
@@ -102,7 +101,8 @@ final class SecureServer: Sendable {
             var piece = [UInt8](repeating: 0, count: 1_000)
             while case let count = read(words, &piece, piece.count), count > 0 {
                 text += String(decoding: piece[..<count], as: UTF8.self)
-                // The last thing it says, when it has its ports. What it still wrote would kill it when nobody reads.
+                // The last line, which nginx writes when it has its ports. Later output would kill it once the pipe is
+                // closed.
                 if text.contains("getrlimit") { return true }
             }
             return false

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Whom the transport believes.
+/// The servers that a transport trusts.
 @Suite(
     .spawnsProcesses, .timeLimit(.minutes(10)),
     .enabled(if: SecureServer.isInstalled, "nginx and openssl are not installed"))
@@ -28,7 +28,7 @@ struct SecureTests {
             error?.message.contains(words) == true, "\(error?.message ?? "nothing")", sourceLocation: location)
     }
 
-    @Test func `an authority of one's own is believed, from a file and from bytes`() async throws {
+    @Test func `a custom authority is trusted, from a file and from bytes`() async throws {
         let server = try await SecureServer()
         var options = server.options
         #expect(try await send(server.url("/small"), options).head.status == 200)
@@ -36,18 +36,18 @@ struct SecureTests {
         #expect(try await send(server.url("/small"), options).head.status == 200)
     }
 
-    @Test func `an authority that is not the system's is not believed`() async throws {
+    @Test func `an authority unknown to the system is not trusted`() async throws {
         let server = try await SecureServer()
         await expectRejection(try server.url("/small"), CURLOptions(), saying: "certificate")
     }
 
-    @Test func `a certificate for another name, or out of date, is refused with the reason`() async throws {
+    @Test func `a certificate for another name or out of date is refused with the reason`() async throws {
         let server = try await SecureServer()
         await expectRejection(try server.url("/small", host: "wrong.localhost"), server.options, saying: "name")
         await expectRejection(try server.url("/small", host: "expired.localhost"), server.options, saying: "expired")
     }
 
-    @Test func `authorities that cannot be read believe nobody`() async throws {
+    @Test func `unreadable authorities trust no server`() async throws {
         let server = try await SecureServer()
         var options = CURLOptions()
         for data in [Data(), Data("no certificate".utf8)] {
@@ -58,7 +58,7 @@ struct SecureTests {
         await expectRejection(try server.url("/small"), options, saying: "certificate")
     }
 
-    @Test func `a pinned key is wanted of its host, and of no other`() async throws {
+    @Test func `a pinned key is required of its host and no other`() async throws {
         let server = try await SecureServer()
         let right = try #require(PublicKeyPin(server.pin))
         let wrong = try #require(PublicKeyPin("sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="))
@@ -69,7 +69,7 @@ struct SecureTests {
 
         options.pinnedKeys = ["localhost": [wrong]]
         await expectRejection(try server.url("/small"), options, saying: "pinned")
-        // Other ways to write the name are no way round.
+        // Other forms of the name do not bypass the pin.
         for host in ["LocalHost", "loc%61lhost"] {
             await expectRejection(try server.url("/small", host: host), options, saying: "pinned")
         }
@@ -77,7 +77,7 @@ struct SecureTests {
     }
 
     @Test(arguments: ["LocalHost", "localhost.", "LOCALHOST."])
-    func `a pin is wanted of its host, however its name is written`(name: String) async throws {
+    func `a pin applies to its host however the name is written`(name: String) async throws {
         let server = try await SecureServer()
         let right = try #require(PublicKeyPin(server.pin))
         let wrong = try #require(PublicKeyPin("sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="))
@@ -101,7 +101,7 @@ struct SecureTests {
         #expect(try await send(server.url("/small"), options).head.status == 200)
     }
 
-    @Test func `a pin alone is enough for a trusted host, and is wanted of it too`() async throws {
+    @Test func `a pin suffices for a trusted host and is required, too`() async throws {
         let server = try await SecureServer()
         var options = CURLOptions()
         options.trustedHosts = ["localhost", "expired.localhost", "wrong.localhost"]
@@ -118,7 +118,7 @@ struct SecureTests {
         #expect(try await send(server.url("/small"), options).head.status == 200)
     }
 
-    @Test func `a connection that is trusted for one host serves no other`() async throws {
+    @Test func `a connection trusted for one host is not used for another`() async throws {
         let server = try await SecureServer()
         var options = CURLOptions()
         options.trustedHosts = ["localhost"]
@@ -133,7 +133,7 @@ struct SecureTests {
     }
 
     @Test(arguments: ["", "sha256//", "sha256//AAAA", "/etc/passwd", "sha256//****", "md5//AAAA"])
-    func `what is no hash is no pin`(text: String) {
+    func `an invalid hash is not a pin`(text: String) {
         #expect(PublicKeyPin(text) == nil)
     }
 }

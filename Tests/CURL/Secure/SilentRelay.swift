@@ -1,15 +1,16 @@
 import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
+import AlcedoTesting
 import TestSupport
 
-/// Hands bytes on between clients and a server on the loopback, until it falls silent: what is connected then stays
-/// connected and gets nothing through any more, as when a network was changed. Later connections work.
+/// Forwards bytes between clients and a server on the loopback until it falls silent. Existing connections then stay
+/// open without traffic, as after a change of network. Later connections work.
 final class SilentRelay: Sendable {
     private struct State: Sendable {
         var silentBefore = 0
         var count = 0
-        /// Of clients and of the server, while a thread reads from them.
+        /// The sockets of clients and server from which a thread reads.
         var open: Set<Int32> = []
     }
 
@@ -18,7 +19,7 @@ final class SilentRelay: Sendable {
     let port: Int
     private let listener: Int32
     private let target: sockaddr_in
-    private let state = Guarded(State())
+    private let state = Watched(State())
 
     /// - Parameter server: The server's port.
     init(to server: Int) throws {
@@ -42,12 +43,12 @@ final class SilentRelay: Sendable {
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        state.change { for socket in $0.open { shutdown(socket, Int32(SHUT_RDWR)) } }
+        state.update { for socket in $0.open { shutdown(socket, Int32(SHUT_RDWR)) } }
     }
 
-    func silence() { state.change { $0.silentBefore = $0.count } }
+    func silence() { state.update { $0.silentBefore = $0.count } }
 
-    private static func connect(_ client: Int32, to target: sockaddr_in, _ state: Guarded<State>) {
+    private static func connect(_ client: Int32, to target: sockaddr_in, _ state: Watched<State>) {
         let server = makeSocket()
         var address = target
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -56,12 +57,12 @@ final class SilentRelay: Sendable {
             close(client)
             return
         }
-        let number = state.change { state -> Int in
+        let number = state.update { state -> Int in
             state.open.formUnion([client, server])
             state.count += 1
             return state.count - 1
         }
-        // Each direction ends the other, and closes what it reads from.
+        // Each direction ends the other and closes the socket from which it reads.
         for (source, sink) in [(client, server), (server, client)] {
             LoopThread.start {
                 var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -72,7 +73,7 @@ final class SilentRelay: Sendable {
                         more > 0
                     { sent += more }
                 }
-                state.change { state in
+                state.update { state in
                     if state.open.contains(sink) { shutdown(sink, Int32(SHUT_RDWR)) }
                     state.open.remove(source)
                     close(source)

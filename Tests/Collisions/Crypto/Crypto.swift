@@ -1,4 +1,4 @@
-/// Stands for swift-crypto.
+/// A substitute for swift-crypto.
 public struct SHA256: Sendable {
     public static func hash(data: some Sequence<UInt8>) -> SHA256Digest { SHA256Digest(count: Array(data).count) }
 }

@@ -1,4 +1,4 @@
-/// Stands for swift-http-types.
+/// A substitute for swift-http-types.
 public struct HTTPRequest: Sendable {
     public var path: String
     public var headerFields = HTTPFields()

@@ -1,4 +1,4 @@
-/// Stands for a UI toolkit.
+/// A substitute for a UI toolkit.
 public protocol View {}
 
 public struct Text: View {

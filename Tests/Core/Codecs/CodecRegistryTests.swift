@@ -37,7 +37,7 @@ import Testing
         #expect(CodecRegistry([]).acceptFieldValue == "image/*;q=0.8,*/*;q=0.5")
     }
 
-    @Test func `the first entry that recognises the bytes decodes them`() throws {
+    @Test func `the first codec that recognizes the bytes decodes them`() throws {
         let registry = CodecRegistry([
             entry("never", level: 1) { _ in false }, entry("ab", level: 2, startsWith("ab")),
             entry("a", level: 3, startsWith("a")),
@@ -57,7 +57,7 @@ import Testing
             signatures: [Array(name.utf8), [UInt8(ascii: "?"), nil, 7]])
     }
 
-    @Test func `a signature may have places for any byte, and a file that ends in it is truncated`() throws {
+    @Test func `a signature may have wildcard bytes, and a file that ends within it is truncated`() throws {
         let registry = CodecRegistry([signed("abcd", level: 1)])
 
         for whole in [Data("abcd".utf8), Data("abcdef".utf8), Data([0x3F, 9, 7]), Data([0x3F, 0, 7, 1])] {
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// How many bytes it takes until a decoder of pieces has found out the format.
+    /// Returns the number of bytes after which an incremental decoder has detected the format.
     private func bytesNeeded(_ registry: CodecRegistry, _ text: String) throws -> Int {
         let decoder = registry.makeIncrementalDecoder()
         var count = 0
@@ -83,8 +83,8 @@ import Testing
         return count
     }
 
-    @Test func `pieces are decoded as soon as no format before can be meant`() throws {
-        /// Refuses its first byte, so that the test sees when it begins.
+    @Test func `pieces are decoded as soon as no earlier format can match`() throws {
+        /// Refuses its first byte, so that the test detects when it begins.
         struct Refusing: ImageDecoding {
             func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
                 throw ImageDecodingError(.corrupt, "refused")
@@ -105,13 +105,13 @@ import Testing
         let text = "abcx" + String(repeating: "-", count: 100)
 
         #expect(try bytesNeeded(CodecRegistry([short]), text) == 1)
-        // Until the fourth byte it may be the format that comes first.
+        // Up to the fourth byte it may be the first format.
         #expect(try bytesNeeded(CodecRegistry([signed("abcd", level: 1), short]), text) == 3)
-        // Nobody knows what a format without signatures is waiting for.
+        // The bytes that a format without signatures needs are unknown.
         #expect(try bytesNeeded(CodecRegistry([entry("x", level: 1) { _ in false }, short]), text) == 63)
     }
 
-    @Test func `a format sees the beginning only, and of a slice its own beginning`() {
+    @Test func `a format check receives the first bytes only, also of a slice`() {
         let registry = CodecRegistry([entry("a", level: 1) { $0.byteCount == 64 && $0.contains([1, 2]) }])
         let data = Data([0, 0, 1, 2]) + Data(count: 1000)
 
@@ -129,7 +129,7 @@ import Testing
             "the data is text, possibly an HTML page (registered formats: a, b)"
         ),
     ])
-    func `bytes that nobody knows are an error that says what they look like`(
+    func `bytes of an unknown format are an error that describes them`(
         text: String, code: ImageDecodingError.Code, message: String
     ) {
         let registry = CodecRegistry([
@@ -143,14 +143,14 @@ import Testing
         #expect(inspecting == decoding)
     }
 
-    @Test func `adding a codec leaves the registry as it was and makes another`() {
+    @Test func `adding a codec returns a new registry and leaves the old one unchanged`() {
         let first = CodecRegistry([])
         let second = first.adding(entry("a", level: 1) { _ in true })
         #expect(first.entry(for: Data([1])) == nil)
         #expect(second.entry(for: Data([1])) != nil)
     }
 
-    @Test func `a codec of a new format comes last`() throws {
+    @Test func `a codec of a new format is added at the end`() throws {
         let registry = CodecRegistry([entry("a", level: 1, startsWith("a"))]).adding(entry("b", level: 2) { _ in true })
 
         #expect(registry.entries.map(\.format.rawValue) == ["a", "b"])
@@ -158,7 +158,7 @@ import Testing
         #expect(try registry.inspect(Data("x".utf8)).size.width == 2)
     }
 
-    @Test func `a codec of a known format takes the place of the others of that format`() throws {
+    @Test func `a codec of a known format replaces the others of that format`() throws {
         let names = ["a", "b", "c", "b", "d"]
         let registry = CodecRegistry(names.map { entry($0, level: 1) { _ in true } })
             .adding(entry("b", level: 7) { _ in true })

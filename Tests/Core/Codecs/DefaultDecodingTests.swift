@@ -1,13 +1,14 @@
 import AlcedoCore
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a codec gets that writes only `inspect` and `decode`, or only `encode`.
+/// The default implementations for a codec that implements only `inspect` and `decode`, or only `encode`.
 @Suite struct DefaultDecodingTests {
     private let codec = TextCodec()
 
-    @Test func `rows are those of the whole picture, which is neither a part nor animated`() throws {
+    @Test func `decoded rows equal the whole image, which is complete and not animated`() throws {
         let collector = PixelRowCollector()
         let options = DecodingOptions(alphaMode: .premultiplied, allowsPartial: true)
 
@@ -21,7 +22,7 @@ import Testing
         #expect(codec.calls.value == [expected])
     }
 
-    @Test func `errors of rows are the decoder's or the consumer's`() {
+    @Test func `errors of row decoding are the decoder's or the consumer's`() {
         struct Full: Error {}
         final class Refusing: PixelRowConsumer {
             func begin(_ header: PixelRowHeader) throws { throw Full() }
@@ -36,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `a registry hands rows on from the decoder that knows the bytes`() throws {
+    @Test func `a registry passes on rows from the decoder that recognizes the bytes`() throws {
         let registry = CodecRegistry([TextCodec(prefix: "other:").entry, codec.entry])
         let collector = PixelRowCollector()
         try registry.decodeRows(Data("pic:45".utf8), into: collector)
@@ -69,24 +70,24 @@ import Testing
         }
     }
 
-    @Test func `an encoder of whole pictures gets the rows as one, and its bytes go to the output`() throws {
+    @Test func `an encoder of whole images collects the rows and writes its bytes to the output`() throws {
         struct Encoder: ImageEncoding {
-            let images = Guarded<[DecodedImage]>([])
+            let images = Watched<[DecodedImage]>([])
             var format: ImageFormat { .png }
 
             func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
-                images.change { $0.append(image) }
+                images.update { $0.append(image) }
                 if image.size.width == 1 { throw ImageEncodingError(.unsupportedImage, "too narrow") }
                 return Data(image.pixels.tightBytes.reversed())
             }
         }
         let encoder = Encoder()
-        let output = Guarded<[UInt8]>([])
+        let output = Watched<[UInt8]>([])
         let image = try codec.decode(Data("pic:123".utf8), options: DecodingOptions())
 
         try image.sendRows(
             to: encoder.makeRowEncoder { bytes in
-                bytes.withUnsafeBytes { bytes in output.change { $0 += Array(bytes) } }
+                bytes.withUnsafeBytes { bytes in output.update { $0 += Array(bytes) } }
             })
 
         #expect(output.value == Array("321".utf8))

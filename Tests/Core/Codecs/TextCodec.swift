@@ -1,10 +1,11 @@
 import AlcedoCore
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// Reads "pic:" and digits as a row of gray pixels; "x" among them is damage. Notes the options it was given.
+/// Decodes "pic:" and digits as a row of gray pixels, and "x" among them as damage. Records its options.
 struct TextCodec: ImageDecoding {
-    let calls = Guarded<[DecodingOptions]>([])
+    let calls = Watched<[DecodingOptions]>([])
     var prefix = "pic:"
     var info = ImageInfo(format: ImageFormat(rawValue: "text"), size: PixelSize(width: 3, height: 1))
 
@@ -20,7 +21,7 @@ struct TextCodec: ImageDecoding {
     }
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        calls.change { $0.append(options) }
+        calls.update { $0.append(options) }
         let digits = data.dropFirst(prefix.utf8.count)
         guard !digits.isEmpty else { throw ImageDecodingError(.truncated, "no digits") }
         guard !digits.contains(UInt8(ascii: "x")) else { throw ImageDecodingError(.corrupt, "a digit is damaged") }

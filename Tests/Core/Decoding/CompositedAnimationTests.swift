@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoTesting
 import TestSupport
 import Testing
 
@@ -19,7 +20,7 @@ struct CompositedAnimationTests {
         AnimationFrame(area: area, rawDelay: .zero, disposal: disposal, blend: blend, isOpaque: isOpaque)
     }
 
-    /// Doubles and whole numbers may round a half to different sides.
+    /// Floating point and integers may round a half in different directions.
     private func isClose(_ a: [SIMD4<UInt8>], _ b: [SIMD4<UInt8>]) -> Bool {
         a.count == b.count
             && zip(a, b).allSatisfy { left, right in
@@ -28,7 +29,7 @@ struct CompositedAnimationTests {
     }
 
     @Test(arguments: 0..<12)
-    func `disposal, blending and clipping give the canvas that the definition gives`(seed: Int) throws {
+    func `disposal, blending and clipping match the definition`(seed: Int) throws {
         let synthetic = SyntheticAnimation(random: UInt64(seed), count: 14)
         let animation = animation(synthetic)
         let expected = synthetic.expected()
@@ -36,13 +37,13 @@ struct CompositedAnimationTests {
         for index in expected.indices {
             let shown = try animation.frame(at: index)
             #expect(shown.size == synthetic.layout.canvas && shown.alphaMode == .straight)
-            // Errors of one step pile up a little where half-transparent frames lie on one another.
+            // Rounding errors add up slightly where half-transparent frames overlap.
             let differences = zip(shown.pixelVectors, expected[index]).filter { !isClose([$0], [$1]) }
             #expect(differences.allSatisfy { abs(Int($0.w) - Int($1.w)) <= 3 && $0.w < 64 }, "frame \(index)")
         }
     }
 
-    @Test func `frames that replace are to the bit`() throws {
+    @Test func `frames that replace the canvas are exact`() throws {
         let canvas = PixelSize(width: 5, height: 4)
         let all = PixelRect(x: 0, y: 0, width: 5, height: 4)
         let inner = PixelRect(x: 1, y: 1, width: 2, height: 2)
@@ -61,7 +62,7 @@ struct CompositedAnimationTests {
         }
     }
 
-    @Test(arguments: 0..<8) func `any order shows what forward play shows`(seed: Int) throws {
+    @Test(arguments: 0..<8) func `frames in any order equal those of forward playback`(seed: Int) throws {
         let synthetic = SyntheticAnimation(random: UInt64(seed + 100), count: 20)
         let forward = animation(synthetic)
         let frames = try (0..<20).map { try forward.frame(at: $0) }
@@ -75,7 +76,7 @@ struct CompositedAnimationTests {
         }
     }
 
-    @Test func `a jump begins at the last frame that does not build on others`() throws {
+    @Test func `a seek decodes from the last frame that does not depend on others`() throws {
         let canvas = PixelSize(width: 4, height: 4)
         let all = PixelRect(x: 0, y: 0, width: 4, height: 4)
         let part = PixelRect(x: 0, y: 0, width: 2, height: 2)
@@ -88,19 +89,19 @@ struct CompositedAnimationTests {
         let animation = animation(synthetic)
 
         for (index, decoded) in [(6, [4, 5, 6]), (6, []), (3, [2, 3]), (4, [4]), (5, [5]), (1, [0, 1])] {
-            synthetic.calls.change { $0 = [] }
+            synthetic.calls.update { $0 = [] }
             _ = try animation.frame(at: index)
             #expect(synthetic.calls.value == decoded, "jump to \(index)")
         }
     }
 
-    @Test func `a damaged frame is an error, and the others remain`() throws {
+    @Test func `a damaged frame is an error, and the other frames remain`() throws {
         let synthetic = SyntheticAnimation(random: 42, count: 12)
         let whole = animation(synthetic)
         let frames = try (0..<12).map { try whole.frame(at: $0) }
         let animation = animation(synthetic)
         let broken = 6
-        synthetic.broken.change { $0 = [broken] }
+        synthetic.broken.update { $0 = [broken] }
         let damage = ImageDecodingError(.corrupt, "frame 6 is damaged")
 
         for index in 0..<12 {
@@ -109,15 +110,15 @@ struct CompositedAnimationTests {
             } else {
                 #expect(try animation.frame(at: index) == frames[index])
             }
-            // The frame before is still to be had.
+            // The previous frame is still available.
             #expect(try animation.frame(at: broken - 1) == frames[broken - 1])
         }
-        synthetic.broken.change { $0 = [] }
+        synthetic.broken.update { $0 = [] }
         for index in 0..<12 { #expect(try animation.frame(at: index) == frames[index]) }
     }
 
     @Test(arguments: ImageOrientation.allCases)
-    func `alpha, orientation and target are those of the options`(orientation: ImageOrientation) throws {
+    func `alpha, orientation and target follow the options`(orientation: ImageOrientation) throws {
         let synthetic = SyntheticAnimation(random: 5, count: 3, canvas: PixelSize(width: 12, height: 8))
         let plain = try animation(synthetic).frame(at: 2)
         let target = TargetSize(width: 4, height: 4)
@@ -136,7 +137,7 @@ struct CompositedAnimationTests {
         #expect(try stored.frame(at: 2) == plain)
     }
 
-    @Test func `delays, loops and cost are told, and short delays are lengthened`() {
+    @Test func `delays, loop count and cost are reported, and short delays are lengthened`() {
         let area = PixelRect(x: 0, y: 0, width: 2, height: 2)
         let delays: [Duration] = [.zero, .milliseconds(10), .milliseconds(11), .seconds(3)]
         let frames = delays.map {
@@ -154,7 +155,7 @@ struct CompositedAnimationTests {
         #expect(animation.cost == 77 + 2 * 2 * 64)
     }
 
-    @Test func `threads that ask at once all get their frames`() async throws {
+    @Test func `concurrent threads all receive their frames`() async throws {
         let synthetic = SyntheticAnimation(random: 9, count: 10)
         let expected = try (0..<10).map { try animation(synthetic).frame(at: $0) }
         let shared = animation(synthetic)

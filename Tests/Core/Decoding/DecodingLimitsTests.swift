@@ -11,24 +11,24 @@ import Testing
         }
     }
 
-    @Test func `a frame up to the limits is allowed, and not a pixel more`() {
+    @Test func `a frame of exactly the limits is allowed, and not a pixel more`() {
         let limits = DecodingLimits(maximumPixelCount: 100)
         #expect(code(PixelSize(width: 10, height: 10), limits) == nil)
         #expect(code(PixelSize(width: 101, height: 1), limits) == .exceedsLimit)
     }
 
-    @Test func `the padding of rows counts`() {
+    @Test func `row padding counts toward the limit`() {
         // Ten rows of one pixel occupy ten times 64 bytes.
         #expect(code(PixelSize(width: 1, height: 10), DecodingLimits(maximumByteCount: 640)) == nil)
         #expect(code(PixelSize(width: 1, height: 10), DecodingLimits(maximumByteCount: 639)) == .exceedsLimit)
     }
 
-    @Test func `sides below one are damage`() {
+    @Test func `sides below one are corrupt`() {
         #expect(code(PixelSize(width: 0, height: 10), DecodingLimits()) == .corrupt)
         #expect(code(PixelSize(width: 10, height: -1), DecodingLimits()) == .corrupt)
     }
 
-    @Test func `sizes beyond all numbers are over any limit`() {
+    @Test func `sizes that overflow exceed every limit`() {
         let none = DecodingLimits(maximumPixelCount: .max, maximumByteCount: .max)
         #expect(code(PixelSize(width: .max, height: .max), none) == .exceedsLimit)
         #expect(code(PixelSize(width: .max, height: 1), none) == .exceedsLimit)
@@ -41,7 +41,7 @@ import Testing
         #expect(error?.message == "3 x 2 pixels exceed the limit of 5 pixels")
     }
 
-    @Test func `as many frames as the limit are allowed, and no more`() throws {
+    @Test func `the number of frames may equal the limit and not exceed it`() throws {
         let limits = DecodingLimits(maximumFrameCount: 3)
         for count in 0...3 { try limits.check(frameCount: count) }
         for count in [4, Int.max] {

@@ -18,22 +18,22 @@ import Testing
     private func orientation(of bytes: [UInt8]) -> ImageOrientation { ImageOrientation(exif: bytes.span.bytes) }
 
     @Test(arguments: 1...8, [true, false])
-    func `every value is read in both byte orders`(value: Int, bigEndian: Bool) {
+    func `every orientation is read in both byte orders`(value: Int, bigEndian: Bool) {
         #expect(orientation(of: tiff(UInt16(value), bigEndian: bigEndian)) == ImageOrientation(rawValue: value))
     }
 
     @Test(arguments: [0, 9, 255, 0x0600, 0xFFFF] as [UInt16])
-    func `other values are up`(value: UInt16) {
+    func `invalid values mean up`(value: UInt16) {
         #expect(orientation(of: tiff(value, bigEndian: true)) == .up)
         #expect(orientation(of: tiff(value, bigEndian: false)) == .up)
     }
 
-    @Test func `another type than SHORT is up`() {
+    @Test func `a type other than SHORT means up`() {
         #expect(orientation(of: tiff(6, bigEndian: false, type: 4)) == .up)
     }
 
     @Test(arguments: [true, false])
-    func `data cut at any byte is up until the value is whole`(bigEndian: Bool) {
+    func `truncated data means up until the value is complete`(bigEndian: Bool) {
         let whole = tiff(6, bigEndian: bigEndian)
         // 8 header, 2 count, 12 width, 10 up to the end of the value.
         for count in 0..<whole.count {
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `no single changed byte does any harm`() {
+    @Test func `no single changed byte does harm`() {
         let whole = tiff(6, bigEndian: false)
         for index in whole.indices {
             for value in UInt8.min...255 {
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 7, 34, 0x7FFF_FFFF, 0xFFFF_FFFF] as [UInt32])
-    func `a directory that is nowhere is up`(offset: UInt32) {
+    func `a directory offset out of range means up`(offset: UInt32) {
         for bigEndian in [true, false] {
             var bytes = tiff(6, bigEndian: bigEndian)
             withUnsafeBytes(of: bigEndian ? offset.bigEndian : offset.littleEndian) {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `a directory that claims more entries than there are ends with the data`() {
+    @Test func `a directory that declares too many entries ends with the data`() {
         var bytes = tiff(6, bigEndian: false)
         bytes.replaceSubrange(8..<10, with: [0xFF, 0xFF])
         #expect(orientation(of: bytes) == .right)
@@ -73,14 +73,14 @@ import Testing
         #expect(orientation(of: bytes) == .up)
     }
 
-    @Test func `what is no TIFF is up`() {
+    @Test func `data that is not TIFF means up`() {
         #expect(orientation(of: []) == .up)
         #expect(orientation(of: Array("Exif\0\0".utf8) + tiff(6, bigEndian: false)) == .up)
         #expect(orientation(of: Array("IM*\0".utf8) + tiff(6, bigEndian: false).dropFirst(4)) == .up)
     }
 
     @Test(arguments: ImageOrientation.allCases)
-    func `what is written is read again`(orientation: ImageOrientation) {
+    func `a written orientation is read back`(orientation: ImageOrientation) {
         let exif = orientation.exif
         #expect(exif.count == 26)
         #expect(ImageOrientation(exif: exif.span.bytes) == orientation)

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -7,7 +8,7 @@ import Testing
     private let codec = TextCodec()
     private var registry: CodecRegistry { CodecRegistry([TextCodec(prefix: "other:").entry, codec.entry]) }
 
-    /// Counts calls, fails where told to, and notices when two are inside at once.
+    /// Counts calls, throws where required, and detects concurrent calls.
     private final class RecordingState: IncrementalDecodingState {
         struct CallRecord: Sendable {
             var inside = 0
@@ -15,23 +16,23 @@ import Testing
             var calls = 0
         }
 
-        let calls: Guarded<CallRecord>
+        let calls: Watched<CallRecord>
         let failingCall: Int
 
-        init(_ calls: Guarded<CallRecord>, failingCall: Int = .max) {
+        init(_ calls: Watched<CallRecord>, failingCall: Int = .max) {
             self.calls = calls
             self.failingCall = failingCall
         }
 
         private func enter() throws(ImageDecodingError) {
-            let call = calls.change { calls in
+            let call = calls.update { calls in
                 calls.inside += 1
                 calls.maximumInside = max(calls.maximumInside, calls.inside)
                 calls.calls += 1
                 return calls.calls
             }
-            defer { calls.change { $0.inside -= 1 } }
-            // Long enough for others to come in, were the door open.
+            defer { calls.update { $0.inside -= 1 } }
+            // Long enough for other calls to enter if they were not serialized.
             for _ in 0..<200 { _ = calls.value }
             if call == failingCall { throw ImageDecodingError(.corrupt, "call \(call)") }
         }
@@ -49,8 +50,8 @@ import Testing
         }
     }
 
-    @Test func `after an error every call throws the same, and the codec is not asked again`() throws {
-        let calls = Guarded(RecordingState.CallRecord())
+    @Test func `after an error every call throws it again without calling the codec`() throws {
+        let calls = Watched(RecordingState.CallRecord())
         let decoder = IncrementalDecoder(RecordingState(calls, failingCall: 3))
         try decoder.append(Data([1]))
         _ = try decoder.preview()
@@ -63,8 +64,8 @@ import Testing
         #expect(calls.value.calls == 3)
     }
 
-    @Test func `an error of a preview and of the end is repeated too`() {
-        let calls = Guarded(RecordingState.CallRecord())
+    @Test func `an error of a preview or of the end is repeated, too`() {
+        let calls = Watched(RecordingState.CallRecord())
         let first = IncrementalDecoder(RecordingState(calls, failingCall: 1))
         #expect(throws: ImageDecodingError(.corrupt, "call 1")) { try first.preview() }
         #expect(throws: ImageDecodingError(.corrupt, "call 1")) { try first.append(Data()) }
@@ -74,8 +75,8 @@ import Testing
         #expect(calls.value.calls == 2)
     }
 
-    @Test func `calls from many threads take turns`() async {
-        let calls = Guarded(RecordingState.CallRecord())
+    @Test func `calls from many threads are serialized`() async {
+        let calls = Watched(RecordingState.CallRecord())
         let decoder = IncrementalDecoder(RecordingState(calls))
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -87,7 +88,7 @@ import Testing
         #expect(calls.value.calls == 200 && calls.value.maximumInside == 1)
     }
 
-    @Test(arguments: [1, 2, 3, 5, 100]) func `the format is found out whatever the pieces`(step: Int) throws {
+    @Test(arguments: [1, 2, 3, 5, 100]) func `the format is detected for any size of pieces`(step: Int) throws {
         let data = Data("pic:12345".utf8)
         let options = DecodingOptions(alphaMode: .premultiplied)
         let decoder = registry.makeIncrementalDecoder(options: options)
@@ -104,8 +105,8 @@ import Testing
         #expect(codec.calls.value == [options])
     }
 
-    @Test func `pieces of other data are taken as they are`() throws {
-        // Slices do not begin at index nought.
+    @Test func `pieces may be slices of other data`() throws {
+        // Slices do not begin at index zero.
         let data = Data("----pic:678----".utf8)
         let decoder = registry.makeIncrementalDecoder()
         try decoder.append(data[4..<6])
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `an end before the format is known says what one-shot decoding says`() throws {
+    @Test func `an end before the format is known throws the error of one-shot decoding`() throws {
         for text in ["", "p", "pic", "<a>", "zzz"] {
             let data = Data(text.utf8)
             let decoder = registry.makeIncrementalDecoder()
@@ -138,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `damage in a format that cannot decode by pieces shows at the end`() throws {
+    @Test func `damage in a format without incremental decoding is reported at the end`() throws {
         for (text, code) in [("pic:1x", ImageDecodingError.Code.corrupt), ("pic:", .truncated)] {
             let decoder = codec.makeIncrementalDecoder(options: DecodingOptions())
             for byte in Data(text.utf8) { try decoder.append(Data([byte])) }

@@ -15,7 +15,7 @@ import Testing
         return result
     }
 
-    @Test func `blending is within half a level of the definition`() {
+    @Test func `blending is within half a level of the exact value`() {
         for alpha in Self.levels where alpha > 0 {
             for below in Self.levels {
                 for color in Self.levels {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `over nothing a pixel stays as it is`() {
+    @Test func `a pixel blended over transparency is unchanged`() {
         for alpha in Self.levels where alpha > 0 {
             let pixel = SIMD4<UInt32>(200, 100, 3, alpha)
             #expect(PixelBlending.over(pixel, SIMD4(repeating: 0)) == pixel)
@@ -51,8 +51,8 @@ import Testing
         #expect(PixelBlending.over(SIMD4(repeating: 0), SIMD4(1, 2, 3, 0)) == SIMD4(repeating: 0))
     }
 
-    /// Worked out by hand from the C source, which rounds down in places.
-    @Test func `libwebp's arithmetic is kept with its roundings`() {
+    /// Calculated by hand from the C source, which rounds down in places.
+    @Test func `libwebp's rounding is reproduced`() {
         let table: [(SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>)] = [
             // below = 255 * 128 >> 8 = 127, alpha = 255, scale = 65793: (200 * 128 + 10 * 127) * 65793 >> 24 = 105
             (SIMD4(200, 0, 255, 128), SIMD4(10, 255, 255, 255), SIMD4(105, 126, 254, 255)),

@@ -1,13 +1,14 @@
 import AlcedoCore
+import AlcedoTesting
 import TestSupport
 
-/// Frames of random pixels, and what the canvas has to look like, worked out pixel by pixel in doubles.
+/// Frames of random pixels, and the expected canvas, calculated per pixel in floating point.
 final class SyntheticAnimation: FrameDecoding {
     let layout: AnimationLayout
     /// Indices of the frames that were decoded, in order.
-    let calls = Guarded<[Int]>([])
+    let calls = Watched<[Int]>([])
     /// Frames that cannot be decoded.
-    let broken = Guarded<Set<Int>>([])
+    let broken = Watched<Set<Int>>([])
     private let frames: [[SIMD4<UInt8>]]
 
     init(canvas: PixelSize, frames: [AnimationFrame], playCount: Int? = nil, seed: UInt64 = 1) {
@@ -27,7 +28,7 @@ final class SyntheticAnimation: FrameDecoding {
         }
     }
 
-    /// Any frames on this canvas: clipped, outside, covering, of every disposal and blend.
+    /// Random frames on this canvas: clipped, outside, covering, with every disposal and blend.
     convenience init(random seed: UInt64, count: Int, canvas: PixelSize = PixelSize(width: 9, height: 7)) {
         var generator = SeededGenerator(seed: seed)
         let frames = (0..<count).map { index in
@@ -52,7 +53,7 @@ final class SyntheticAnimation: FrameDecoding {
     var byteCount: Int { 77 }
 
     func decodeFrame(_ index: Int) throws(ImageDecodingError) -> PixelBuffer {
-        calls.change { $0.append(index) }
+        calls.update { $0.append(index) }
         guard !broken.value.contains(index) else { throw ImageDecodingError(.corrupt, "frame \(index) is damaged") }
         let pixels = frames[index]
         let size = layout.frames[index].area.size
@@ -68,7 +69,7 @@ final class SyntheticAnimation: FrameDecoding {
         return buffer
     }
 
-    /// What the canvas shows at every frame. Colour under alpha nought may be anything where it was blended.
+    /// Returns the canvas at every frame. The color of blended transparent pixels may be anything.
     func expected() -> [[SIMD4<UInt8>]] {
         let (width, height) = (layout.canvas.width, layout.canvas.height)
         var canvas = [SIMD4<UInt8>](repeating: SIMD4(repeating: 0), count: width * height)

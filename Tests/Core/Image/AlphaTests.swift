@@ -2,7 +2,7 @@ import AlcedoCore
 import Testing
 
 @Suite struct AlphaTests {
-    /// One row: every colour level under one alpha.
+    /// Returns one row with every color level under one alpha.
     private func ramp(alpha: UInt8, mode: AlphaMode) throws -> PixelBuffer {
         let size = PixelSize(width: 256, height: 1)
         return try #require(
@@ -14,7 +14,7 @@ import Testing
             })
     }
 
-    @Test func `premultiplying rounds to nearest for every colour and alpha`() throws {
+    @Test func `premultiplication rounds to nearest for every color and alpha`() throws {
         for alpha in UInt8.min...255 {
             let result = try ramp(alpha: alpha, mode: .straight).converted(to: .premultiplied)
             #expect(result.alphaMode == .premultiplied)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `unpremultiplying rounds to nearest, clamps, and makes colour under alpha nought black`() throws {
+    @Test func `unpremultiplication rounds to nearest, clamps, and makes transparent pixels black`() throws {
         for alpha in UInt8.min...255 {
             let result = try ramp(alpha: alpha, mode: .premultiplied).converted(to: .straight)
             let wrong = result.withUnsafeBytes { bytes in
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `what is in the mode already, or has no alpha, comes back as it is`() throws {
+    @Test func `a buffer already in the mode or without alpha is returned unchanged`() throws {
         let straight = try ramp(alpha: 7, mode: .straight)
         #expect(straight.converted(to: .straight) == straight)
         let gray = try #require(

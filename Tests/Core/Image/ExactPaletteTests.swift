@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct ExactPaletteTests {
-    @Test func `colours have indices in the order they were first seen`() {
+    @Test func `colors are indexed in the order of their first appearance`() {
         var palette = ExactPalette()
         let seen: [UInt32] = [9, 0, 9, .max, 0, 5]
         #expect(seen.map { palette.insert($0) } == [0, 1, 0, 2, 1, 3])
@@ -12,8 +12,8 @@ import Testing
         #expect(palette.index(of: 8) == nil)
     }
 
-    /// Colours that fall in one slot, or differ in one byte only.
-    @Test(arguments: [1, 256, 1 << 24, 0x0101_0101]) func `256 colours fit and one more does not`(step: UInt32) {
+    /// Colors that hash to one slot, or differ in one byte only.
+    @Test(arguments: [1, 256, 1 << 24, 0x0101_0101]) func `256 colors fit and 257 do not`(step: UInt32) {
         var palette = ExactPalette()
         let colors = (0..<256).map { UInt32($0) &* step }
         for (index, color) in colors.enumerated() { #expect(palette.insert(color) == UInt8(index)) }
@@ -26,7 +26,7 @@ import Testing
         #expect(palette.index(of: stranger) == nil)
     }
 
-    @Test func `random colours are found again, and no others`() {
+    @Test func `random colors are found again, and no others`() {
         var generator = SeededGenerator(seed: 3)
         for _ in 0..<50 {
             var palette = ExactPalette()
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [(255, true), (256, true), (257, false)])
-    func `a picture has a palette when its colours fit`(count: Int, fits: Bool) throws {
+    func `an image has a palette when its colors fit`(count: Int, fits: Bool) throws {
         let pixels = PixelBuffer(
             size: PixelSize(width: 20, height: 20), format: .rgba8, alphaMode: .straight
         ) { memory, stride in

@@ -20,7 +20,7 @@ import Testing
     ]
 
     @Test(arguments: upright)
-    func `an upright picture is the stored one, turned`(orientation: ImageOrientation, expected: [String]) throws {
+    func `an upright image is the stored one, rotated`(orientation: ImageOrientation, expected: [String]) throws {
         let stored = try gray(["abc", "def"])
 
         let upright = try stored.upright(from: orientation)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: PixelFormat.allCases, ImageOrientation.allCases)
-    func `every format turns whole pixels`(format: PixelFormat, orientation: ImageOrientation) throws {
+    func `every pixel format rotates whole pixels`(format: PixelFormat, orientation: ImageOrientation) throws {
         let size = PixelSize(width: 19, height: 5)
         let stored = try #require(
             PixelBuffer(size: size, format: format, alphaMode: .opaque) { memory, stride in
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ImageOrientation.allCases)
-    func `one pixel and one column survive any turn`(orientation: ImageOrientation) throws {
+    func `one pixel and one column survive any rotation`(orientation: ImageOrientation) throws {
         #expect(rows(of: try gray(["a"]).upright(from: orientation)) == ["a"])
         let column = rows(of: try gray(["a", "b", "c"]).upright(from: orientation))
         #expect(column.joined() == "abc" || column.joined() == "cba")
@@ -65,7 +65,7 @@ import Testing
         #expect(ImageOrientation(rawValue: 6) == .right)
     }
 
-    /// The inverse, written from the standard's words: 6 is "0th row at the right, 0th column at the top", and so on.
+    /// The inverse, from the words of the standard: 6 is "0th row at the right, 0th column at the top", and so on.
     private static func source(
         _ orientation: ImageOrientation, x: Int, y: Int, in size: PixelSize
     ) -> (x: Int, y: Int) {

@@ -9,7 +9,7 @@ import Testing
     ]
 
     @Test(arguments: PixelFormat.allCases, sizes)
-    func `rows begin at 64-byte boundaries and hold their pixels`(format: PixelFormat, size: PixelSize) throws {
+    func `rows are aligned to 64 bytes and hold their pixels`(format: PixelFormat, size: PixelSize) throws {
         let buffer = try #require(PixelBuffer(size: size, format: format, alphaMode: .opaque))
 
         #expect(buffer.bytesPerRow % PixelBuffer.rowAlignment == 0)
@@ -23,7 +23,7 @@ import Testing
         #expect(buffer.row(size.height - 1).byteCount == buffer.usedBytesPerRow)
     }
 
-    @Test func `padding is cleared after the caller has written over it`() throws {
+    @Test func `padding is cleared after the caller has overwritten it`() throws {
         let size = PixelSize(width: 5, height: 4)
         let buffer = try #require(
             PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { memory, _ in
@@ -36,13 +36,13 @@ import Testing
         }
     }
 
-    @Test func `a fresh buffer is nought everywhere`() throws {
+    @Test func `a new buffer is zero everywhere`() throws {
         let buffer = try #require(
             PixelBuffer(size: PixelSize(width: 33, height: 7), format: .rgba16, alphaMode: .straight))
         #expect(buffer.withUnsafeBytes { $0.allSatisfy { $0 == 0 } })
     }
 
-    @Test func `changing a copy leaves the original`() throws {
+    @Test func `changing a copy keeps the original`() throws {
         let original = try #require(
             PixelBuffer(size: PixelSize(width: 4, height: 2), format: .gray8, alphaMode: .opaque))
         var copy = original
@@ -56,7 +56,7 @@ import Testing
         #expect(copy != original)
     }
 
-    @Test func `a buffer that nobody shares is changed where it is`() throws {
+    @Test func `a uniquely referenced buffer is changed in place`() throws {
         var buffer = try #require(
             PixelBuffer(size: PixelSize(width: 4, height: 2), format: .gray8, alphaMode: .opaque))
         let before = buffer.withUnsafeBytes { $0.baseAddress }
@@ -73,12 +73,12 @@ import Testing
         PixelSize(width: 1, height: .max), PixelSize(width: .max / 4, height: 1),
         PixelSize(width: .max - 63, height: 1),
     ])
-    func `a size that no memory could hold makes no buffer`(size: PixelSize) {
+    func `a size that cannot be allocated makes no buffer`(size: PixelSize) {
         #expect(PixelBuffer.byteCount(size: size, format: .rgba8) == nil)
         #expect(PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) == nil)
     }
 
-    @Test func `an initialiser that throws makes no buffer`() {
+    @Test func `an initializer that throws makes no buffer`() {
         struct Failure: Error {}
         #expect(throws: Failure.self) {
             try PixelBuffer(size: PixelSize(width: 2, height: 2), format: .gray8, alphaMode: .opaque) { _, _ in
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `equality looks at pixels, not at padding`() throws {
+    @Test func `equality compares pixels, not padding`() throws {
         let size = PixelSize(width: 3, height: 2)
         let a = try #require(PixelBuffer(size: size, format: .gray8, alphaMode: .opaque))
         var b = a
@@ -99,7 +99,7 @@ import Testing
         #expect(a != a.reinterpreted(as: .straight))
     }
 
-    @Test func `the cost is what an image occupies`() throws {
+    @Test func `the cost is the memory that an image occupies`() throws {
         let pixels = try #require(
             PixelBuffer(size: PixelSize(width: 1, height: 3), format: .rgba8, alphaMode: .opaque))
         var image = DecodedImage(pixels: pixels)
@@ -109,8 +109,8 @@ import Testing
         #expect(image.cost == 3 * 64 + 100)
     }
 
-    @Test func `memory that the system does not have is refused, not a trap`() {
-        // Sixteen exabytes are counted, but nobody has them.
+    @Test func `memory that the system does not have is refused without a trap`() {
+        // Sixteen exabytes can be counted and not allocated.
         let size = PixelSize(width: 1 << 30, height: 1 << 30)
 
         #expect(PixelBuffer.byteCount(size: size, format: .rgba8) != nil)

@@ -2,7 +2,7 @@ import AlcedoCore
 import TestSupport
 import Testing
 
-/// Compares with plain averages in doubles.
+/// Compared with plain averages in floating point.
 @Suite struct BoxReducerTests {
     struct Shape: Sendable, CustomTestStringConvertible {
         let format: PixelFormat
@@ -50,7 +50,7 @@ import Testing
         return try #require(pixels)
     }
 
-    /// The samples of a pixel; gray gives one.
+    /// Returns the samples of a pixel, one for gray.
     private func samples(_ pixels: PixelBuffer, _ x: Int, _ y: Int) -> [Double] {
         pixels.withUnsafeBytes { memory in
             let offset = y * pixels.bytesPerRow + x * pixels.format.bytesPerPixel
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test(arguments: shapes) func `cells are averages, rounded to nearest, weighed by alpha`(shape: Shape) throws {
+    @Test(arguments: shapes) func `cells are averages weighted by alpha and rounded to nearest`(shape: Shape) throws {
         for (index, (width, height, factor)) in [(8, 6, 2), (11, 7, 3), (23, 9, 4), (5, 41, 5), (61, 61, 30)]
             .enumerated()
         {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `the sums of a row of the largest cells fit`() throws {
+    @Test func `the sums of a row of the largest cells do not overflow`() throws {
         let side = BoxReduction.maximumFactor
         let reduction = BoxReduction(
             from: PixelSize(width: side + 3, height: side), towards: TargetSize(width: 1, height: 1))
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a reduction by one passes rows as they are`() throws {
+    @Test func `a reduction by one passes rows on unchanged`() throws {
         let size = PixelSize(width: 7, height: 5)
         for shape in Self.shapes {
             let pixels = try noise(size, shape, seed: 3)

@@ -12,7 +12,7 @@ import Testing
         ).factor
     }
 
-    @Test func `the factor is the largest that leaves enough`() {
+    @Test func `the factor is the largest that leaves enough pixels`() {
         let table: [(size: (Int, Int), target: (Int, Int), mode: TargetSize.ContentMode, factor: Int)] = [
             ((100, 80), (50, 50), .fit, 2), ((100, 80), (51, 51), .fit, 1), ((100, 80), (34, 34), .fit, 2),
             ((100, 80), (33, 33), .fit, 3), ((100, 80), (40, 40), .fill, 2), ((100, 80), (20, 40), .fill, 2),
@@ -24,19 +24,21 @@ import Testing
         }
     }
 
-    @Test(arguments: ImageOrientation.allCases) func `a target is upright`(orientation: ImageOrientation) {
+    @Test(arguments: ImageOrientation.allCases) func `a target applies to the upright image`(
+        orientation: ImageOrientation
+    ) {
         #expect(factor(100, 40, (25, 80), .fit, orientation) == (orientation.swapsSides ? 1 : 4))
         #expect(factor(100, 40, (10, 25), .fit, orientation) == (orientation.swapsSides ? 4 : 10))
     }
 
-    @Test func `sizes without pixels are not reduced`() {
+    @Test func `empty sizes are not reduced`() {
         #expect(factor(0, 5, (1, 1)) == 1)
         #expect(factor(5, 5, (0, 1)) == 1)
         #expect(factor(5, 5, (-1, -1)) == 1)
         #expect(BoxReduction(from: PixelSize(width: 9, height: 9), towards: nil).factor == 1)
     }
 
-    @Test func `the last column and row count whole`() {
+    @Test func `an incomplete last column or row counts in full`() {
         let reduction = BoxReduction(
             from: PixelSize(width: 10, height: 9), towards: TargetSize(width: 3, height: 3))
         #expect(reduction.factor == 3)

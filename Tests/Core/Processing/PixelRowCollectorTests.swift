@@ -14,7 +14,7 @@ import Testing
             pixels: try #require(pixels), colorProfile: Data([1, 2]), orientation: .left, format: .png)
     }
 
-    @Test(arguments: PixelFormat.allCases) func `what is sent is collected`(format: PixelFormat) throws {
+    @Test(arguments: PixelFormat.allCases) func `rows that were sent are collected`(format: PixelFormat) throws {
         let image = try image(format)
         let collector = PixelRowCollector()
 
@@ -26,7 +26,7 @@ import Testing
         #expect(result.colorProfile == Data([1, 2]) && result.orientation == .left)
     }
 
-    @Test func `there is no picture before its end`() throws {
+    @Test func `there is no image before its end`() throws {
         let image = try image(.rgba8)
         let collector = PixelRowCollector()
         #expect(throws: ImageDecodingError.self) { try collector.finish() }
@@ -40,11 +40,11 @@ import Testing
         #expect(collector.image?.pixels == image.pixels)
     }
 
-    @Test func `rows too long are cut off, rows too many refused`() throws {
+    @Test func `rows that are too long are truncated, and excess rows are refused`() throws {
         let image = try image(.gray8)
         let collector = PixelRowCollector()
         try collector.begin(image.rowHeader)
-        // All bytes, padding and following rows included.
+        // All bytes, including padding and the following rows.
         for y in 0..<3 { try collector.consume(image.pixels.bytes.extracting(droppingFirst: y * 64)) }
         #expect { try collector.consume(image.pixels.row(0)) } throws: {
             ($0 as? ImageDecodingError)?.code == .corrupt
@@ -53,7 +53,7 @@ import Testing
         #expect(collector.image?.pixels == image.pixels)
     }
 
-    @Test func `a size without a buffer is out of memory`() {
+    @Test func `a size without a buffer throws outOfMemory`() {
         for side in [0, -1, Int.max] {
             let header = PixelRowHeader(
                 size: PixelSize(width: side, height: side), format: .rgba8, alphaMode: .straight)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a second picture takes the place of the first`() throws {
+    @Test func `a second image replaces the first`() throws {
         let collector = PixelRowCollector()
         for format in [PixelFormat.gray8, .rgba16] {
             let image = try image(format)

@@ -7,7 +7,7 @@ import Testing
         let header = PixelRowHeader(
             size: PixelSize(width: bytes.count / format.bytesPerPixel, height: 1), format: format, alphaMode: mode)
         var row = StraightRowConverter(header)
-        // Twice: what is left of one row must not show in the next.
+        // Twice, because remains of one row must not affect the next.
         let inverted = bytes.map { ~$0 }
         _ = row.convert(inverted.span.bytes)
         return row.convert(bytes.span.bytes)
@@ -15,31 +15,31 @@ import Testing
 
     private func bytes(_ samples: [UInt16]) -> [UInt8] { samples.withUnsafeBytes { Array($0) } }
 
-    @Test func `gray becomes three equal samples, opaque`() {
+    @Test func `gray becomes three equal opaque samples`() {
         #expect(convert(.gray8, .opaque, [0, 7, 255]) == [0, 0, 0, 255, 7, 7, 7, 255, 255, 255, 255, 255])
     }
 
-    @Test func `straight and opaque bytes stay as they are`() {
+    @Test func `straight and opaque bytes are unchanged`() {
         let pixels: [UInt8] = [1, 2, 3, 0, 4, 5, 6, 128, 7, 8, 9, 255]
         #expect(convert(.rgba8, .straight, pixels) == pixels)
         #expect(convert(.rgbx8, .opaque, [1, 2, 3, 255]) == [1, 2, 3, 255])
     }
 
-    @Test func `samples of 16 bits lose their low byte`() {
+    @Test func `16-bit samples lose their low byte`() {
         let samples: [UInt16] = [0x1234, 0x00FF, 0xFFFF, 0x80FF]
         #expect(convert(.rgba16, .straight, bytes(samples)) == [0x12, 0x00, 0xFF, 0x80])
     }
 
-    @Test func `premultiplied colour is divided by alpha, rounded to nearest`() {
+    @Test func `premultiplied color is divided by alpha and rounded to nearest`() {
         #expect(convert(.rgba8, .premultiplied, [64, 1, 128, 128]) == [128, 2, 255, 128])
         #expect(convert(.rgba8, .premultiplied, [9, 8, 7, 0]) == [0, 0, 0, 0])
         #expect(convert(.rgba8, .premultiplied, [9, 8, 7, 255]) == [9, 8, 7, 255])
-        // 200 is no premultiplied sample of alpha 100; it must not wrap.
+        // 200 is not a premultiplied sample under alpha 100, and must not overflow.
         #expect(convert(.rgba8, .premultiplied, [200, 100, 50, 100]) == [255, 255, 128, 100])
         #expect(convert(.rgba16, .premultiplied, bytes([0x4000, 0, 0x8000, 0x8000])) == [128, 0, 255, 128])
     }
 
-    @Test func `every premultiplied pixel comes out as the buffer's own conversion has it`() throws {
+    @Test func `every premultiplied pixel matches the buffer's own conversion`() throws {
         let size = PixelSize(width: 256, height: 256)
         let made = PixelBuffer(size: size, format: .rgba8, alphaMode: .premultiplied) { memory, stride in
             for alpha in 0..<256 {

@@ -26,7 +26,7 @@ import Testing
         #expect(request().key.variant.isEmpty)
     }
 
-    @Test func `everything that changes the picture changes the key, and nothing twice`() {
+    @Test func `everything that changes the image changes the key once`() {
         let requests = [
             request(),
             request { $0.decoding = sized(1) },
@@ -44,7 +44,7 @@ import Testing
             request { $0.additionalIdentifier = "" },
             request { $0.additionalIdentifier = "x" },
             request { $0.source = .bytes(Data([1]), identity: "two") },
-            // Parts that pose as others.
+            // Parts that imitate others.
             request { $0.processors = [Step(identifier: "a;9:process=b")] },
             request { $0.processors = [Step(identifier: "")] },
             request { $0.additionalIdentifier = "a;9:process=b" },
@@ -55,7 +55,7 @@ import Testing
         #expect(Set(requests.map(\.originalKey)).count == 2)
     }
 
-    @Test func `what does not change the picture does not change the key`() {
+    @Test func `options that do not change the image do not change the key`() {
         let changed = request {
             $0.priority = .veryHigh
             $0.cachePolicy = .none
@@ -68,7 +68,7 @@ import Testing
         #expect(changed.key == request().key)
     }
 
-    @Test func `variants are spelled stably`() {
+    @Test func `the text of a variant is stable`() {
         let full = request {
             $0.decoding = sized(10, .fill)
             $0.decoding.alphaMode = .premultiplied
@@ -85,7 +85,7 @@ import Testing
                 + "15:process=blur(2);4:id=x")
     }
 
-    @Test func `the caller's resource stands for the source's`() {
+    @Test func `the caller's resource replaces the source's`() {
         let signed = request { $0.resource = ResourceKey("picture 5") }
         #expect(signed.originalKey == ImageKey(ResourceKey("picture 5")))
         #expect(signed.key == signed.originalKey)
@@ -110,7 +110,7 @@ import Testing
         #expect(request.key.variant == "9:process=x" && request.originalKey.variant.isEmpty)
     }
 
-    @Test func `a request keeps the version of a file that it has been given`() throws {
+    @Test func `a request keeps its given file version`() throws {
         let folder = try TemporaryDirectory()
         let path = folder.url.appending(path: "a").path
         let request = ImageRequest(source: .file(path)).withFileVersion
@@ -123,12 +123,12 @@ import Testing
     }
 
     @Test(arguments: ["ftp://h/a", "https://h/a?b", "file:///a%20b"])
-    func `a request has the URL that it was made of`(text: String) throws {
+    func `a request has the URL that it was created with`(text: String) throws {
         let url = try #require(URL(string: text))
         #expect(ImageRequest(url: url).url?.absoluteString == text)
     }
 
-    @Test func `sources without a URL have none`() throws {
+    @Test func `sources without a URL return nil`() throws {
         let sources: [ImageSource] = [
             .dataURL("data:,a"), .bytes(Data(), identity: "a"), .provider(identity: "a") { Data() },
             .image(.gray(side: 1), identity: "a"),
@@ -136,7 +136,7 @@ import Testing
         for source in sources { #expect(ImageRequest(source: source).url == nil) }
     }
 
-    @Test func `a description names the source, the target and the processors, and no credentials`() throws {
+    @Test func `a description contains source, target and processors, and no credentials`() throws {
         var request = ImageRequest(url: try #require(URL(string: "https://me:secret@example.com/a.jpg")))
         #expect("\(request)" == "https://example.com/a.jpg")
         request.processors = [Step(identifier: "resize:320xany"), Step(identifier: "circle")]
@@ -151,11 +151,11 @@ import Testing
         (.bytes(Data(), identity: "x"), "bytes x"), (.provider(identity: "x") { Data() }, "provider x"),
         (.image(.gray(side: 1), identity: "x"), "image x"),
     ])
-    func `a description names any kind of source`(source: ImageSource, text: String) {
+    func `a description covers every kind of source`(source: ImageSource, text: String) {
         #expect("\(ImageRequest(source: source))" == text)
     }
 
-    @Test func `policies read and write what their names say`() {
+    @Test func `policies read and write as their names say`() {
         #expect(CachePolicy.all.memory == .all && CachePolicy.all.disk == .all && CachePolicy.all.allowsNetwork)
         #expect(CachePolicy.reload.memory == .write && CachePolicy.reload.disk == .write)
         #expect(CachePolicy.reload.response == .write && CachePolicy.reload.allowsNetwork)

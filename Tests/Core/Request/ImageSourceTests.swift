@@ -8,7 +8,7 @@ import Testing
     private func source(_ text: String) throws -> ImageSource { ImageSource(try #require(URL(string: text))) }
 
     @Test(arguments: ["http://h/a?b#c", "HTTPS://h/a"])
-    func `a web URL is a GET of itself`(text: String) throws {
+    func `a web URL is a GET request`(text: String) throws {
         guard case .http(let request) = try source(text) else {
             Issue.record("no web source")
             return
@@ -21,14 +21,14 @@ import Testing
         ("file:///tmp/a%20b.png", "/tmp/a b.png"), ("FILE:///a", "/a"), ("file://localhost/a", "/a"),
         ("file:///100%25", "/100%"), ("file:///a%2Fb?c", "/a/b"),
     ])
-    func `a file URL is its path, decoded`(text: String, path: String) throws {
+    func `a file URL is its decoded path`(text: String, path: String) throws {
         guard case .file(path) = try source(text) else {
             Issue.record("found \(String(describing: try source(text)))")
             return
         }
     }
 
-    @Test func `a data URL is itself`() throws {
+    @Test func `a data URL stays a data URL`() throws {
         guard case .dataURL("data:,a%20b") = try source("data:,a%20b") else {
             Issue.record("no data source")
             return
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["ftp://h/a", "javascript:a", "a/b", "//h/a", "filex:///a", ""])
-    func `any other scheme, or none, is a URL that only a downloader of one's own fetches`(text: String) throws {
+    func `a URL with another scheme or none needs a custom downloader`(text: String) throws {
         guard let url = URL(string: text) else { return }
         guard case .url(url) = ImageSource(url) else {
             Issue.record("found \(ImageSource(url))")
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a file of another machine is such a URL`() throws {
+    @Test func `a file URL of another host needs a custom downloader`() throws {
         let url = try #require(URL(string: "file://elsewhere/etc/hostname"))
         guard case .url(url) = ImageSource(url) else {
             Issue.record("found \(ImageSource(url))")
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `requests that may be answered differently are different resources`() throws {
+    @Test func `requests with possibly different responses are different resources`() throws {
         let url = try #require(URL(string: "http://h/a"))
         let requests = [
             HTTPRequest(url: url),
@@ -74,7 +74,7 @@ import Testing
         #expect(ImageSource.http(HTTPRequest(url: url, fields: ["User-Agent": "x"])).resource == resources[0])
     }
 
-    @Test func `kinds of sources never share a resource`() throws {
+    @Test func `different kinds of sources never share a resource`() throws {
         let sources: [ImageSource] = [
             .file("a"), .bytes(Data(), identity: "a"), .provider(identity: "a") { Data() }, .dataURL("data:,a"),
             .image(.gray(side: 1), identity: "a"), try source("http://a"), try source("ftp://a"),
@@ -83,7 +83,7 @@ import Testing
         #expect(Set(sources.map(\.resource)).count == sources.count)
     }
 
-    @Test func `only what comes from far away is worth storing`() throws {
+    @Test func `only remote sources are stored on disk`() throws {
         #expect(try source("http://h/a").isWorthStoring)
         #expect(try source("ftp://h/a").isWorthStoring)
         #expect(ImageSource.provider(identity: "a") { Data() }.isWorthStoring)

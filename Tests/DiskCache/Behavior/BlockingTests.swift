@@ -8,7 +8,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// The calls for threads that may block.
+/// The blocking methods.
 @Suite(.timeLimit(.minutes(10)))
 struct BlockingTests {
     private let directory: TemporaryDirectory
@@ -16,12 +16,12 @@ struct BlockingTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Runs where a thread may block.
+    /// Runs the work on a thread that may block.
     private func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await BlockingExecutor(name: "test", maxConcurrent: 1).run(work)
     }
 
-    @Test func `what is stored is found, by everybody, until it has expired`() async throws {
+    @Test func `a stored entry is found by all callers until it expires`() async throws {
         let cache = FileDiskCache(directory: directory.url, clock: clock)
         let entry = CachedData(bytes(500), metadata: bytes(3), expiry: clock.now + 60)
         #expect(try await blocking { cache.entryBlocking(for: key("a")) } == nil)
@@ -36,14 +36,14 @@ struct BlockingTests {
         #expect(cache.statistics.hits == 2 && cache.statistics.misses == 2)
     }
 
-    /// A clock that holds the first thread that asks it for the date until it is told to go on.
+    /// A clock that blocks the first thread that reads the date until it is released.
     private final class HoldingClock: TimeSource {
-        private let isFirst = Guarded(true)
+        private let isFirst = Watched(true)
         private let held = DispatchSemaphore(value: 0)
         private let gate = DispatchSemaphore(value: 0)
 
         var now: Date {
-            let holds = isFirst.change { isFirst in
+            let holds = isFirst.update { isFirst in
                 defer { isFirst = false }
                 return isFirst
             }
@@ -67,11 +67,11 @@ struct BlockingTests {
     enum Later: CaseIterable { case store, blockingStore, expiredStore, removal, removalOfAll, removalOfResource }
 
     @Test(arguments: Later.allCases)
-    func `a store that another thread overtakes does not undo what was called later`(later: Later) async throws {
+    func `a store overtaken by a later call of another thread does not undo that call`(later: Later) async throws {
         let clock = HoldingClock()
         let cache = FileDiskCache(directory: directory.url, sweepInterval: .zero, clock: clock)
         let entry = CachedData(bytes(20))
-        // Begun, and not on the disk yet.
+        // Begun, and not on disk yet.
         async let earlier: Void = blocking { try cache.storeBlocking(CachedData(bytes(10)), for: key("a")) }
         try await blocking { clock.waitForHeld() }
 
@@ -95,7 +95,7 @@ struct BlockingTests {
         #expect(directory.files.count == (isStore ? 1 : 0))
     }
 
-    @Test func `damage is a miss, and goes`() async throws {
+    @Test func `a damaged entry is a miss and is removed`() async throws {
         let cache = FileDiskCache(directory: directory.url)
         try await blocking { try cache.storeBlocking(CachedData(bytes(500)), for: key("a")) }
         try bytes(400).write(to: URL(filePath: directory.file("a")))
@@ -104,7 +104,7 @@ struct BlockingTests {
         #expect(directory.files.isEmpty)
     }
 
-    @Test func `what does not fit is refused, and the limits hold`() async throws {
+    @Test func `an oversized entry is refused, and the limits hold`() async throws {
         let cache = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumSize: 10_000))
         await #expect(throws: DataCacheError.self) {
             try await blocking { try cache.storeBlocking(CachedData(bytes(20_000)), for: key("a")) }

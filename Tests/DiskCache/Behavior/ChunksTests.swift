@@ -20,14 +20,14 @@ struct ChunksTests {
     }
 
     @Test(arguments: [0, 1, 4095, 4096, 4097, 8192, 100_000], [4096, 5000, 64 << 10])
-    func `an entry comes in chunks of the size that was asked for`(count: Int, size: Int) async throws {
+    func `an entry is read in chunks of the requested size`(count: Int, size: Int) async throws {
         try await cache.store(CachedData(bytes(count), metadata: bytes(11)), for: key("a"))
         let chunks = try await chunks(size: size)
         #expect(chunks.count == count)
         #expect(chunks.metadata == bytes(11))
         #expect(chunks.expiry == nil)
 
-        // Twice: they can be gone through again.
+        // Twice, because the chunks can be iterated again.
         for _ in 0..<2 {
             var all: [Data] = []
             for try await chunk in chunks { all.append(chunk) }
@@ -38,20 +38,20 @@ struct ChunksTests {
     }
 
     @Test(arguments: [Int.min, -1, 0, 1])
-    func `no chunk size is too small`(size: Int) async throws {
+    func `any chunk size of at least one byte works`(size: Int) async throws {
         try await cache.store(bytes(10_000), for: key("a"))
         var count = 0
         for try await _ in try await chunks(size: size) { count += 1 }
         #expect(count == 3)
     }
 
-    @Test func `damage anywhere is found before the first chunk`() async throws {
+    @Test func `damage at any position is found before the first chunk is returned`() async throws {
         let entry = CachedData(bytes(10_000), metadata: bytes(5))
         try await cache.store(entry, for: key("a"))
         let whole = try #require(FileManager.default.contents(atPath: directory.file("a")))
         for offset in Array(stride(from: 0, to: whole.count, by: 977)) + Array(whole.count - 62..<whole.count) {
             try await cache.store(entry, for: key("a"))
-            // As it is now: its times are others each time.
+            // In its current state, because its dates differ each time.
             let now = try #require(FileManager.default.contents(atPath: directory.file("a")))
             let file = open(directory.file("a"), O_WRONLY)
             #expect(pwrite(file, [now[offset] ^ 0x20], 1, off_t(offset)) == 1)
@@ -63,7 +63,7 @@ struct ChunksTests {
         #expect(await cache.chunks(for: key("nobody")) == nil)
     }
 
-    @Test func `an entry that is replaced or removed meanwhile is read to its end`() async throws {
+    @Test func `reading completes although the entry is replaced or removed meanwhile`() async throws {
         try await cache.store(bytes(100_000), for: key("a"))
         let chunks = try await chunks()
         var all = Data()
@@ -80,7 +80,7 @@ struct ChunksTests {
         #expect(await cache.chunks(for: key("a")) == nil)
     }
 
-    @Test func `a file that somebody cuts short meanwhile is an error`() async throws {
+    @Test func `a file that is truncated while it is read throws an error`() async throws {
         try await cache.store(bytes(100_000), for: key("a"))
         let chunks = try await chunks()
         #expect(truncate(directory.file("a"), 50_000) == 0)
@@ -91,7 +91,7 @@ struct ChunksTests {
         #expect(count <= 50_000)
     }
 
-    @Test func `chunks are a use`() async throws {
+    @Test func `reading chunks counts as a use`() async throws {
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
         _ = try await chunks("a")
         #expect(await cache.items().map(\.name) == ["b", "a"].map { key($0).fileName })
@@ -99,7 +99,7 @@ struct ChunksTests {
     }
 
     @Test(arguments: [0, 1, 4096, 3_000_000])
-    func `a mapped entry is the entry, and stays when it is removed`(count: Int) async throws {
+    func `a mapped entry equals the stored one and stays valid after its removal`(count: Int) async throws {
         let entry = CachedData(bytes(count), metadata: bytes(9), expiry: Date(timeIntervalSince1970: 4e9))
         try await cache.store(entry, for: key("a"))
         let mapped = try #require(await cache.mappedEntry(for: key("a")))

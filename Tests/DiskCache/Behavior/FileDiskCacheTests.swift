@@ -24,7 +24,7 @@ struct FileDiskCacheTests {
         }
     }
 
-    @Test func `nothing touches the disk before the first store`() async throws {
+    @Test func `nothing is written to disk before the first store`() async throws {
         let url = directory.url.appending(path: "not/yet")
         let cache = FileDiskCache(directory: url)
         #expect(await cache.data(for: key("a")) == nil)
@@ -39,13 +39,13 @@ struct FileDiskCacheTests {
     }
 
     @Test(arguments: [0, 1, 31, 32, 33, 100_000])
-    func `entries of any size come back with their notes`(count: Int) async throws {
+    func `entries of any size are returned with their metadata`(count: Int) async throws {
         let entry = CachedData(bytes(count), metadata: bytes(count / 2, seed: 9))
         try await cache().store(entry, for: key("a"))
         #expect(await cache().entry(for: key("a")) == entry)
     }
 
-    @Test func `the size is that of the blocks of the files`() async throws {
+    @Test func `the total size counts the blocks of the files`() async throws {
         let cache = cache()
         for number in 0..<20 { try await cache.store(bytes(number * 10), for: key("\(number % 13)")) }
         await cache.remove(key("3"))
@@ -55,7 +55,7 @@ struct FileDiskCacheTests {
         #expect(directory.files.count == 12)
     }
 
-    @Test func `the least recently used goes first`() async throws {
+    @Test func `the least recently used entry is evicted first`() async throws {
         let cache = cache(sizeLimit: 5 * block - 1)
         for name in ["a", "b", "c", "d"] { try await store(name, in: cache) }
         clock.advance(by: .seconds(1))
@@ -63,7 +63,7 @@ struct FileDiskCacheTests {
 
         try await store("e", in: cache)
 
-        // Down to nine tenths of nearly five blocks: four entries.
+        // Nine tenths of nearly five blocks are four entries.
         #expect(await keys(in: cache) == ["a", "c", "d", "e"])
     }
 
@@ -86,7 +86,7 @@ struct FileDiskCacheTests {
         #expect(await third.data(for: key("f")) != nil)
     }
 
-    @Test func `a smaller limit finds what a larger one stored, until it is kept`() async throws {
+    @Test func `entries stored under a larger limit are found until the smaller limit is enforced`() async throws {
         try await cache().store(bytes(3000), for: key("a"))
         let small = cache(sizeLimit: 1000)
         #expect(await small.data(for: key("a")) == bytes(3000))
@@ -94,7 +94,7 @@ struct FileDiskCacheTests {
         #expect(directory.files.isEmpty)
     }
 
-    @Test func `two caches on one directory see each other's entries`() async throws {
+    @Test func `two caches on one directory find each other's entries`() async throws {
         let (one, two) = (cache(), cache())
         try await one.store(bytes(10), for: key("a"))
         #expect(await two.data(for: key("a")) == bytes(10))
@@ -105,7 +105,7 @@ struct FileDiskCacheTests {
         #expect(await two.totalSize == 0)
     }
 
-    @Test func `a cancelled task stores nothing, and removes all the same`() async throws {
+    @Test func `a cancelled task stores nothing, but its removals take effect`() async throws {
         let cache = cache()
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
 
@@ -126,7 +126,7 @@ struct FileDiskCacheTests {
         #expect(await cache.totalSize == 0)
     }
 
-    @Test func `readers, writers and removers leave the size right`() async throws {
+    @Test func `concurrent reads, writes and removals leave the size correct`() async throws {
         let cache = cache(sizeLimit: 40_000)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<6 {
@@ -153,7 +153,7 @@ struct FileDiskCacheTests {
         await cache.flush()
     }
 
-    /// Which of the entries are there. Uses none of them.
+    /// Returns the keys of the stored entries. Does not count as a use.
     private func keys(in cache: FileDiskCache) async -> [String] {
         ["a", "b", "c", "d", "e", "f"].filter { FileManager.default.fileExists(atPath: directory.file($0)) }
     }

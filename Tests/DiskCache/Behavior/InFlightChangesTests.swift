@@ -5,7 +5,7 @@ import Testing
 struct InFlightChangesTests {
     private var changes = InFlightChanges()
 
-    @Test mutating func `who waits is kept by those that have begun, however they end, and by no others`() async {
+    @Test mutating func `a waiter waits for all changes that have begun, and for no later ones`() async {
         #expect(changes.isEmpty)
         let (first, second) = (changes.begin(), changes.begin())
         #expect(first < second && !changes.isEmpty)
@@ -20,7 +20,7 @@ struct InFlightChangesTests {
         #expect(changes.isEmpty)
     }
 
-    @Test mutating func `what began later keeps nobody, though it goes on`() async {
+    @Test mutating func `a later change does not delay a waiter, though it still runs`() async {
         let first = changes.begin()
         var freed: [Int] = []
         await withCheckedContinuation { waiter in

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a cache tells of itself.
+/// Properties, listings and statistics of a cache.
 @Suite(.timeLimit(.minutes(10)))
 struct ListingTests {
     private let directory: TemporaryDirectory
@@ -18,7 +18,7 @@ struct ListingTests {
             directory: directory.url, pathExtension: pathExtension, durability: durability, clock: clock)
     }
 
-    @Test func `items tell name, size and dates, the least recently used first`() async throws {
+    @Test func `items list name, size and dates, the least recently used first`() async throws {
         let cache = cache()
         let start = clock.now
         try await cache.store(CachedData(bytes(2 * block), metadata: bytes(20), expiry: start + 500.25), for: key("a"))
@@ -38,7 +38,7 @@ struct ListingTests {
         #expect(await self.cache().items() == expected)
     }
 
-    @Test func `neither looking nor listing is a use`() async throws {
+    @Test func `neither lookups without reading nor listing counts as a use`() async throws {
         let cache = cache()
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
         clock.advance(by: .seconds(5))
@@ -53,7 +53,7 @@ struct ListingTests {
     }
 
     @Test(arguments: ["a", "", "../../etc/passwd", "a\0b", String(repeating: "ä", count: 5000), "🦜🪶"])
-    func `a name leads back to the key`(text: String) async throws {
+    func `a file name yields its key`(text: String) async throws {
         let cache = cache()
         let key = ImageKey(ResourceKey(text), variant: text + "@small")
         try await cache.store(bytes(10), for: key)
@@ -63,7 +63,7 @@ struct ListingTests {
         #expect(directory.files.count == 1)
     }
 
-    @Test func `a name that is none, or not there, or damaged, leads nowhere`() async throws {
+    @Test func `an invalid, missing or damaged name yields no key`() async throws {
         let cache = cache()
         try await cache.store(bytes(10), for: key("a"))
         let name = key("a").fileName
@@ -89,13 +89,13 @@ struct ListingTests {
         #expect(await cache.key(named: key("b").fileName) == key("b"))
     }
 
-    @Test func `a path is where the file is, or would be`() async throws {
+    @Test func `a path is where the file is or would be`() async throws {
         let cache = cache(pathExtension: "png")
         let url = try #require(cache.path(for: key("a")))
         #expect(url.path == directory.file("a") + ".png")
         #expect(!FileManager.default.fileExists(atPath: url.path))
         try await cache.store(bytes(10), for: key("a"))
-        // The data comes first.
+        // The file begins with the data.
         #expect(FileManager.default.contents(atPath: url.path)?.prefix(10) == bytes(10))
         #expect(FileDiskCache(directory: try #require(URL(string: "https://a.b/c"))).path(for: key("a")) == nil)
     }
@@ -103,14 +103,14 @@ struct ListingTests {
     @Test(arguments: [
         "", ".", "..", "/", "a/b", "../x", "a.b", "a b", "a\0", "ä", "%2e", "png\n", String(repeating: "a", count: 17),
     ])
-    func `a path extension that is none is left out`(text: String) async throws {
+    func `an invalid path extension is ignored`(text: String) async throws {
         let cache = cache(pathExtension: text)
         #expect(cache.path(for: key("a"))?.path == directory.file("a"))
         try await cache.store(bytes(10), for: key("a"))
         #expect(directory.files == [directory.file("a")])
     }
 
-    @Test func `openings with other path extensions keep the entries`() async throws {
+    @Test func `opening with another path extension keeps the entries`() async throws {
         for (step, text) in [nil, "png", "JPG", nil, "a1b2c3d4e5f6g7h8", "x"].enumerated() {
             let cache = cache(pathExtension: text)
             for number in 0..<step { #expect(await cache.data(for: key("\(number)")) == bytes(number)) }
@@ -122,7 +122,7 @@ struct ListingTests {
     }
 
     @Test(arguments: [Durability.none, .entry, .directory])
-    func `an entry of any durability is found`(durability: Durability) async throws {
+    func `an entry of any durability level is found`(durability: Durability) async throws {
         let cache = cache(durability: durability)
         for number in 0..<10 { try await cache.store(bytes(number * 100), for: key("\(number % 7)")) }
         for reader in [cache, self.cache()] {
@@ -131,7 +131,7 @@ struct ListingTests {
         #expect(await cache.count == 7)
     }
 
-    @Test func `what happened is counted`() async throws {
+    @Test func `hits, misses and stores are counted`() async throws {
         let cache = FileDiskCache(
             directory: directory.url, limits: DataCacheLimits(maximumSize: 5 * block, maximumCount: 5), clock: clock)
         for number in 0..<5 { try await cache.store(bytes(10), for: key("\(number)")) }
@@ -155,7 +155,7 @@ struct ListingTests {
         #expect(cache.statistics == expected)
     }
 
-    @Test func `a cache that is nowhere tells nothing`() async throws {
+    @Test func `a cache whose directory does not exist lists nothing`() async throws {
         let cache = FileDiskCache(directory: try #require(URL(string: "https://a.b/c")))
         #expect(await cache.items().isEmpty)
         let error = try #require(await cache.listingError())

@@ -32,7 +32,7 @@ struct MaintenanceTests {
 
     // MARK: Verification
 
-    @Test func `a verification finds and removes all damage, and nothing else`() async throws {
+    @Test func `verification finds and removes all damaged entries and no others`() async throws {
         for number in 0..<50 { try await cache.store(entry(number), for: key("\(number)")) }
         let damaged = [3, 17, 31, 49]
         try flip(directory.file("3"), at: 100)
@@ -43,7 +43,7 @@ struct MaintenanceTests {
 
         let result = await cache.verify()
 
-        // The one that is not there at all is not checked.
+        // A missing file is not verified.
         #expect(result.checkedCount == 49)
         #expect(Set(result.damagedNames) == Set([3, 17, 49].map { key("\($0)").fileName }))
         #expect(result.byteCount == directory.fileSizes)
@@ -57,12 +57,12 @@ struct MaintenanceTests {
         #expect(again == DataCacheVerification(checkedCount: 46, byteCount: directory.fileSizes))
     }
 
-    @Test func `a verification sets sizes and expiries right`() async throws {
+    @Test func `verification corrects sizes and expiries`() async throws {
         try await cache.store(bytes(100), for: key("a"))
         let another = FileDiskCache(directory: other.url, clock: clock)
         clock.advance(by: .seconds(1))
         try await another.store(CachedData(bytes(300), expiry: clock.now + 60), for: key("a"))
-        // A file that came by another way than through the index.
+        // A file that was not added through the index.
         try #require(FileManager.default.contents(atPath: other.file("a"))).write(
             to: URL(filePath: directory.file("a")))
 
@@ -72,12 +72,12 @@ struct MaintenanceTests {
         #expect(await cache.items() == another.items())
     }
 
-    @Test func `a verification of nothing finds nothing`() async throws {
+    @Test func `verification of an empty cache finds nothing`() async throws {
         #expect(await cache.verify() == DataCacheVerification())
         #expect(directory.files.isEmpty)
     }
 
-    @Test func `a verification keeps what is stored meanwhile`() async throws {
+    @Test func `verification keeps entries that are stored meanwhile`() async throws {
         for number in 0..<100 { try await cache.store(entry(number), for: key("\(number)")) }
         async let result = cache.verify()
         for number in 0..<100 { try await cache.store(entry(number + 1), for: key("\(number)")) }
@@ -87,7 +87,7 @@ struct MaintenanceTests {
 
     // MARK: Another directory's entries
 
-    @Test func `another directory's entries come with all they have, and the directory goes`() async throws {
+    @Test func `merging another directory moves its entries with all metadata and removes it`() async throws {
         let source = FileDiskCache(directory: other.url, pathExtension: "png", clock: clock)
         for number in 0..<30 { try await source.store(entry(number), for: key("\(number)")) }
         let variant = ImageKey(ResourceKey("0"), variant: "small")
@@ -116,7 +116,7 @@ struct MaintenanceTests {
         #expect(await cache.removeAll(of: ResourceKey("0")) == 2)
     }
 
-    @Test func `entries that come keep their last use, and the order of it`() async throws {
+    @Test func `merged entries keep their last use and its order`() async throws {
         let source = FileDiskCache(directory: other.url, clock: clock)
         for number in 0..<20 { try await source.store(bytes(number), for: key("\(number)")) }
         clock.advance(by: .seconds(6 * 24 * 60 * 60))
@@ -129,8 +129,7 @@ struct MaintenanceTests {
         #expect(await cache.items().map(\.name) == (0..<10).reversed().map { key("\($0)").fileName })
     }
 
-    @Test func `an entry that is too large stays where it is, and so does a file that is not the cache's`() async throws
-    {
+    @Test func `merging leaves entries that are too large and files of others in place`() async throws {
         let source = FileDiskCache(directory: other.url, clock: clock)
         try await source.store(CachedData(bytes(5000)), for: key("large"))
         try await source.store(CachedData(bytes(10)), for: key("small"))
@@ -146,7 +145,7 @@ struct MaintenanceTests {
         #expect(FileManager.default.contents(atPath: mine.path + "/index") == Data("mine".utf8))
     }
 
-    @Test func `a lost index leaves the order of storing`() async throws {
+    @Test func `without an index the order of storing applies`() async throws {
         for number in 0..<30 {
             try await cache.store(entry(number), for: key("\(number)"))
             clock.advance(by: .milliseconds(2))
@@ -159,7 +158,7 @@ struct MaintenanceTests {
         #expect(items.map(\.name) == (0..<30).map { key("\($0)").fileName })
     }
 
-    @Test func `a flush makes limits hold that are narrower than before`() async throws {
+    @Test func `a flush enforces limits that are lower than before`() async throws {
         for number in 0..<50 { try await cache.store(entry(number), for: key("\(number)")) }
         await cache.flush()
         let narrow = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumCount: 10), clock: clock)
@@ -167,7 +166,7 @@ struct MaintenanceTests {
         #expect(await narrow.count == 9)
     }
 
-    @Test func `what is over the limits or too old does not come`() async throws {
+    @Test func `merging skips entries that have expired or exceed the limits`() async throws {
         let source = FileDiskCache(directory: other.url, clock: clock)
         try await source.store(CachedData(bytes(10), expiry: clock.now + 5), for: key("expired"))
         try await source.store(bytes(6 * block), for: key("large"))
@@ -187,7 +186,7 @@ struct MaintenanceTests {
         #expect(await small.count >= 4)
     }
 
-    @Test func `foreign files keep the other directory`() async throws {
+    @Test func `files of others keep the other directory from being removed`() async throws {
         let source = FileDiskCache(directory: other.url, clock: clock)
         try await source.store(bytes(10), for: key("a"))
         await source.flush()
@@ -200,7 +199,7 @@ struct MaintenanceTests {
     }
 
     @Test(arguments: ["", "/", "/.", "/../%", "link"])
-    func `a cache's own directory, whatever it is called, loses nothing`(spelling: String) async throws {
+    func `merging a cache with its own directory under any name loses nothing`(spelling: String) async throws {
         for number in 0..<5 { try await cache.store(entry(number), for: key("\(number)")) }
         let link = other.path + "/link"
         #expect(symlink(directory.path, link) == 0)
@@ -214,17 +213,17 @@ struct MaintenanceTests {
         #expect(directory.files.count == 5)
     }
 
-    @Test func `a directory that is not there, or no path, has nothing`() async throws {
+    @Test func `merging a missing directory or an invalid path moves nothing`() async throws {
         #expect(await cache.adoptEntries(of: other.url.appending(path: "nothing")) == 0)
         #expect(await cache.adoptEntries(of: try #require(URL(string: "https://a.b/c"))) == 0)
         #expect(directory.files.isEmpty)
     }
 
-    @Test func `what cannot be stored stays where it was`() async throws {
+    @Test func `an entry that cannot be stored stays in its old directory`() async throws {
         let source = FileDiskCache(directory: other.url, clock: clock)
         try await source.store(bytes(10), for: key("a"))
         await source.flush()
-        // A file in the place of the entry's folder.
+        // A file in the place of the entry's directory.
         try Data().write(to: directory.url.appending(path: "\(key("a").fileName.prefix(2))"))
 
         #expect(await cache.adoptEntries(of: other.url) == 0)
@@ -232,7 +231,7 @@ struct MaintenanceTests {
         #expect(await FileDiskCache(directory: other.url, clock: clock).data(for: key("a")) == bytes(10))
     }
 
-    @Test func `an entry that is there under two names comes once`() async throws {
+    @Test func `an entry present under two names is merged once`() async throws {
         let source = FileDiskCache(directory: other.url, clock: clock)
         try await source.store(bytes(100), for: key("a"))
         await source.flush()

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Stores that have begun and cannot end, since somebody else keeps the index.
+/// Stores that have begun and cannot end, because another process holds the index.
 @Suite(.timeLimit(.minutes(10)))
 struct ReadYourWriteTests {
     private let directory: TemporaryDirectory
@@ -16,20 +16,20 @@ struct ReadYourWriteTests {
 
     init() async throws {
         directory = try TemporaryDirectory()
-        // The tests let go of the lock when they have seen what they came for, however long that takes.
+        // The tests release the lock after their last check, however long that takes.
         cache = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
         try await cache.store(bytes(10), for: key("old"))
         lock = try IndexLock(directory.path)
     }
 
-    /// Begins a store, and returns when it can be seen.
+    /// Begins a store and returns once it is visible.
     private func begin(_ entry: CachedData, for key: ImageKey) async throws -> Task<Void, any Error> {
         let task = Task { [cache] in try await cache.store(entry, for: key) }
         try await eventually { await cache.entry(for: key) == entry }
         return task
     }
 
-    @Test func `an entry is found in every way before it is on disk`() async throws {
+    @Test func `a pending entry is found by every method before it is on disk`() async throws {
         let entry = CachedData(bytes(10_000), metadata: bytes(9), expiry: clock.now + 60)
         let store = try await begin(entry, for: key("a"))
 
@@ -48,7 +48,7 @@ struct ReadYourWriteTests {
         #expect(directory.files.count == 2)
     }
 
-    @Test func `the last of several is found, meanwhile and at last`() async throws {
+    @Test func `the last of several pending stores is found, before and after writing`() async throws {
         var stores: [Task<Void, any Error>] = []
         for number in 0..<50 { stores.append(try await begin(CachedData(bytes(number)), for: key("a"))) }
         #expect(await cache.data(for: key("a")) == bytes(49))
@@ -60,7 +60,7 @@ struct ReadYourWriteTests {
         #expect(await FileDiskCache(directory: directory.url, clock: clock).data(for: key("a")) == bytes(49))
     }
 
-    @Test func `what replaces an entry is found at once`() async throws {
+    @Test func `a pending replacement is found at once`() async throws {
         let store = try await begin(CachedData(bytes(20)), for: key("old"))
         #expect(await cache.data(for: key("old")) == bytes(20))
         lock.release()
@@ -69,7 +69,7 @@ struct ReadYourWriteTests {
         #expect(await cache.count == 1)
     }
 
-    @Test func `a removal hides it at once, and for good`() async throws {
+    @Test func `a removal hides a pending entry permanently`() async throws {
         let stores = [
             try await begin(CachedData(bytes(1)), for: key("a")), try await begin(CachedData(bytes(2)), for: key("b")),
         ]
@@ -87,7 +87,7 @@ struct ReadYourWriteTests {
         #expect(await cache.data(for: key("b")) == bytes(2))
     }
 
-    @Test func `removing everything hides what is on its way, and for good`() async throws {
+    @Test func `removing all entries hides pending ones permanently`() async throws {
         var stores: [Task<Void, any Error>] = []
         for name in ["a", "b", "c"] { stores.append(try await begin(CachedData(bytes(5)), for: key(name))) }
         let removal = Task { await cache.removeAll() }
@@ -102,7 +102,7 @@ struct ReadYourWriteTests {
         #expect(directory.files.isEmpty)
     }
 
-    @Test func `removing a resource hides its variants that are on their way, and no other's`() async throws {
+    @Test func `removing a resource hides its pending variants and no other's`() async throws {
         let small = ImageKey(ResourceKey("a"), variant: "small")
         var stores: [Task<Void, any Error>] = []
         for key in [key("a"), small, key("b")] { stores.append(try await begin(CachedData(bytes(5)), for: key)) }
@@ -120,11 +120,11 @@ struct ReadYourWriteTests {
         #expect(await cache.count == 2)
     }
 
-    @Test func `what is stored after a removal stays`() async throws {
+    @Test func `an entry stored after a removal stays`() async throws {
         let first = try await begin(CachedData(bytes(1)), for: key("a"))
         let removal = Task { await cache.remove(key("a")) }
         try await eventually { await cache.entry(for: key("a")) == nil }
-        // The removal has been asked for as soon as it hides the entry, but is in the queue a little later.
+        // The removal hides the entry as soon as it is requested, and enters the queue a little later.
         let marker = try await begin(CachedData(bytes(3)), for: key("marker"))
         lock.release()
         #expect(await removal.value)
@@ -133,16 +133,16 @@ struct ReadYourWriteTests {
         #expect(await cache.data(for: key("a")) == bytes(2))
     }
 
-    @Test func `one that is cancelled in the queue is not found any more`() async throws {
+    @Test func `a store cancelled in the queue is no longer found`() async throws {
         let first = try await begin(CachedData(bytes(1)), for: key("a"))
-        // It can be seen before it runs.
+        // It is visible before it runs.
         try await eventually { !directory.unfinished.isEmpty }
         let second = try await begin(CachedData(bytes(2)), for: key("b"))
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
         #expect(await cache.entry(for: key("b")) == nil)
 
-        // It runs already, and goes on.
+        // It is already running and continues.
         first.cancel()
         lock.release()
         await cache.flush()
@@ -151,7 +151,7 @@ struct ReadYourWriteTests {
         #expect(await cache.count == 2)
     }
 
-    @Test func `one whose time comes while it waits is not found`() async throws {
+    @Test func `a pending entry is not found after it expires`() async throws {
         let store = try await begin(CachedData(bytes(1), expiry: clock.now + 10), for: key("a"))
         clock.advance(by: .seconds(10))
         #expect(await cache.entry(for: key("a")) == nil)
@@ -161,7 +161,7 @@ struct ReadYourWriteTests {
         #expect(await cache.entry(for: key("a")) == nil)
     }
 
-    @Test func `one that fails is not found any more`() async throws {
+    @Test func `a failed store is no longer found`() async throws {
         let large = CachedData(bytes(2000))
         let small = FileDiskCache(directory: directory.url, sizeLimit: 1000, clock: clock)
         lock.release()
@@ -171,7 +171,7 @@ struct ReadYourWriteTests {
     }
 
     @Test(arguments: [false, true])
-    func `a flush returns when all is on disk, whoever's thread it is stored on`(isBlocking: Bool) async throws {
+    func `a flush returns when all entries are on disk, whichever thread stores them`(isBlocking: Bool) async throws {
         let store: Task<Void, any Error>
         if isBlocking {
             let thread = BlockingExecutor(name: "test", maxConcurrent: 1)
@@ -182,7 +182,7 @@ struct ReadYourWriteTests {
         } else {
             store = try await begin(CachedData(bytes(1)), for: key("a"))
         }
-        // An immediate task has begun to wait when it returns here; the lock keeps the file away until then.
+        // An immediate task is waiting when it returns here. The lock keeps the file from being written until then.
         let flush = Task.immediate { [cache, directory] in
             await cache.flush()
             return FileManager.default.fileExists(atPath: directory.file("a"))
@@ -194,13 +194,13 @@ struct ReadYourWriteTests {
         try await store.value
     }
 
-    @Test func `a flush that waits is not kept by what is stored later`() async throws {
-        let flushed = Guarded(0)
+    @Test func `a waiting flush is not delayed by later stores`() async throws {
+        let flushed = Watched(0)
         let first = try await begin(CachedData(bytes(1)), for: key("a"))
         let flushes = (0..<3).map { _ in
             Task {
                 await cache.flush()
-                flushed.change { $0 += 1 }
+                flushed.update { $0 += 1 }
             }
         }
         lock.release()

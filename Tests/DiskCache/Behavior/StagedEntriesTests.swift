@@ -1,4 +1,5 @@
 import AlcedoCore
+import TestSupport
 import Testing
 
 @testable import AlcedoDiskCache
@@ -6,7 +7,7 @@ import Testing
 struct StagedEntriesTests {
     private var staged = StagedEntries()
 
-    @Test mutating func `the last one is found, and what came before may not be written over it`() {
+    @Test mutating func `the last staged entry is found, and an earlier one is not written over it`() {
         staged.add(CachedData(bytes(1)), 1, for: key("a"))
         staged.add(CachedData(bytes(2)), 2, for: key("a"))
         #expect(staged.entry(for: key("a")) == CachedData(bytes(2)))
@@ -19,7 +20,7 @@ struct StagedEntriesTests {
         #expect(staged.entry(for: key("a")) == nil)
     }
 
-    @Test mutating func `the last one that fails is not found, and those before it are still written`() {
+    @Test mutating func `if the last staged entry fails, it is not found, and earlier ones are still written`() {
         staged.add(CachedData(bytes(1)), 1, for: key("a"))
         staged.add(CachedData(bytes(2)), 2, for: key("a"))
         staged.end(2, for: key("a"))
@@ -28,9 +29,9 @@ struct StagedEntriesTests {
         #expect(!wasThere && staged.mayWrite(1, for: key("a")))
     }
 
-    /// It may come to the disk after the removal, and after what was stored later and has ended.
+    /// Its write may end after the removal and after later stores.
     @Test(arguments: [false, true])
-    mutating func `what a removal takes back is not written any more`(isStoredAnew: Bool) {
+    mutating func `a staged entry that is removed is not written`(isStoredAnew: Bool) {
         let small = ImageKey(ResourceKey("b"), variant: "small")
         staged.add(CachedData(bytes(1)), 1, for: key("a"))
         staged.add(CachedData(bytes(2)), 2, for: small)

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Damage is a miss that removes the file, and the next store works.
+/// A damaged entry is a miss and is removed, and the next store works.
 @Suite(.timeLimit(.minutes(10)))
 struct DamageTests {
     private let directory: TemporaryDirectory
@@ -23,7 +23,7 @@ struct DamageTests {
         whole = try #require(FileManager.default.contents(atPath: path))
     }
 
-    /// Damages a whole entry, which the cache knows of.
+    /// Damages a complete entry that the cache knows.
     private func replace(by content: Data) async throws {
         if !exists { try await cache.store(entry, for: key("a")) }
         try content.write(to: URL(filePath: path))
@@ -45,7 +45,7 @@ struct DamageTests {
         #expect(await cache.totalSize == block)
     }
 
-    @Test func `every single changed byte is found`() async throws {
+    @Test func `every changed byte is detected`() async throws {
         for index in whole.indices {
             for mask in [0x01, 0x80, 0xFF] as [UInt8] {
                 var bytes = whole
@@ -58,7 +58,7 @@ struct DamageTests {
         try await expectRecovery()
     }
 
-    @Test func `every truncation is found`() async throws {
+    @Test func `every truncation is detected`() async throws {
         for count in 0..<whole.count {
             try await replace(by: whole.prefix(count))
             await expectMiss("\(count) bytes")
@@ -66,7 +66,7 @@ struct DamageTests {
         try await expectRecovery()
     }
 
-    @Test func `bytes before, after or missing at the front are found`() async throws {
+    @Test func `extra bytes before or after and missing bytes at the front are detected`() async throws {
         for content in [whole + [0], [0] + whole, whole.dropFirst(), whole + whole, Data(count: whole.count)] {
             try await replace(by: content)
             await expectMiss("\(content.count) bytes")
@@ -74,7 +74,7 @@ struct DamageTests {
         try await expectRecovery()
     }
 
-    @Test func `lengths that claim more than there is are found`() async throws {
+    @Test func `length fields larger than the file are detected`() async throws {
         let trailer = whole.count - 56
         for field in [8..<12, 12..<16, 16..<20, 24..<32] {
             for value in [0xFF, 0x7F, 0x80] as [UInt8] {
@@ -88,7 +88,7 @@ struct DamageTests {
         }
     }
 
-    @Test func `the whole file of another key is found`() async throws {
+    @Test func `the complete file of another key is detected`() async throws {
         try await cache.store(CachedData(bytes(40)), for: key("b"))
         let other = try #require(FileManager.default.contents(atPath: directory.file("b")))
         try await replace(by: other)
@@ -96,7 +96,7 @@ struct DamageTests {
         #expect(await cache.data(for: key("b")) == bytes(40))
     }
 
-    @Test func `a foreign file is found`() async throws {
+    @Test func `a file of another program is detected`() async throws {
         try await replace(
             by: Data("GIF89a and nothing of ours, but long enough for a trailer of 56 bytes, which has many".utf8))
         await expectMiss("a foreign file")
@@ -110,7 +110,7 @@ struct DamageTests {
         await expectMiss("a terabyte of nothing")
     }
 
-    @Test func `a folder with files in it makes way`() async throws {
+    @Test func `a directory with files in the place of an entry is replaced`() async throws {
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(atPath: path + "/x/y", withIntermediateDirectories: true)
         try Data([1]).write(to: URL(filePath: path + "/x/file"))
@@ -122,7 +122,7 @@ struct DamageTests {
         try await expectRecovery()
     }
 
-    @Test func `folders in folders make way, however many`() async throws {
+    @Test func `nested directories of any depth in the place of an entry are replaced`() async throws {
         for isStored in [false, true] {
             let outside = directory.path + "/outside"
             try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
@@ -153,7 +153,7 @@ struct DamageTests {
         #expect(FileManager.default.contents(atPath: target) == whole)
     }
 
-    @Test func `a pipe does not keep the reader, and makes way`() async throws {
+    @Test func `a FIFO does not block the reader and is replaced`() async throws {
         _ = unlink(path)
         #expect(mkfifo(path, 0o600) == 0)
         await expectMiss("a pipe")
@@ -161,8 +161,8 @@ struct DamageTests {
         try await expectRecovery()
     }
 
-    @Test func `damage does not take a new entry with it`() async throws {
-        // Readers that found damage and writers that replace it, at the same time.
+    @Test func `removing a damaged entry keeps a new entry`() async throws {
+        // Readers that find damage and writers that replace it, concurrently.
         for round in 0..<100 {
             try await replace(by: Data(count: 50))
             async let miss = cache.entry(for: key("a"))
@@ -174,7 +174,7 @@ struct DamageTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(.spawnsProcesses, arguments: [true, false])
-        func `a foreign file of any size goes without being read`(isKnown: Bool) async throws {
+        func `a foreign file of any size is removed without being read`(isKnown: Bool) async throws {
             await #expect(processExitsWith: .success) { [isKnown = isKnown as Bool] in
                 await Child.tellTrouble {
                     let directory = try TemporaryDirectory()
@@ -186,7 +186,7 @@ struct DamageTests {
 
                     guard await other.entry(for: key("a")) == nil, await other.verify().byteCount == 0 else { exit(3) }
                     guard access(directory.file("a"), F_OK) != 0 else { exit(4) }
-                    // Not `getrusage`: what the parent had resident counts there.
+                    // Not `getrusage`, which includes the parent's resident memory.
                     guard ResidentMemory.peakByteCount < 512 << 20 else { exit(5) }
                 }
             }

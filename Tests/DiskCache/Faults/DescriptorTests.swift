@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A process that has no file descriptors left cannot read what is whole all the same.
+/// Without available file descriptors a process cannot read entries that are intact.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct DescriptorTests {
     enum Work: String, CaseIterable {
@@ -14,7 +14,7 @@ struct DescriptorTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Work.allCases)
-        func `nothing is lost while there are no file descriptors`(work: Work) async throws {
+        func `no entry is lost while no file descriptors are available`(work: Work) async throws {
             await #expect(processExitsWith: .success) { [work = work.rawValue as String] in
                 try await Self.exhaust(try #require(Work(rawValue: work)))
             }
@@ -28,7 +28,7 @@ struct DescriptorTests {
         for number in 0..<5 { try await cache.store(bytes(number * 100), for: key("\(number)")) }
         await cache.flush()
         if work == .countingWithoutIndex { unlink(directory.path + "/index") }
-        // What it takes to let go of some of them.
+        // The descriptors needed to remove some entries.
         for spare in [0, 1, 2, 3] {
             try await Scarcity.withDescriptors(spare) {
                 switch work {

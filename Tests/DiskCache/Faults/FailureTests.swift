@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoDiskCache
 import AlcedoLibc
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ struct FailureTests {
     init() throws { directory = try TemporaryDirectory() }
 
     @Test(arguments: ["file", "file/below", "file/far/below", "link"])
-    func `a directory that cannot be is not writable, and reading it is a miss`(place: String) async throws {
+    func `a directory that cannot be created is not writable, and reading it is a miss`(place: String) async throws {
         try Data("x".utf8).write(to: directory.url.appending(path: "file"))
         #expect(symlink("file", directory.path + "/link") == 0)
 
@@ -21,12 +22,12 @@ struct FailureTests {
         #expect(FileManager.default.contents(atPath: directory.path + "/file") == Data("x".utf8))
     }
 
-    @Test func `a place that is no file is not writable`() async throws {
+    @Test func `a path below a regular file is not writable`() async throws {
         try await expectNotWritable(FileDiskCache(directory: try #require(URL(string: "http://127.0.0.1/cache"))))
         #expect(!FileManager.default.fileExists(atPath: "/cache"))
     }
 
-    @Test func `a path that C would cut short is not writable`() async throws {
+    @Test func `a path with a null character is not writable`() async throws {
         let url = try #require(URL(string: "file://\(directory.path)/a%00b"))
         try await expectNotWritable(FileDiskCache(directory: url))
         #expect(!FileManager.default.fileExists(atPath: directory.path + "/a"))
@@ -50,7 +51,7 @@ struct FailureTests {
         for name in names { #expect(FileManager.default.fileExists(atPath: directory.path + "/" + name)) }
     }
 
-    @Test func `a directory that vanishes is made again`() async throws {
+    @Test func `a removed directory is created again`() async throws {
         let url = directory.url.appending(path: "cache")
         let cache = FileDiskCache(directory: url)
         for name in ["a", "b", "c"] { try await cache.store(bytes(100), for: key(name)) }
@@ -64,16 +65,18 @@ struct FailureTests {
         #expect(await FileDiskCache(directory: url).data(for: key("a")) == bytes(7))
     }
 
-    @Test func `a directory that vanishes again and again loses entries, never gives wrong ones`() async throws {
+    @Test func `a directory that is removed repeatedly loses entries and never returns wrong ones`() async throws {
         let url = directory.url.appending(path: "cache")
         let cache = FileDiskCache(directory: url)
+        let stepCount = Watched(0)
         let remover = Task {
-            for _ in 0..<50 {
+            for round in 0..<50 {
+                try await stepCount.waitUntil { $0 >= round * 4 }
                 try? FileManager.default.removeItem(at: url)
-                await Interleaving.giveWay()
             }
         }
         for step in 0..<200 {
+            stepCount.update { $0 = step }
             do {
                 try await cache.store(bytes(100, seed: step % 7), for: key("\(step % 7)"))
             } catch let error as DataCacheError {
@@ -82,12 +85,12 @@ struct FailureTests {
             let found = await cache.data(for: key("\(step % 7)"))
             #expect(found == nil || found == bytes(100, seed: step % 7))
         }
-        await remover.value
+        try await remover.value
         try await cache.store(bytes(5), for: key("end"))
         #expect(await cache.data(for: key("end")) == bytes(5))
     }
 
-    @Test func `a folder of entries that is a file is an error, not a crash`() async throws {
+    @Test func `a file in the place of a shard directory is an error`() async throws {
         let cache = FileDiskCache(directory: directory.url)
         let shard = directory.path + "/" + key("a").fileName.prefix(2)
         try Data("x".utf8).write(to: URL(filePath: shard))
@@ -99,7 +102,7 @@ struct FailureTests {
         #expect(directory.unfinished.isEmpty)
     }
 
-    @Test func `a link to a folder of others is not emptied`() async throws {
+    @Test func `a link to another directory is not emptied`() async throws {
         let precious = directory.path + "/precious"
         try FileManager.default.createDirectory(atPath: precious, withIntermediateDirectories: true)
         try Data("precious".utf8).write(to: URL(filePath: precious + "/letter"))
@@ -116,10 +119,10 @@ struct FailureTests {
         #expect(FileManager.default.contents(atPath: precious + "/letter") == Data("precious".utf8))
     }
 
-    @Test func `what a dead writer left is cleaned, what a living one writes is not`() async throws {
+    @Test func `files that a dead writer left are removed, those of a living one are kept`() async throws {
         try FileManager.default.createDirectory(
             at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
-        // Whatever the number in front means today, nobody has these open.
+        // Whatever process has this ID now, it does not have these files open.
         for name in ["entry-1-1", "entry-999999999-4", "entry-\(getpid())-1", "entry-x"] {
             try bytes(100).write(to: URL(filePath: directory.path + "/unfinished/\(name)"))
         }
@@ -132,10 +135,10 @@ struct FailureTests {
         #expect(directory.unfinished == ["entry-2-2"])
     }
 
-    @Test func `what a dead process of the same number left stops no store`() async throws {
+    @Test func `files of a dead process with the same ID do not block a store`() async throws {
         try FileManager.default.createDirectory(
             at: directory.url.appending(path: "unfinished"), withIntermediateDirectories: true)
-        // In a container every process may have the same number. Serial numbers begin anew with each.
+        // In containers every process may have the same ID, and serial numbers restart with each.
         var held: [Int32] = []
         defer { for file in held { close(file) } }
         for serial in 1...5000 {

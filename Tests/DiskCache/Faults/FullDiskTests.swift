@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct FullDiskTests {
     @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
-    func `a full disk makes the cache give up old entries, not the new one`() async throws {
+    func `a full disk evicts old entries and keeps the new one`() async throws {
         let disk = try #require(try SmallDisk())
         let cache = FileDiskCache(directory: disk.url)
         for number in 0..<40 { try await cache.store(bytes(20_000), for: key("\(number)")) }
@@ -20,7 +20,7 @@ struct FullDiskTests {
     }
 
     @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
-    func `what a full disk removes is reported, each once`() async throws {
+    func `entries evicted on a full disk are reported once each`() async throws {
         let disk = try #require(try SmallDisk())
         let reports = TrimReports()
         let cache = FileDiskCache(directory: disk.url, onTrim: { reports.add($0) })
@@ -37,7 +37,7 @@ struct FullDiskTests {
     }
 
     @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
-    func `an entry that the disk cannot hold is an error, and nothing is left of it`() async throws {
+    func `an entry that does not fit on the disk throws an error and leaves nothing behind`() async throws {
         let disk = try #require(try SmallDisk())
         let cache = FileDiskCache(directory: disk.url)
         try await cache.store(bytes(1000), for: key("a"))
@@ -53,10 +53,10 @@ struct FullDiskTests {
     }
 
     @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
-    func `an index that has no room makes entries give it some`() async throws {
+    func `an index without space on the disk evicts entries`() async throws {
         let disk = try #require(try SmallDisk())
         let cache = FileDiskCache(directory: disk.url)
-        // Each takes a page, and the index one more now and then.
+        // Each takes a page, and the index one more from time to time.
         for number in 0..<300 {
             try await cache.store(bytes(number % 50), for: key("\(number)"))
             #expect(await cache.data(for: key("\(number)")) == bytes(number % 50), "\(number)")
@@ -72,7 +72,7 @@ struct FullDiskTests {
     }
 
     @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
-    func `a full disk that has lost its index can be read and emptied`() async throws {
+    func `a full disk without an index can be read and emptied`() async throws {
         let disk = try #require(try SmallDisk())
         var names: [String] = []
         do {
@@ -85,7 +85,7 @@ struct FullDiskTests {
         disk.fill()
         let cache = FileDiskCache(directory: disk.url)
 
-        // Without an index the files tell.
+        // Without an index the entries are read from the files.
         #expect(await cache.data(for: key("29")) == bytes(100))
         let count = await cache.count
         #expect(count > 0 && count <= names.count)
@@ -97,7 +97,7 @@ struct FullDiskTests {
     }
 
     @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
-    func `an index that cannot be written anew goes on as it is`() async throws {
+    func `an index that cannot be rewritten stays in use`() async throws {
         let disk = try #require(try SmallDisk(kibibytes: 2048))
         let cache = FileDiskCache(directory: disk.url)
         for number in 0..<20 { try await cache.store(bytes(100), for: key("\(number)")) }
@@ -120,7 +120,7 @@ struct FullDiskTests {
         #expect(await FileDiskCache(directory: disk.url).count == 20)
     }
 
-    @Test(.spawnsProcesses) func `a file that may not grow is no space`() async throws {
+    @Test(.spawnsProcesses) func `a file size limit is reported as no space`() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 10_000, rlim_max: 10_000)

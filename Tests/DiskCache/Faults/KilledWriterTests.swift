@@ -7,14 +7,14 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// A process is killed at any instant; what it had said it had done has been done.
+/// A process is killed at any instant. Every change that it reported as done must be present.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(30)))
 struct KilledWriterTests {
     enum Work: String, CaseIterable {
         case storing, trimming
-        /// The index file is written anew, by turns with stores.
+        /// The index is compacted between stores.
         case compacting
-        /// The index is lost and made from the files, by turns with stores.
+        /// The index is lost and rebuilt from the files between stores.
         case reconciling
     }
 
@@ -30,7 +30,7 @@ struct KilledWriterTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Work.allCases)
-        func `what a writer reported done survives its death at any instant, and nothing is torn`(work: Work)
+        func `entries that a killed writer reported as stored survive, and no entry is torn`(work: Work)
             async throws
         {
             var doneCount = 0
@@ -47,11 +47,12 @@ struct KilledWriterTests {
         }
     #endif
 
-    // MARK: The process that is killed
+    // MARK: The killed process
 
     private static func write(in path: String, _ work: Work, _ round: Int) async throws {
         let cache = cache(path, work)
-        // Half of them die when they have done something, however slow the machine is; the others at any instant.
+        // Half of the processes die after they have changed something, however slow the machine is, and the others at
+        // any instant.
         if round.isMultiple(of: 2) { try await change(names[0][0], to: 1, in: cache) }
         Child.dieSoon(within: 150)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -70,7 +71,7 @@ struct KilledWriterTests {
         }
     }
 
-    /// - Parameter version: Nought stands for nothing.
+    /// - Parameter version: Zero means no entry.
     private static func change(_ name: String, to version: Int, in cache: FileDiskCache) async throws {
         Child.say("begin \(name) \(version)")
         if version == 0 {
@@ -90,7 +91,7 @@ struct KilledWriterTests {
             _ = await cache.count
         case .compacting:
             let index = try #require(cache.engine).store.index
-            // On a thread that may block: the writers need those of the tasks.
+            // On a thread that may block, because the writers need the threads of the tasks.
             try await compacting.run {
                 try index.change { change throws(DataCacheError) in
                     guard let entry = change.read(\.entries.first) else { return }
@@ -100,9 +101,9 @@ struct KilledWriterTests {
         }
     }
 
-    // MARK: What is left
+    // MARK: The remaining files
 
-    /// Returns how many things had been reported done.
+    /// Returns the number of changes that were reported as done.
     private func check(
         _ directory: TemporaryDirectory, _ work: Work, _ lines: [Substring], _ comment: String
     ) async throws -> Int {

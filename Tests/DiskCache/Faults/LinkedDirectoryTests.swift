@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// A link out of the cache, where a folder of entries should be, is damage: it goes, and what it leads to stays as it is.
+/// A link in the place of a shard directory is damage. The link is removed, and its target stays unchanged.
 @Suite(.timeLimit(.minutes(10)))
 struct LinkedDirectoryTests {
     private let directory: TemporaryDirectory
@@ -15,7 +15,7 @@ struct LinkedDirectoryTests {
     private let cache: FileDiskCache
     private let entry = CachedData(bytes(400), metadata: Data("notes".utf8))
     private let shard: String
-    /// What is outside, by its name.
+    /// The contents of the files outside, by name.
     private let precious: [String: Data]
 
     init() async throws {
@@ -27,7 +27,7 @@ struct LinkedDirectoryTests {
         let file = directory.file("a")
         let url = URL(filePath: file)
         shard = url.deletingLastPathComponent().path
-        // A whole entry of the right name: only the link tells that it is not ours.
+        // A complete entry with the right name. Only the link shows that it does not belong to the cache.
         let whole = try #require(FileManager.default.contents(atPath: file))
         precious = [url.lastPathComponent: whole, "letter": Data("precious".utf8)]
         for (name, content) in precious { try content.write(to: outside.url.appending(path: name)) }
@@ -55,7 +55,7 @@ struct LinkedDirectoryTests {
     enum Reading: String, CaseIterable { case copied, mapped, pieces, blocking, withoutIndex }
 
     @Test(arguments: Reading.allCases)
-    func `reading is a miss that removes the link, and is counted`(reading: Reading) async throws {
+    func `reading removes the link, is a miss, and is counted`(reading: Reading) async throws {
         if reading == .withoutIndex { unlink(directory.path + "/index") }
         let cache = FileDiskCache(directory: directory.url)
         switch reading {
@@ -77,7 +77,7 @@ struct LinkedDirectoryTests {
     private func readBlocking(_ cache: FileDiskCache) { #expect(cache.entryBlocking(for: key("a")) == nil) }
 
     @Test(arguments: [Durability.none, .directory])
-    func `storing puts a folder in its place`(durability: Durability) async throws {
+    func `storing replaces the link by a directory`(durability: Durability) async throws {
         let cache = FileDiskCache(directory: directory.url, durability: durability)
         try await cache.store(bytes(7), for: key("a"))
 
@@ -87,7 +87,7 @@ struct LinkedDirectoryTests {
         try expectUntouched()
     }
 
-    @Test func `verifying removes the link, and tells what was lost`() async throws {
+    @Test func `verification removes the link and reports the lost entries`() async throws {
         let verification = await cache.verify()
 
         #expect(verification.damagedNames == [key("a").fileName])
@@ -100,7 +100,7 @@ struct LinkedDirectoryTests {
     enum Removing: String, CaseIterable { case one, resource, everything, trimming, cleaning, adopting, reconciling }
 
     @Test(arguments: Removing.allCases)
-    func `removing leaves what is outside`(removing: Removing) async throws {
+    func `removing keeps the files outside`(removing: Removing) async throws {
         let other = try TemporaryDirectory()
         switch removing {
         case .one: #expect(await !cache.remove(key("a")))
@@ -117,7 +117,7 @@ struct LinkedDirectoryTests {
         try expectUntouched()
     }
 
-    @Test func `what is unfinished is not written through a link`() async throws {
+    @Test func `an unfinished file is not written through a link`() async throws {
         unlink(shard)
         let unfinished = directory.path + "/unfinished"
         try FileManager.default.removeItem(atPath: unfinished)
@@ -135,7 +135,7 @@ struct LinkedDirectoryTests {
         try expectUntouched()
     }
 
-    @Test func `the directory itself may be a link`() async throws {
+    @Test func `the cache's own directory may be a link`() async throws {
         let real = try TemporaryDirectory()
         unlink(shard)
         #expect(symlink(real.path, directory.path + "/link") == 0)
@@ -146,7 +146,7 @@ struct LinkedDirectoryTests {
         #expect(await linked.verify().damagedNames.isEmpty)
     }
 
-    // What is refused, or opened: by one call, and by one a folder, which older kernels need.
+    // The paths that are refused and opened, with one system call and directory by directory, as older kernels need.
     @Test(arguments: [
         ("folder/file", O_RDONLY, 0), ("file", O_RDONLY, 0), ("folder", 0o10_000_000 | O_DIRECTORY, 0),
         ("folder/link", O_RDONLY, ELOOP), ("link/file", O_RDONLY, ELOOP), ("link", 0o10_000_000 | O_DIRECTORY, ELOOP),
@@ -155,7 +155,7 @@ struct LinkedDirectoryTests {
         ("folder/new", O_RDWR | O_CREAT | O_EXCL, 0),
         ("folder/file", O_RDWR | O_CREAT | O_EXCL, EEXIST),
     ])
-    func `both ways of opening refuse the same`(path: String, flags: Int32, error: Int32) throws {
+    func `both methods of opening refuse the same links`(path: String, flags: Int32, error: Int32) throws {
         let place = outside.path
         try FileManager.default.createDirectory(atPath: place + "/folder", withIntermediateDirectories: false)
         for name in ["file", "folder/file"] { try Data("x".utf8).write(to: URL(filePath: "\(place)/\(name)")) }

@@ -5,14 +5,14 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What cannot be read now is not damaged.
+/// An entry that cannot be read for lack of memory is not damaged.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct NoMemoryTests {
     enum Work: String, CaseIterable { case reading, mapping, verifying, naming }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Work.allCases)
-        func `an entry that there is no memory for is a miss, and stays`(work: Work) async throws {
+        func `an entry for which there is no memory is a miss and stays on disk`(work: Work) async throws {
             await #expect(processExitsWith: .success) { [work = work.rawValue as String] in
                 try await Self.exhaust(try #require(Work(rawValue: work)))
             }
@@ -25,7 +25,7 @@ struct NoMemoryTests {
         let large = Data(repeating: 7, count: 200 << 20)
         try await cache.store(large, for: key("large"))
         try await cache.store(bytes(10), for: key("small"))
-        // The threads that the work needs are there.
+        // The threads that the work needs have been started.
         for _ in 0..<4 { _ = await cache.entry(for: key("small")) }
         await cache.verify()
 
@@ -47,7 +47,7 @@ struct NoMemoryTests {
         #expect(await cache.count == 2)
     }
 
-    @Test func `a file that claims a terabyte is damaged, not too large to tell`() async throws {
+    @Test func `a file with a length field of a terabyte is damaged`() async throws {
         let directory = try TemporaryDirectory()
         let cache = FileDiskCache(directory: directory.url, sizeLimit: .max)
         for name in ["a", "b"] {

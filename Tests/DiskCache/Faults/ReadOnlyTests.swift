@@ -37,7 +37,7 @@ struct ReadOnlyTests {
         #expect(await cache.entry(for: key("nobody")) == nil)
     }
 
-    @Test func `everything is found, and counted`() async throws {
+    @Test func `all entries are found and counted`() async throws {
         try await expectAll()
         #expect(await cache.count == 10)
         #expect(await cache.totalSize == directory.fileSizes)
@@ -45,14 +45,14 @@ struct ReadOnlyTests {
         #expect(await cache.key(named: key("3").fileName) == key("3"))
     }
 
-    @Test func `everything is found without an index, too, or with a damaged one`() async throws {
+    @Test func `all entries are found also without an index or with a damaged one`() async throws {
         try FileManager.default.removeItem(at: directory.url.appending(path: "index"))
         try await expectAll()
         try Data(count: 500).write(to: directory.url.appending(path: "index"))
         try await expectAll()
     }
 
-    @Test func `storing is refused, and what is there stays`() async throws {
+    @Test func `storing throws an error, and the stored entries stay`() async throws {
         for name in ["0", "new"] {
             let error = await #expect(throws: DataCacheError.self) { try await cache.store(bytes(7), for: key(name)) }
             #expect(error?.code == .notWritable)
@@ -62,7 +62,7 @@ struct ReadOnlyTests {
         #expect(cache.statistics.failures == 2)
     }
 
-    @Test func `nothing is removed, and nothing says so`() async throws {
+    @Test func `removals remove nothing and report nothing`() async throws {
         #expect(await !cache.remove(key("1")))
         #expect(await cache.removeAll(of: ResourceKey("1")) == 0)
         await cache.removeAll()
@@ -74,7 +74,7 @@ struct ReadOnlyTests {
         #expect(directory.files.count == 10)
     }
 
-    @Test func `maintenance says what it could not do`() async throws {
+    @Test func `maintenance reports what it could not do`() async throws {
         let verified = await FileDiskCache(directory: view.url, clock: clock).verify()
         #expect(verified.checkedCount == 10 && verified.byteCount == directory.fileSizes)
         #expect(verified.error?.code == .notWritable)
@@ -94,7 +94,7 @@ struct ReadOnlyTests {
         #expect(directory.files.count == 10)
     }
 
-    @Test func `more uses than are ever unwritten harm nobody`() async throws {
+    @Test func `more uses than can be pending do no harm`() async throws {
         for _ in 0..<200 {
             for number in 0..<9 { #expect(await cache.data(for: key("\(number)")) != nil) }
         }

@@ -7,10 +7,10 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// What the system does not let a cache do to some of its files.
+/// System errors for some of the cache's files.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct SystemErrorTests {
-    @Test func `what cannot be removed is still there, and counted`() async throws {
+    @Test func `an entry that cannot be removed stays and is counted`() async throws {
         await #expect(processExitsWith: .success) {
             await Child.tellTrouble {
                 let directory = try TemporaryDirectory()
@@ -49,8 +49,7 @@ struct SystemErrorTests {
         }
     }
 
-    @Test func `what cannot be read is not verified, and a directory that cannot be looked into says so`() async throws
-    {
+    @Test func `an unreadable entry is not verified, and an unreadable directory is reported`() async throws {
         await #expect(processExitsWith: .success) {
             await Child.tellTrouble {
                 let directory = try TemporaryDirectory()
@@ -78,7 +77,7 @@ struct SystemErrorTests {
         }
     }
 
-    @Test func `a folder of entries that is new is on the medium only when the cache's directory is`() async throws {
+    @Test func `a new shard directory is durable only with the cache's directory`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
             Child.becomeNobody(owning: directory.path)
@@ -89,7 +88,7 @@ struct SystemErrorTests {
             guard let image = EntryFile.encode(entry, key: key("a"), storedAt: Timestamp(Date())) else { exit(4) }
             for durability in [Durability.none, .entry] {
                 let file = try files.write(image, durability: durability).file
-                // Who may not open the directory cannot wait for it.
+                // A process that may not open the directory cannot wait for it.
                 chmod(directory.path, 0o300)
                 _ = try files.publish(file, as: EntryName(key("a")), in: top, durability: durability)
                 chmod(directory.path, 0o700)

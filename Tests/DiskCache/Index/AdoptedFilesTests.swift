@@ -6,10 +6,10 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// What the directory holds and the index does not tell of, and the other way round.
+/// Files that the index does not list, and listed files that do not exist.
 @Suite(.timeLimit(.minutes(10)))
 struct AdoptedFilesTests {
-    /// What makes a cache look at the directory's names.
+    /// The reasons for which a cache lists its directory.
     private enum Doubt: CaseIterable {
         case missingIndex, otherBoot, otherExtension
     }
@@ -39,7 +39,7 @@ struct AdoptedFilesTests {
     }
 
     @Test(arguments: Doubt.allCases)
-    private func `whole files that the index does not know are adopted`(doubt: Doubt) async throws {
+    private func `complete files that the index does not list are adopted`(doubt: Doubt) async throws {
         let other = try TemporaryDirectory()
         let stranger = CachedData(
             bytes(321), metadata: bytes(3), expiry: Date(timeIntervalSince1970: 4_000_000_000))
@@ -59,7 +59,7 @@ struct AdoptedFilesTests {
     }
 
     @Test(arguments: Doubt.allCases)
-    private func `files of entries that are none go, and foreign ones stay`(doubt: Doubt) async throws {
+    private func `invalid entry files are removed, and files of others stay`(doubt: Doubt) async throws {
         let damaged = ["x", "y", "z"].map { directory.file($0) }
         for (path, content) in zip(damaged, [Data(), bytes(500), Data(count: 56)]) {
             try FileManager.default.createDirectory(
@@ -86,7 +86,7 @@ struct AdoptedFilesTests {
         for name in foreign { #expect(access("\(directory.path)/\(name)", F_OK) == 0, "\(name)") }
     }
 
-    @Test func `a file under the name of another is a miss that goes`() async throws {
+    @Test func `a file under another entry's name is a miss and is removed`() async throws {
         try copyEntry("a", from: directory, to: directory.file("x"))
         try raise(.missingIndex)
         let cache = FileDiskCache(directory: directory.url)
@@ -98,7 +98,7 @@ struct AdoptedFilesTests {
         #expect(cache.statistics.damagedEntries == 1)
     }
 
-    @Test func `an entry whose file has vanished is a miss, and not counted any more`() async throws {
+    @Test func `an entry whose file is missing is a miss and is no longer counted`() async throws {
         let cache = FileDiskCache(directory: directory.url)
         #expect(await cache.count == 3)
         try FileManager.default.removeItem(atPath: directory.file("b"))
@@ -112,7 +112,7 @@ struct AdoptedFilesTests {
     }
 
     @Test(arguments: Doubt.allCases)
-    private func `entries whose files have vanished are not counted after a look at the directory`(doubt: Doubt)
+    private func `entries whose files are missing are not counted after the directory is listed`(doubt: Doubt)
         async throws
     {
         for name in ["a", "c"] { try FileManager.default.removeItem(atPath: directory.file(name)) }
@@ -122,7 +122,7 @@ struct AdoptedFilesTests {
         #expect(await cache.totalSize == directory.fileSizes)
     }
 
-    @Test func `the order of use and moved expiries survive another boot`() async throws {
+    @Test func `the order of use and moved expiries survive a reboot`() async throws {
         let first = FileDiskCache(directory: directory.url)
         _ = await first.entry(for: key("a"))
         await first.flush()
@@ -133,7 +133,7 @@ struct AdoptedFilesTests {
         #expect(before.map(\.name) == ["b", "c", "a"].map { key($0).fileName })
     }
 
-    @Test func `another path extension keeps the entries, and counts none twice`() async throws {
+    @Test func `another path extension keeps the entries and counts each once`() async throws {
         let cache = FileDiskCache(directory: directory.url, pathExtension: "png")
         for name in ["a", "b", "c"] { #expect(await cache.data(for: key(name)) == bytes(100)) }
         try await cache.store(bytes(7), for: key("d"))

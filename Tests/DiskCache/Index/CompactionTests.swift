@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// An index file that has grown long for what it tells is written anew.
+/// An index file with many superseded records is compacted.
 @Suite(.timeLimit(.minutes(10)))
 struct CompactionTests {
     private let directory: TemporaryDirectory
@@ -26,7 +26,7 @@ struct CompactionTests {
         }
     }
 
-    /// Writes so many records that one more makes the index worth writing anew. They tell nothing new.
+    /// Writes enough superseding records that one more makes compaction worthwhile.
     private func fill(_ cache: FileDiskCache) async throws {
         await cache.flush()
         let store = try #require(cache.engine).store
@@ -44,7 +44,7 @@ struct CompactionTests {
         }
     }
 
-    @Test func `it keeps all, and begins with one record an entry`() async throws {
+    @Test func `compaction keeps all entries with one record each`() async throws {
         let items = await cache.items()
         try await fill(cache)
         let before = try index.header
@@ -67,10 +67,10 @@ struct CompactionTests {
         await expectAll(in: reopened)
     }
 
-    @Test func `an open cache that knew everything follows`() async throws {
+    @Test func `an open cache that was up to date follows a compaction`() async throws {
         let other = FileDiskCache(directory: directory.url, clock: clock)
         try await fill(cache)
-        // It knows the last record, and has used something since.
+        // It has read the last record and recorded a use since.
         #expect(await other.count == entryCount)
         _ = await other.entry(for: key("3"))
         try await cache.store(bytes(0), for: key("0"))
@@ -85,7 +85,7 @@ struct CompactionTests {
         #expect(await cache.data(for: key("new")) == bytes(500))
     }
 
-    @Test func `an open cache that was behind follows`() async throws {
+    @Test func `an open cache that was behind follows a compaction`() async throws {
         let other = FileDiskCache(directory: directory.url, clock: clock)
         #expect(await other.data(for: key("3")) == bytes(3))
         await cache.remove(key("1"))
@@ -103,7 +103,7 @@ struct CompactionTests {
         await expectAll(in: cache)
     }
 
-    @Test func `caches that write it anew by turns lose nothing`() async throws {
+    @Test func `caches that compact the index in turns lose nothing`() async throws {
         let caches = [cache, FileDiskCache(directory: directory.url, clock: clock)]
         for round in 0..<4 {
             let writer = caches[round % 2]

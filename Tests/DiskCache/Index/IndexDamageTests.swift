@@ -8,13 +8,13 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// Whatever becomes of the index, the entries' files tell what there is.
+/// Whatever happens to the index, the entries' files are authoritative.
 @Suite(.timeLimit(.minutes(10)))
 struct IndexDamageTests {
     private let directory: TemporaryDirectory
     private let index: IndexBytes
     private let whole: Data
-    /// What the cache holds.
+    /// The entries of the cache.
     private var stored: [String: CachedData] = [:]
 
     init() async throws {
@@ -25,7 +25,7 @@ struct IndexDamageTests {
             stored["\(number)"] = CachedData(bytes(100 * number), metadata: bytes(number))
             try await cache.store(try #require(stored["\(number)"]), for: key("\(number)"))
         }
-        // Records that tell of a removal, a use, and an entry that is another size now.
+        // Records of a removal, a use, and an entry whose size has changed.
         await cache.remove(key("3"))
         stored["3"] = nil
         _ = await cache.entry(for: key("0"))
@@ -35,12 +35,13 @@ struct IndexDamageTests {
         whole = try index.content
     }
 
-    /// Bytes of the header and some records.
+    /// Returns the size of the header and some records.
     private func end(of count: Int) -> Int { IndexHeader.size + count * IndexRecord.size }
 
     private var recordCount: Int { (whole.count - IndexHeader.size) / IndexRecord.size }
 
-    /// A cache that opens what is there loses nothing, knows it after its first change, and tells others.
+    /// Expects that a cache opened on the damaged index loses nothing, is up to date after its first change, and
+    /// informs others.
     private func expectRecovery(_ what: String, by cache: FileDiskCache? = nil) async throws {
         let cache = cache ?? FileDiskCache(directory: directory.url)
         for number in 0..<7 {
@@ -60,11 +61,11 @@ struct IndexDamageTests {
         #expect(directory.unfinished.isEmpty, "\(what)")
     }
 
-    @Test func `a whole index tells it all`() async throws {
+    @Test func `an intact index lists all entries`() async throws {
         try await expectRecovery("whole")
     }
 
-    @Test func `an index that is missing or empty is made anew`() async throws {
+    @Test func `a missing or empty index is rebuilt`() async throws {
         try FileManager.default.removeItem(at: index.url)
         try await expectRecovery("missing")
         try index.replace(by: Data())
@@ -75,7 +76,7 @@ struct IndexDamageTests {
         try await expectRecovery("something else")
     }
 
-    @Test func `an index that ends within its header or a record is made anew`() async throws {
+    @Test func `an index that ends within its header or a record is rebuilt`() async throws {
         for count in [1, IndexHeader.size - 1, end(of: 0) + 1, end(of: 2) - 1, end(of: 4) + 44, whole.count - 1] {
             try index.replace(by: whole.prefix(count))
             try await expectRecovery("\(count) bytes")
@@ -84,7 +85,7 @@ struct IndexDamageTests {
         try await expectRecovery("a byte more")
     }
 
-    @Test func `an index that is shorter than when it was written anew is made anew`() async throws {
+    @Test func `an index that is shorter than at its last compaction is rebuilt`() async throws {
         try FileManager.default.removeItem(at: index.url)
         _ = await FileDiskCache(directory: directory.url).totalSize
         let written = try index.content
@@ -95,7 +96,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test func `an index that was cut off at the end of a record is made anew`() async throws {
+    @Test func `an index truncated at the end of a record is rebuilt`() async throws {
         for count in 0..<recordCount {
             try index.replace(by: whole.prefix(end(of: count)))
             #expect(await FileDiskCache(directory: directory.url).count == stored.count, "\(count) records")
@@ -104,7 +105,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test func `whatever stands for the number of written records, nothing is lost`() async throws {
+    @Test func `any value of the written-record count loses nothing`() async throws {
         for number in [0, 1, UInt64(recordCount + 1), 1 << 40, .max] {
             var bytes = Array(whole)
             var field: [UInt8] = []
@@ -115,13 +116,13 @@ struct IndexDamageTests {
         }
     }
 
-    @Test func `a damaged record loses no other, and makes no file be read that others tell of`() async throws {
+    @Test func `a damaged record affects no other record and no other entry's file`() async throws {
         let before = await FileDiskCache(directory: directory.url).items()
         var bytes = whole
-        // That of the first entry, which another record tells of.
+        // The record of the first entry, which a later record supersedes.
         bytes[end(of: 0) + 40] ^= 1
         try index.replace(by: bytes)
-        // Whoever looks into this file takes it for none.
+        // A reader of this file rejects it.
         let path = directory.file("5")
         var status = stat()
         try #require(stat(path, &status) == 0)
@@ -138,7 +139,7 @@ struct IndexDamageTests {
         #expect(await cache.count == stored.count - 1)
     }
 
-    @Test func `an open cache notices that its index was cut off at the end of a record`() async throws {
+    @Test func `an open cache notices that its index was truncated at the end of a record`() async throws {
         for _ in 0..<recordCount {
             let cache = FileDiskCache(directory: directory.url)
             _ = await cache.totalSize
@@ -148,7 +149,7 @@ struct IndexDamageTests {
         }
     }
 
-    @Test func `a changed byte anywhere is found`() async throws {
+    @Test func `a changed byte at any position is detected`() async throws {
         for offset in stride(from: 0, to: whole.count, by: 13) {
             var bytes = whole
             bytes[offset] ^= 0x40
@@ -176,12 +177,12 @@ struct IndexDamageTests {
             try await cache.store(bytes(50), for: key("new"))
             await cache.remove(key("new"))
             #expect(await cache.totalSize == directory.fileSizes, "byte \(offset)")
-            // Who opens it now sees the damage.
+            // A cache that opens it now finds the damage.
             try await expectRecovery("byte \(offset)")
         }
     }
 
-    @Test func `an index of another version is made anew`() async throws {
+    @Test func `an index of another version is rebuilt`() async throws {
         var header = Array(whole.prefix(IndexHeader.size - 8))
         header[0] &+= 1
         header.append(number: XXH64.hash(header.span.bytes))
@@ -192,8 +193,9 @@ struct IndexDamageTests {
         #expect(try index.content.prefix(8) == whole.prefix(8))
     }
 
-    /// As the layout was that told no blocks: a header of 88 bytes, and records with the length of a file only.
-    @Test func `an index of the first version is made anew, and tells of blocks`() async throws {
+    /// The layout of the first version, without blocks: a header of 88 bytes, and records with the length of a file
+    /// only.
+    @Test func `an index of the first version is rebuilt with block sizes`() async throws {
         var old: [UInt8] = []
         let noBytes: [UInt8] = []
         for number in [
@@ -214,7 +216,7 @@ struct IndexDamageTests {
         #expect(try index.content.prefix(8) == whole.prefix(8))
     }
 
-    @Test func `an index of another directory tells of nothing that is not there`() async throws {
+    @Test func `an index of another directory lists only entries whose files exist`() async throws {
         let other = try TemporaryDirectory()
         let foreign = FileDiskCache(directory: other.url)
         for name in ["0", "x", "y"] { try await foreign.store(bytes(77), for: key(name)) }
@@ -231,7 +233,7 @@ struct IndexDamageTests {
     }
 
     @Test(arguments: Obstacle.allCases)
-    private func `what stands in the place of the index makes way`(obstacle: Obstacle) async throws {
+    private func `a file in the place of the index is replaced`(obstacle: Obstacle) async throws {
         let path = index.url.path
         let elsewhere = directory.path + "/elsewhere"
         try whole.write(to: URL(filePath: elsewhere))
@@ -256,7 +258,7 @@ struct IndexDamageTests {
         #expect(await FileDiskCache(directory: directory.url).count == stored.count)
         var status = stat()
         #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
-        // Nothing was written through the link, and nothing made where it led.
+        // Nothing was written through the link or created at its target.
         #expect(FileManager.default.contents(atPath: elsewhere) == whole)
         #expect(!FileManager.default.fileExists(atPath: directory.path + "/nothing"))
     }

@@ -39,7 +39,7 @@ struct IndexRecordTests {
     private func header(_ bytes: [UInt8]) -> IndexHeader? { IndexHeader(bytes.span.bytes) }
 
     @Test(arguments: entries)
-    func `an entry's record says what was written`(entry: IndexEntry) throws {
+    func `an entry's record is decoded as it was encoded`(entry: IndexEntry) throws {
         let bytes = encoded(.entry(entry))
         #expect(bytes.count == IndexRecord.size)
         guard case .entry(let read) = decoded(bytes) else {
@@ -49,7 +49,7 @@ struct IndexRecordTests {
         #expect(read == entry)
     }
 
-    @Test func `a removal's record says whose`() throws {
+    @Test func `a removal's record identifies its entry`() throws {
         let name = EntryName(key("a"))
         guard case .removed(name) = decoded(encoded(.removed(name))) else {
             Issue.record("no removal of that entry")
@@ -61,7 +61,7 @@ struct IndexRecordTests {
         }
     }
 
-    @Test func `the name stands in a record as it does in a file's name`() {
+    @Test func `the name in a record is the file's name`() {
         let name = EntryName(key("a"))
         let hex = encoded(.removed(name)).prefix(32).map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
@@ -70,7 +70,7 @@ struct IndexRecordTests {
         #expect(name.text == key("a").fileName)
     }
 
-    @Test func `every changed byte of a record is found, and another generation's record`() {
+    @Test func `every changed byte of a record and a record of another generation are detected`() {
         let bytes = encoded(.entry(Self.entries[2]))
         for index in bytes.indices {
             for mask in [0x01, 0x10, 0x80, 0xFF] as [UInt8] {
@@ -84,13 +84,13 @@ struct IndexRecordTests {
     }
 
     @Test(arguments: [-1, 1 << 42, .max, .min])
-    func `a record of a length that no file has is none`(size: Int) {
+    func `a record with an impossible length is invalid`(size: Int) {
         var entry = Self.entries[2]
         entry.file.length = size
         #expect(decoded(encoded(.entry(entry))) == nil)
     }
 
-    @Test func `a header says what was written, and every changed byte is found`() throws {
+    @Test func `a header is decoded as it was encoded, and every changed byte is detected`() throws {
         let header = IndexHeader(
             entryCount: 12, replacing: (generation: 34, size: 56), suffix: ".png",
             bootHashes: (1...40 as ClosedRange<UInt64>).map { $0 })
@@ -105,7 +105,7 @@ struct IndexRecordTests {
         #expect(read.bootHashes == (1...36).map { $0 })
         #expect(read.suffixHash == header.suffixHash)
         #expect(read.writtenCount == 12)
-        // The number of written records is written again and again, in one piece, and may be any.
+        // The number of written records is rewritten repeatedly in one piece and may have any value.
         for index in bytes.indices where !(0..<8 ~= index - IndexHeader.writtenCountOffset) {
             for mask in [0x01, 0x80, 0xFF] as [UInt8] {
                 var damaged = bytes

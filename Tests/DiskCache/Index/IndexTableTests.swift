@@ -7,14 +7,14 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct IndexTableTests {
-    /// Names that differ everywhere, names that begin at few slots, and names that all begin at the same one.
+    /// Names that differ everywhere, names that hash to few slots, and names that hash to one slot.
     enum Names: CaseIterable {
         case spread, crowded, colliding
 
         func name(_ number: UInt64) -> EntryName {
             switch self {
             case .spread: EntryName(words: SIMD4(number &* 0x9E37_79B9_7F4A_7C15, number, 0, 0))
-            // The last slots of a small table, so that runs go round its end.
+            // The last slots of a small table, so that runs wrap around its end.
             case .crowded: EntryName(words: SIMD4(.max - number % 5, 0, 0, number))
             case .colliding: EntryName(words: SIMD4(15, 0, number, 0))
             }
@@ -29,7 +29,7 @@ struct IndexTableTests {
             useNumber: Int64(size))
     }
 
-    @Test func `sizes whose sum no number holds are not taken`() {
+    @Test func `sizes whose sum overflows are rejected`() {
         var table = IndexTable()
         for number in 0..<3 as Range<UInt64> { table.put(entry(Names.spread.name(number), size: .max / 2)) }
 
@@ -37,14 +37,14 @@ struct IndexTableTests {
     }
 
     @Test(arguments: Names.allCases, [1, 2, 3] as [UInt64])
-    func `it is a dictionary`(names: Names, seed: UInt64) {
+    func `a table behaves like a dictionary`(names: Names, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var table = IndexTable()
         var model: [EntryName: IndexEntry] = [:]
 
         for step in 0..<6000 {
             let name = names.name(.random(in: 0..<200, using: &random))
-            // Grows and shrinks by turns.
+            // Grows and shrinks alternately.
             let isGrowing = step / 500 % 2 == 0
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<(isGrowing ? 6 : 2):
@@ -80,7 +80,7 @@ struct IndexTableTests {
         #expect(Set(table.entries.map(\.name)) == Set(model.keys))
     }
 
-    @Test func `reserving changes nothing but room`() {
+    @Test func `reserving changes only the capacity`() {
         var table = IndexTable()
         for number in 0..<50 as Range<UInt64> { table.put(entry(Names.spread.name(number), size: 1)) }
         table.reserve(10_000)

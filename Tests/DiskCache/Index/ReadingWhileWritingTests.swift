@@ -1,12 +1,13 @@
 import AlcedoCore
 import AlcedoRuntime
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
 
 @testable import AlcedoDiskCache
 
-/// An index is made anew while others look for entries.
+/// Rebuilding an index while other tasks look for entries.
 @Suite(.timeLimit(.minutes(10)))
 struct ReadingWhileWritingTests {
     private let directory: TemporaryDirectory
@@ -19,7 +20,7 @@ struct ReadingWhileWritingTests {
         await cache.flush()
     }
 
-    @Test func `a table that is on its way to the disk is not read over`() throws {
+    @Test func `a table that is being written is not reloaded`() throws {
         var state = IndexState(suffixHash: XXH64.hash("".utf8Span.span.bytes))
         state.refresh(directory.path)
         let file = try #require(state.file)
@@ -45,23 +46,23 @@ struct ReadingWhileWritingTests {
         #expect(state.table.position(of: gone) != nil)
     }
 
-    @Test func `a store does not fail because somebody looks`() async throws {
+    @Test func `a store succeeds while another task lists the entries`() async throws {
         let store = try #require(FileDiskCache(directory: directory.url).engine).store
-        let (looks, isOver) = (Guarded(0), Guarded(false))
-        // One that blocks, on a thread of its own.
+        let (looks, isOver) = (Watched(0), Watched(false))
+        // A blocking call on its own thread.
         async let looking: Void = BlockingExecutor(name: "looking", maxConcurrent: 1).run {
             while !isOver.value {
-                if !store.contains(key("nothing")) { looks.change { $0 += 1 } }
+                if !store.contains(key("nothing")) { looks.update { $0 += 1 } }
             }
         }
-        defer { isOver.change { $0 = true } }
-        try await looks.wait { $0 > 0 }
+        defer { isOver.update { $0 = true } }
+        try await looks.waitUntil { $0 > 0 }
         for round in 0..<10 {
             try FileManager.default.removeItem(at: directory.url.appending(path: "index"))
             try store.store(CachedData(Data([2])), for: key("round \(round)"))
             #expect(store.index.totals.count == names.count + round + 1)
         }
-        isOver.change { $0 = true }
+        isOver.update { $0 = true }
         try await looking
     }
 }

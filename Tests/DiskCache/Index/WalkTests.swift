@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// Looks at all entries that keep no reader waiting.
+/// Iterations over all entries that do not delay readers.
 @Suite(.timeLimit(.minutes(10)))
 struct WalkTests {
     private let directory: TemporaryDirectory
@@ -30,7 +30,7 @@ struct WalkTests {
             lastUse: now, expiry: nil, useNumber: use)
     }
 
-    /// Entries without files.
+    /// Adds entries without files.
     private func fill(_ numbers: Range<Int>) throws {
         try store.index.change { change throws(DataCacheError) in
             try change.append(numbers.map { .entry(entry($0, use: Int64($0 * 7919 % 100_003))) })
@@ -42,7 +42,7 @@ struct WalkTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `it misses nothing that stays, whatever goes and comes meanwhile`(seed: UInt64) throws {
+    func `a walk visits every entry that stays, whatever is added and removed meanwhile`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let count = 5 * DiskIndex.sliceCount + 17
         try fill(0..<count)
@@ -55,7 +55,7 @@ struct WalkTests {
             sliceCount += 1
             #expect(slice.count <= DiskIndex.sliceCount)
             met.formUnion(slice.map(\.name))
-            // The lock is free: else this would never return.
+            // The lock is free. Otherwise this would not return.
             _ = store.index.use(name(7), at: store.now, limits: limits)
             let gone = (0..<300).compactMap { _ in left.randomElement(using: &random) }
             left.subtract(gone)
@@ -71,7 +71,7 @@ struct WalkTests {
         #expect(met.isSuperset(of: left.map(name)))
     }
 
-    @Test func `a copy of the table is the table`() throws {
+    @Test func `a copy of the table equals the table`() throws {
         try fill(0..<3000)
         let copy = store.index.copy()
         let table = store.index.read { $0 }
@@ -83,7 +83,7 @@ struct WalkTests {
     }
 
     @Test(arguments: [1, 10, 99, 100, 101, 250])
-    func `the oldest are those that a sort of all puts first`(count: Int) {
+    func `the oldest entries are those that a full sort puts first`(count: Int) {
         var random = SeededGenerator(seed: UInt64(count))
         let entries = (0..<250).map { entry($0, use: .random(in: 0..<10_000, using: &random)) }
         var oldest = OldestEntries(count: count)
@@ -93,7 +93,7 @@ struct WalkTests {
         #expect(oldest.takeAll().isEmpty)
     }
 
-    @Test func `a trim that finds all used again and again removes them all the same`() throws {
+    @Test func `a trim removes all entries although they are used repeatedly`() throws {
         try fill(0..<5)
         var trim = EntryTrim(toSize: .max, count: 2, reason: .trimmed)
         var steps = 0
@@ -105,7 +105,7 @@ struct WalkTests {
         #expect(steps < 10)
     }
 
-    @Test func `a trim of more than one step takes the oldest`() throws {
+    @Test func `a trim in several steps removes the oldest entries`() throws {
         let count = 40 * DiskIndex.sliceCount
         try fill(0..<count)
         let sorted = store.index.read(\.entries).sorted { $0.isUsedBefore($1) }.map(\.name.text)
@@ -113,7 +113,7 @@ struct WalkTests {
         var steps = 1
         while !store.advance(&trim) { steps += 1 }
         #expect(trim.report.removals.map(\.name) == sorted.prefix(100).map { $0 })
-        // Two to look, four to remove, one to see that it is done.
+        // Two to read, four to remove, one to find the end.
         #expect(steps == 7)
     }
 }

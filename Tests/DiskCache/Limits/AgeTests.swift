@@ -21,7 +21,7 @@ struct AgeTests {
         await cache.entry(for: key(name)) != nil
     }
 
-    @Test func `the default age is seven days since the last use`() async throws {
+    @Test func `the default maximum age is seven days since the last use`() async throws {
         let cache = cache()
         try await cache.store(bytes(10), for: key("a"))
         try await cache.store(bytes(10), for: key("b"))
@@ -34,7 +34,7 @@ struct AgeTests {
 
         clock.advance(by: day * 7 - .milliseconds(2))
         #expect(await isFound("a", in: cache))
-        // Looking is no use.
+        // A lookup does not count as a use.
         clock.advance(by: day * 7 - .milliseconds(1))
         #expect(await cache.contains(key("a")))
         clock.advance(by: .milliseconds(1))
@@ -42,7 +42,7 @@ struct AgeTests {
         #expect(await !isFound("a", in: cache))
     }
 
-    @Test func `an age since the storing is not moved on by use`() async throws {
+    @Test func `an age since storing is not extended by use`() async throws {
         let cache = cache(DataCacheLimits(maximumAge: .seconds(100), ageBasis: .storing))
         try await cache.store(bytes(10), for: key("a"))
         clock.advance(by: .milliseconds(99_999))
@@ -51,7 +51,7 @@ struct AgeTests {
         #expect(await !isFound("a", in: cache))
     }
 
-    @Test func `without an age nothing grows old`() async throws {
+    @Test func `without a maximum age entries do not expire`() async throws {
         let cache = cache(DataCacheLimits(maximumAge: nil))
         try await cache.store(bytes(10), for: key("a"))
         clock.advance(by: .seconds(400 * 365 * 24 * 60 * 60))
@@ -59,7 +59,7 @@ struct AgeTests {
         #expect(await cache.trim().removals.isEmpty)
     }
 
-    @Test func `an expiry of its own holds to the millisecond, whatever the age`() async throws {
+    @Test func `an entry's own expiry is exact to the millisecond, whatever the maximum age`() async throws {
         let cache = cache(DataCacheLimits(maximumAge: .seconds(1)))
         let expiry = clock.now + 50
         for name in ["a", "b", "c"] { try await cache.store(CachedData(bytes(10), expiry: expiry), for: key(name)) }
@@ -74,7 +74,7 @@ struct AgeTests {
         #expect(await cache.chunks(for: key("c")) == nil)
     }
 
-    @Test func `a use moves an expiry on by the time since the last, when that is asked for`() async throws {
+    @Test func `a use extends the expiry by the time since the last use where this is enabled`() async throws {
         let cache = cache(DataCacheLimits(extendsExpiryOnUse: true))
         let start = clock.now
         try await cache.store(CachedData(bytes(10), expiry: start + 60), for: key("a"))
@@ -84,7 +84,7 @@ struct AgeTests {
         #expect(await cache.entry(for: key("a"))?.expiry == start + 169)
         await cache.flush()
 
-        // Another cache knows of it, and goes on from there.
+        // Another cache learns of it and continues from there.
         let reopened = self.cache(DataCacheLimits(extendsExpiryOnUse: false))
         clock.advance(by: .milliseconds(59_999))
         #expect(await reopened.entry(for: key("a"))?.expiry == start + 169)
@@ -92,7 +92,7 @@ struct AgeTests {
         #expect(await reopened.entry(for: key("a")) == nil)
     }
 
-    @Test func `an expired entry is a miss that removes its file`() async throws {
+    @Test func `an expired entry is a miss and its file is removed`() async throws {
         let cache = cache()
         try await cache.store(CachedData(bytes(10), expiry: clock.now + 60), for: key("a"))
         try await cache.store(bytes(10), for: key("b"))
@@ -107,7 +107,7 @@ struct AgeTests {
         #expect(cache.statistics.evictionCount == 1)
     }
 
-    @Test func `listings tell nothing of expired entries`() async throws {
+    @Test func `listings omit expired entries`() async throws {
         let cache = cache()
         try await cache.store(CachedData(bytes(10), expiry: clock.now + 60), for: key("a"))
         try await cache.store(bytes(10), for: key("b"))
@@ -115,7 +115,7 @@ struct AgeTests {
         #expect(await cache.items().map(\.name) == [key("b").fileName])
     }
 
-    @Test func `cleaning removes what has expired, and says so`() async throws {
+    @Test func `cleaning removes expired entries and reports them`() async throws {
         let cache = cache()
         for number in 0..<100 {
             let expiry = number % 2 == 0 ? clock.now + 60 : nil
@@ -133,12 +133,12 @@ struct AgeTests {
         #expect(reports.all == [report])
     }
 
-    @Test func `a trim takes the expired ones first`() async throws {
+    @Test func `a trim removes expired entries first`() async throws {
         let cache = cache()
         try await cache.store(bytes(10), for: key("old"))
         try await cache.store(CachedData(bytes(10), expiry: clock.now + 60), for: key("expired"))
         try await cache.store(bytes(10), for: key("new"))
-        // The look at the limits that follows a first store.
+        // The check of the limits that follows a first store.
         await cache.flush()
         clock.advance(by: .seconds(60))
 
@@ -148,7 +148,7 @@ struct AgeTests {
         #expect(report.removals.map(\.evictionReason) == [.expired])
     }
 
-    @Test func `a clock that goes back changes nothing of the order, and ends nothing`() async throws {
+    @Test func `a clock set back keeps the order and expires nothing`() async throws {
         let cache = cache(DataCacheLimits(maximumAge: .seconds(1000)))
         let start = clock.now
         let expiry = start + 500
@@ -167,7 +167,7 @@ struct AgeTests {
         #expect(await cache.count == 3)
     }
 
-    @Test func `a clock that goes far forward and back leaves no entry that never ends`() async throws {
+    @Test func `a clock set far forward and back leaves no entry that never expires`() async throws {
         let cache = cache(DataCacheLimits(maximumAge: .seconds(1000)))
         let start = clock.now
         clock.setDate(Date(timeIntervalSince1970: 1e15))
@@ -175,7 +175,7 @@ struct AgeTests {
         #expect(await isFound("a", in: cache))
         clock.setDate(start)
 
-        // A use brings its date back.
+        // A use restores its date.
         #expect(await isFound("a", in: cache))
         clock.advance(by: .milliseconds(999_999))
         #expect(await cache.contains(key("a")))
@@ -185,7 +185,7 @@ struct AgeTests {
     }
 
     @Test(arguments: [DataCacheLimits.AgeBasis.lastUse, .storing])
-    func `a clock that goes eight days back, and forward again, ends nothing`(basis: DataCacheLimits.AgeBasis)
+    func `a clock set back eight days and forward again expires nothing`(basis: DataCacheLimits.AgeBasis)
         async throws
     {
         let cache = cache(DataCacheLimits(ageBasis: basis))
@@ -205,7 +205,7 @@ struct AgeTests {
         #expect(cache.statistics.evictionCount == 0)
     }
 
-    @Test func `a clock that goes back moves no expiry`() async throws {
+    @Test func `a clock set back changes no expiry`() async throws {
         let cache = cache(DataCacheLimits(extendsExpiryOnUse: true))
         let start = clock.now
         try await cache.store(CachedData(bytes(10), expiry: start + 60), for: key("a"))
@@ -217,7 +217,7 @@ struct AgeTests {
         #expect(await cache.entry(for: key("a"))?.expiry == start + 90)
     }
 
-    @Test func `a use that is dated more than a year ahead is taken back, and the expiry with it`() async throws {
+    @Test func `a last use more than a year ahead is reset, together with its expiry`() async throws {
         let cache = cache(DataCacheLimits(extendsExpiryOnUse: true))
         let start = clock.now
         clock.setDate(start + 400 * 24 * 60 * 60)
@@ -229,7 +229,7 @@ struct AgeTests {
     }
 
     @Test(arguments: [-1e300, -1e15, 1e300, .infinity, -.infinity, .nan])
-    func `dates beyond all measure do no harm`(seconds: Double) async throws {
+    func `dates out of range do no harm`(seconds: Double) async throws {
         let cache = cache(DataCacheLimits(extendsExpiryOnUse: true))
         let date = Date(timeIntervalSince1970: seconds)
         try await cache.store(CachedData(bytes(10), expiry: date), for: key("a"))

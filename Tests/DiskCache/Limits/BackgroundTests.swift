@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// What a cache does by itself.
+/// Work in the background.
 @Suite(.timeLimit(.minutes(10)))
 struct BackgroundTests {
     private let directory: TemporaryDirectory
@@ -23,7 +23,7 @@ struct BackgroundTests {
             onTrim: { [reports] in reports.add($0) })
     }
 
-    @Test func `a store over the limit is followed by a trim that nobody asked for`() async throws {
+    @Test func `a store over the limit starts a trim in the background`() async throws {
         let cache = cache(DataCacheLimits(maximumCount: 10))
         for number in 0..<11 { try await cache.store(bytes(10), for: key("\(number)")) }
 
@@ -32,7 +32,7 @@ struct BackgroundTests {
         #expect(await cache.count == 9)
     }
 
-    @Test func `what has expired goes by itself, now and then`() async throws {
+    @Test func `expired entries are removed periodically in the background`() async throws {
         let cache = cache()
         for name in ["a", "b"] { try await cache.store(CachedData(bytes(10), expiry: clock.now + 90), for: key(name)) }
         try await cache.store(bytes(10), for: key("c"))
@@ -51,7 +51,7 @@ struct BackgroundTests {
     }
 
     @Test(arguments: BackgroundTests.reads)
-    private func `a cache that is only read looks for what has expired, too`(read: Read) async throws {
+    private func `a cache that is only read removes expired entries, too`(read: Read) async throws {
         let writer = cache()
         try await writer.store(CachedData(bytes(10), expiry: clock.now + 30), for: key("a"))
         try await writer.store(bytes(10), for: key("b"))
@@ -71,7 +71,7 @@ struct BackgroundTests {
         withExtendedLifetime((writer, reader)) {}
     }
 
-    /// A way to find the entry `b`.
+    /// A method that looks for the entry `b`.
     struct Read: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let read: @Sendable (FileDiskCache) async -> Bool
@@ -88,21 +88,21 @@ struct BackgroundTests {
     ]
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func `without an interval no cache looks by itself`(interval: Duration) async throws {
+    func `without an interval a cache does not clean in the background`(interval: Duration) async throws {
         let cache = FileDiskCache(directory: directory.url, sweepInterval: interval, clock: clock)
         try await cache.store(CachedData(bytes(10), expiry: clock.now + 30), for: key("a"))
         try await cache.store(bytes(10), for: key("b"))
         await cache.flush()
         clock.advance(by: .seconds(60))
         #expect(await cache.entry(for: key("b")) != nil)
-        // Stores and reads are what makes it begin.
+        // Stores and reads start the background work.
         #expect(try #require(cache.engine).isSweeping == false)
 
         #expect(await cache.count == 2)
         #expect(await cache.trim().removals.count == 1)
     }
 
-    @Test func `a sweep tells others of uses`() async throws {
+    @Test func `a sweep shares its uses with other caches`() async throws {
         let cache = cache()
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
         try await clock.waitForSleepers(count: 1)
@@ -115,7 +115,7 @@ struct BackgroundTests {
         withExtendedLifetime(cache) {}
     }
 
-    @Test func `many uses are written by themselves`() async throws {
+    @Test func `many uses are written without a flush`() async throws {
         let cache = cache()
         let count = IndexState.maximumUnwrittenUseCount
         for number in 0...count { try await cache.store(bytes(1), for: key("\(number)")) }
@@ -127,7 +127,7 @@ struct BackgroundTests {
         #expect(names == [0].map { key("\($0)").fileName } + (1...count).reversed().map { key("\($0)").fileName })
     }
 
-    @Test func `a cache that goes leaves nobody asleep`() async throws {
+    @Test func `a released cache leaves no sleeping task`() async throws {
         var cache: FileDiskCache? = cache()
         try await cache?.store(bytes(10), for: key("a"))
         try await clock.waitForSleepers(count: 1)
@@ -135,11 +135,11 @@ struct BackgroundTests {
 
         cache = nil
         try await eventually { clock.sleeperCount == 0 }
-        // What it does last it does without being asked.
+        // The last step needs no request.
         try await eventually { engine == nil }
     }
 
-    @Test func `a cache that goes writes its uses`() async throws {
+    @Test func `a released cache writes its uses`() async throws {
         var first: FileDiskCache? = cache()
         for name in ["a", "b"] { try await first?.store(bytes(10), for: key(name)) }
         _ = await first?.entry(for: key("a"))
@@ -151,7 +151,7 @@ struct BackgroundTests {
         #expect(await cache().items().map(\.name) == ["b", "a"].map { key($0).fileName })
     }
 
-    @Test func `a trim under way keeps no reader waiting, and lets stores between`() async throws {
+    @Test func `a trim in progress delays no reader and allows stores in between`() async throws {
         let cache = cache()
         for number in 0..<500 { try await cache.store(bytes(number), for: key("\(number)")) }
         let lock = try IndexLock(directory.path)
@@ -159,7 +159,7 @@ struct BackgroundTests {
         let waiting = Task { try await cache.store(bytes(7), for: key("between")) }
         try await eventually { await cache.contains(key("between")) }
 
-        // Neither has come further than to the lock.
+        // Both are still waiting for the lock.
         for number in 0..<500 { #expect(await cache.data(for: key("\(number)")) == bytes(number)) }
         #expect(await cache.chunks(for: key("3"))?.count == 3)
         #expect(await cache.mappedEntry(for: key("4"))?.data == bytes(4))
@@ -169,7 +169,7 @@ struct BackgroundTests {
         try await waiting.value
         let report = await trim.value
 
-        // It was stored before the trim was done: else it would still be there.
+        // It was stored before the trim ended. Otherwise it would still be present.
         #expect(report.removals.map(\.name).contains(key("between").fileName))
         #expect(report.removals.count == 501)
         #expect(await cache.count == 0)
@@ -192,7 +192,7 @@ struct BackgroundTests {
         for listing in listings { #expect(await listing.value == 2) }
     }
 
-    @Test func `what is read while a trim is under way is not the oldest any more`() async throws {
+    @Test func `an entry read during a trim is no longer the oldest`() async throws {
         let cache = cache()
         for number in 0..<200 { try await cache.store(bytes(10), for: key("\(number)")) }
         let lock = try IndexLock(directory.path)

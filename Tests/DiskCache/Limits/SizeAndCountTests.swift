@@ -22,7 +22,7 @@ struct SizeAndCountTests {
 
     private func names(in cache: FileDiskCache) async -> [String] { await cache.items().map(\.name) }
 
-    @Test func `over the size a trim leaves the target's share, the latest used`() async throws {
+    @Test func `a trim over the size limit keeps the target share, the most recently used`() async throws {
         let cache = cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5))
         for number in 0..<10 { try await cache.store(bytes(1000), for: key("\(number)")) }
         await cache.flush()
@@ -34,11 +34,11 @@ struct SizeAndCountTests {
         await cache.flush()
 
         #expect(await names(in: cache) == [7, 8, 9, 0, 10].map(name))
-        // What a sixth entry would occupy is more than half of the limit.
+        // A sixth entry would occupy more than half of the limit.
         #expect(await cache.totalSize == 5 * block)
     }
 
-    @Test func `a trim tells names, bytes and reasons, in the order in which they went`() async throws {
+    @Test func `a trim reports names, bytes and reasons in the order of eviction`() async throws {
         let cache = cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5))
         for number in 0..<11 { try await cache.store(bytes(1000), for: key("\(number)")) }
         await cache.flush()
@@ -52,7 +52,7 @@ struct SizeAndCountTests {
         for number in 0..<6 { #expect(!FileManager.default.fileExists(atPath: directory.file("\(number)"))) }
     }
 
-    @Test func `a trim that began within the limits leaves what is over them to the next one`() throws {
+    @Test func `a trim that began within the limits leaves the excess to the next one`() throws {
         let store = try #require(cache(DataCacheLimits(maximumSize: 10 * block + block / 2, trimTarget: 0.5)).engine)
             .store
         for number in 0..<10 { try store.store(CachedData(bytes(1000)), for: key("\(number)")) }
@@ -68,7 +68,7 @@ struct SizeAndCountTests {
     }
 
     @Test(arguments: [10, 1000, 5000, 40_000])
-    func `the limit bounds the blocks that the entries occupy, whatever their length`(count: Int) async throws {
+    func `the limit bounds the blocks of the entries, whatever their length`(count: Int) async throws {
         let cache = cache(DataCacheLimits(maximumSize: 40 * block))
         for number in 0..<60 { try await cache.store(bytes(count + number), for: key("\(number)")) }
         await cache.flush()
@@ -82,22 +82,22 @@ struct SizeAndCountTests {
     }
 
     private static let usages: [(length: Int, blocks: Int, blockSize: Int, expected: Int)] = [
-        // What the file system tells, if it is enough; blocks that it has allocated in advance, too.
+        // The file system's count if it is large enough, including preallocated blocks.
         (1, 8, 4096, 4096), (8192, 16, 4096, 8192), (5000, 128, 4096, 65_536), (0, 0, 4096, 0),
-        // What it has not allocated yet, compresses, or keeps with the metadata.
+        // Data that the file system has not allocated yet, compresses, or stores with the metadata.
         (5000, 0, 4096, 8192), (8192, 8, 4096, 8192), (8193, 1, 4096, 12_288), (600, 1, 512, 1024), (10, 0, 0, 512),
         // A transfer size, and numbers that no file has.
         (10, 0, 1 << 20, 65_536), (.max, 0, 4096, .max), (10, .max, 4096, .max),
     ]
 
     @Test(arguments: usages)
-    func `a file counts for its blocks, and for no less than its length`(
+    func `a file counts with its blocks and at least with its length`(
         length: Int, blocks: Int, blockSize: Int, expected: Int
     ) {
         #expect(DiskUsage.byteCount(length: length, blocks: blocks, blockSize: blockSize) == expected)
     }
 
-    @Test func `over the count a trim leaves the target's share`() async throws {
+    @Test func `a trim over the count limit keeps the target share`() async throws {
         let cache = cache(DataCacheLimits(maximumCount: 20, trimTarget: 0.8))
         for number in 0..<20 { try await cache.store(bytes(10), for: key("\(number)")) }
         await cache.flush()
@@ -114,7 +114,7 @@ struct SizeAndCountTests {
     }
 
     @Test(arguments: [0, -1, .nan, 1, 2, 0.001])
-    func `any trim target leaves the entry that was stored last, within the limits`(target: Double) async throws {
+    func `any trim target keeps the last stored entry, within the limits`(target: Double) async throws {
         let cache = cache(DataCacheLimits(maximumSize: 5 * block, trimTarget: target))
         for number in 0..<8 {
             try await cache.store(bytes(1000), for: key("\(number)"))
@@ -131,7 +131,7 @@ struct SizeAndCountTests {
         DataCacheLimits(maximumCount: 0),
         DataCacheLimits(maximumCount: .min),
     ])
-    func `a limit of nought or less stores nothing, and clears what was there`(limits: DataCacheLimits) async throws {
+    func `a limit of zero or less stores nothing and removes the stored entries`(limits: DataCacheLimits) async throws {
         try await FileDiskCache(directory: directory.url).store(bytes(10), for: key("old"))
         let cache = cache(limits)
 
@@ -145,9 +145,9 @@ struct SizeAndCountTests {
         #expect(directory.files.isEmpty)
     }
 
-    @Test func `an entry of just the limit is stored, and one of a byte more is not`() async throws {
+    @Test func `an entry of exactly the limit is stored, and one of a byte more is not`() async throws {
         let cache = cache(DataCacheLimits(maximumSize: 2 * block))
-        // With its trailer and key.
+        // Including its trailer and key.
         let whole = bytes(2 * block - 57)
         try await cache.store(whole, for: key("1"))
         await cache.flush()
@@ -166,7 +166,7 @@ struct SizeAndCountTests {
         #expect(await names(in: cache) == [key("3").fileName])
     }
 
-    @Test func `an entry that grows counts as it is now`() async throws {
+    @Test func `a replaced entry counts with its new size`() async throws {
         let cache = cache(DataCacheLimits(maximumSize: 5 * block, trimTarget: 1))
         for number in 0..<3 { try await cache.store(bytes(1000), for: key("\(number)")) }
         try await cache.store(bytes(5 * block - 100), for: key("0"))
@@ -181,7 +181,7 @@ struct SizeAndCountTests {
         #expect(await cache.count == 4)
     }
 
-    @Test func `a request to trim goes below the limits, and to nothing`() async throws {
+    @Test func `a requested trim goes below the limits, down to zero`() async throws {
         let cache = cache(DataCacheLimits())
         for number in 0..<10 { try await cache.store(bytes(1000), for: key("\(number)")) }
 
@@ -200,7 +200,7 @@ struct SizeAndCountTests {
         #expect(directory.files.isEmpty)
     }
 
-    @Test func `cleaning a cache that keeps its limits changes nothing`() async throws {
+    @Test func `cleaning a cache within its limits changes nothing`() async throws {
         let cache = cache(DataCacheLimits())
         #expect(await cache.trim().removals.isEmpty)
         #expect(directory.files.isEmpty)
@@ -209,7 +209,7 @@ struct SizeAndCountTests {
         #expect(await cache.count == 1)
     }
 
-    @Test func `cleaning keeps the limits of a cache that has not stored`() async throws {
+    @Test func `cleaning enforces the limits of a cache that has not stored`() async throws {
         let roomy = FileDiskCache(directory: directory.url)
         for number in 0..<10 { try await roomy.store(bytes(1000), for: key("\(number)")) }
         await roomy.flush()
@@ -234,22 +234,22 @@ struct SizeAndCountTests {
         #expect(await second.trim(toSize: .max, count: 2).removals.map(\.name) == [4, 2, 0, 1].map(name))
     }
 
-    @Test func `who stores faster than the background trims does so himself`() async throws {
+    @Test func `a caller that stores faster than the background trims does the trim itself`() async throws {
         let cache = cache(DataCacheLimits(maximumCount: 50))
         let index = try #require(cache.engine).store.index
-        let most = Guarded(0)
-        // The background's work waits behind all of these.
+        let most = Watched(0)
+        // The background work waits behind all of these.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<400 {
                 group.addTask {
                     try await cache.store(bytes(10), for: key("\(number)"))
                     let count = index.read(\.count)
-                    most.change { $0 = max($0, count) }
+                    most.update { $0 = max($0, count) }
                 }
             }
             try await group.waitForAll()
         }
-        // A tenth over, and the one that is a tenth over.
+        // An excess of a tenth, plus the entry that exceeds the limit.
         #expect(most.value <= 56)
         await cache.flush()
         #expect(await cache.count <= 50)

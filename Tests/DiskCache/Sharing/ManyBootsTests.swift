@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// Containers and machines that share a directory and tell different boots.
+/// Containers and machines with different boot IDs that share a directory.
 @Suite(.timeLimit(.minutes(10)))
 struct ManyBootsTests {
     private let directory: TemporaryDirectory
@@ -25,11 +25,11 @@ struct ManyBootsTests {
             bootHash: boot)
     }
 
-    /// Each listing of the directory writes the index again.
+    /// Each listing of the directory rewrites the index.
     private var generation: UInt64 { get throws { try index.header.generation } }
 
     @Test(arguments: [2, 5, IndexHeader.maximumBootCount])
-    func `caches of different boots list the directory once each, not at each change`(bootCount: Int) throws {
+    func `caches of different boots list the directory once each`(bootCount: Int) throws {
         let stores = try (1...UInt64(bootCount)).map { try store(boot: $0) }
         var generations: Set<UInt64> = []
         let changeCount = 4 * bootCount
@@ -45,10 +45,10 @@ struct ManyBootsTests {
         for store in stores { #expect(store.index.totals.count == changeCount) }
     }
 
-    @Test func `a boot that comes after others lists the directory, and they go on without`() throws {
+    @Test func `a cache of a later boot lists the directory, and the others continue without listing`() throws {
         let stores = try [1, 2].map { try store(boot: $0) }
         for (number, store) in stores.enumerated() { try store.store(CachedData(bytes(9)), for: key("\(number)")) }
-        // What a power cut leaves: a file without a record, and a record without a file.
+        // The state after a power failure: a file without a record, and a record without a file.
         let other = try TemporaryDirectory()
         let paths = try #require(EntryPaths(other.url, pathExtension: nil))
         let source = EntryStore(
@@ -72,7 +72,7 @@ struct ManyBootsTests {
         #expect(try index.header.bootHashes == [3, 2, 1])
     }
 
-    @Test func `a boot that too many others have followed lists the directory again`() throws {
+    @Test func `a boot followed by too many others lists the directory again`() throws {
         for boot in 1...UInt64(IndexHeader.maximumBootCount + 1) {
             try store(boot: boot).store(CachedData(bytes(1)), for: key("\(boot)"))
         }
@@ -84,7 +84,7 @@ struct ManyBootsTests {
         #expect(try index.header.bootHashes.count == IndexHeader.maximumBootCount)
     }
 
-    @Test func `an index that is written anew for its length keeps its boots`() throws {
+    @Test func `compaction keeps the boots of an index`() throws {
         let stores = try [1, 2].map { try store(boot: $0) }
         for (number, store) in stores.enumerated() { try store.store(CachedData(bytes(9)), for: key("\(number)")) }
         let before = try generation

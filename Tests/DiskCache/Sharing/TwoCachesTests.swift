@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Two caches in one process share a directory as two processes do: by the files alone.
+/// Two caches in one process share a directory only through its files, like two processes.
 @Suite(.timeLimit(.minutes(10)))
 struct TwoCachesTests {
     private let directory: TemporaryDirectory
@@ -19,7 +19,7 @@ struct TwoCachesTests {
         two = FileDiskCache(directory: directory.url, clock: clock)
     }
 
-    /// Reads it in all ways.
+    /// Reads the entry with every method.
     private func expect(_ entry: CachedData?, in cache: FileDiskCache) async throws {
         let pieces = await cache.chunks(for: key("a"))
         #expect(pieces?.expiry == entry?.expiry && (pieces == nil) == (entry == nil))
@@ -29,7 +29,7 @@ struct TwoCachesTests {
     }
 
     @Test(arguments: [false, true])
-    func `what is larger than the other's limits is no damage to him`(hasIndex: Bool) async throws {
+    func `an entry larger than the other cache's limits is not damaged`(hasIndex: Bool) async throws {
         let small = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumSize: 1000), clock: clock)
         let entry = CachedData(bytes(5000), metadata: bytes(7), expiry: clock.now + 60)
         try await one.store(entry, for: key("a"))
@@ -44,10 +44,10 @@ struct TwoCachesTests {
     }
 
     @Test(arguments: [10, 20])
-    func `what the other stored has the other's expiry`(count: Int) async throws {
+    func `an entry stored by the other cache has its expiry`(count: Int) async throws {
         try await one.store(CachedData(bytes(10)), for: key("a"))
         clock.advance(by: .seconds(1))
-        // Of the same size, too.
+        // Of equal size, too.
         let brief = CachedData(bytes(count, seed: 1), expiry: clock.now + 60)
         try await two.store(brief, for: key("a"))
 
@@ -58,21 +58,21 @@ struct TwoCachesTests {
         try await expect(nil, in: two)
     }
 
-    @Test func `an expired entry that the other replaced unnoticed is not found`() async throws {
+    @Test func `an expired entry that the other cache replaced is not found`() async throws {
         try await one.store(CachedData(bytes(10)), for: key("a"))
         clock.advance(by: .seconds(1))
         try await two.store(CachedData(bytes(10, seed: 1), expiry: clock.now + 60), for: key("a"))
         clock.advance(by: .seconds(60))
 
         #expect(await one.entry(for: key("a")) == nil)
-        // It goes behind the read.
+        // It is removed after the read, in the background.
         await one.flush()
 
         #expect(await one.count == 0)
         #expect(directory.files.isEmpty)
     }
 
-    @Test func `an entry that the other replaced for longer stays`() async throws {
+    @Test func `an entry that the other cache replaced with a later expiry stays`() async throws {
         try await one.store(CachedData(bytes(10), expiry: clock.now + 60), for: key("a"))
         clock.advance(by: .seconds(59))
         let lasting = CachedData(bytes(10, seed: 1), expiry: clock.now + 600)
@@ -85,7 +85,7 @@ struct TwoCachesTests {
         try await expect(lasting, in: two)
     }
 
-    @Test func `the order of use is that of both`() async throws {
+    @Test func `the order of use includes both caches`() async throws {
         for name in ["a", "b", "c"] { try await one.store(bytes(1000), for: key(name)) }
         _ = await two.entry(for: key("a"))
         await two.flush()
@@ -98,7 +98,7 @@ struct TwoCachesTests {
         #expect(await one.count == 1)
     }
 
-    @Test func `what one trims or removes the other misses`() async throws {
+    @Test func `an entry trimmed or removed by one cache is a miss in the other`() async throws {
         for number in 0..<20 { try await one.store(bytes(100), for: key("\(number)")) }
         #expect(await two.count == 20)
         await two.trim(toSize: 0)

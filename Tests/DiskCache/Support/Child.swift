@@ -1,15 +1,15 @@
 import AlcedoLibc
 import Testing
 
-/// What the processes of exit tests do.
+/// Helpers for the child processes of exit tests.
 enum Child {
-    /// One line on standard output, at once: what is said is said, whatever happens next.
+    /// Writes one line to standard output without buffering, so that it is written whatever happens next.
     static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         _ = write(1, bytes, bytes.count)
     }
 
-    /// Says what `work` throws, which the parent would not hear of otherwise, and ends the process.
+    /// Prints the error of `work`, which the parent would not receive otherwise, and exits.
     static func tellTrouble(_ work: () async throws -> Void) async {
         do {
             try await work()
@@ -19,11 +19,11 @@ enum Child {
         }
     }
 
-    /// What a process has said.
+    /// Returns the output of a process as a comment.
     static func told(_ output: [UInt8]?) -> Comment { "\(String(decoding: output ?? [], as: UTF8.self))" }
 
-    /// Gives the directory to somebody whom the system refuses something, and this process to him. The folder around it
-    /// too, which goes with the process.
+    /// Gives the directory and its parent, which is removed with the process, to an unprivileged user, and changes the
+    /// process to that user.
     static func becomeNobody(owning directory: String) {
         guard geteuid() == 0 else { return }
         let nobody: uid_t = 65534
@@ -34,11 +34,11 @@ enum Child {
         }
     }
 
-    /// Ends this process by SIGKILL at an instant that has nothing to do with what it does.
+    /// Ends this process by SIGKILL at an instant that is independent of its work.
     static func dieSoon(within milliseconds: Int) {
         let microseconds = UInt32.random(in: 500...UInt32(milliseconds * 1000))
         Task.detached(priority: .high) {
-            // Real time, in a process of its own: a clock that is moved by hand would know where its work stands.
+            // Real time, because a manual clock would depend on the progress of the work.
             usleep(microseconds)
             kill(getpid(), SIGKILL)
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AlcedoDiskCache
 
-/// An index file, looked into and changed from outside.
+/// An index file that tests read and change.
 struct IndexBytes {
     let url: URL
 
@@ -27,13 +27,13 @@ struct IndexBytes {
         get throws { try (content.count - IndexHeader.size) / IndexRecord.size }
     }
 
-    /// Another file in the place of the index.
+    /// Puts another file in the place of the index.
     func replace(by content: Data) throws {
         try FileManager.default.removeItem(at: url)
         try content.write(to: url)
     }
 
-    /// The same file with another header.
+    /// Changes the header of the file.
     func changeHeader(_ change: (inout IndexHeader) -> Void) throws {
         var header = try header
         change(&header)

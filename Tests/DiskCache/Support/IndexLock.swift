@@ -1,11 +1,11 @@
 import AlcedoLibc
 import Testing
 
-/// Keeps the index of a cache's directory, as another process that changes it does: whoever changes something waits.
+/// Locks the index of a cache's directory like another process that changes it, so that changes wait.
 final class IndexLock: Sendable {
     private let descriptor: Int32
 
-    /// - Parameter directory: A cache's, with an index.
+    /// - Parameter directory: The directory of a cache with an index.
     init(_ directory: String) throws {
         descriptor = open("\(directory)/index", O_RDWR | O_CLOEXEC)
         try #require(descriptor >= 0)

@@ -1,7 +1,8 @@
 import AlcedoCore
 import FoundationEssentials
+import TestSupport
 
-/// An entry that tells which it is, so that whoever finds it knows whether it is right.
+/// An entry that contains its own name, so that a reader can verify it.
 struct ProvenValue: Equatable {
     let name: String
     let version: Int
@@ -15,7 +16,7 @@ struct ProvenValue: Equatable {
         self.version = version
     }
 
-    /// nil for what nobody has stored under that name.
+    /// Creates nil if no entry with this content was stored under the name.
     init?(_ entry: CachedData, name: String) {
         let words = String(decoding: entry.metadata, as: UTF8.self).split(separator: " ")
         guard words.count == 2, words[0] == name, let version = Int(words[1]) else { return nil }

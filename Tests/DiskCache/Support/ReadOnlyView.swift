@@ -3,12 +3,11 @@ import TestSupport
 
 import struct FoundationEssentials.URL
 
-/// A directory as it is where nobody may write. It is in no folder: only an open descriptor holds it, so that it ends with
-/// the process, however that ends.
+/// A read-only view of a directory. It has no path: only an open descriptor holds it, so that it ends with the process.
 final class ReadOnlyView: Sendable {
     private let folder: HeldDirectory
 
-    /// nil where this process may not make one.
+    /// Creates nil if this process may not make a view.
     init?(of directory: TemporaryDirectory) throws {
         let view = try TemporaryDirectory()
         guard mount(directory.path, view.path, nil, UInt(MS_BIND), nil) == 0 else { return nil }
@@ -20,7 +19,7 @@ final class ReadOnlyView: Sendable {
         folder = held
     }
 
-    /// Whether this process may make one.
+    /// Whether this process may make a view.
     static let isPermitted: Bool = (try? ReadOnlyView(of: TemporaryDirectory())) != nil
 
     var url: URL { URL(filePath: folder.path) }

@@ -4,14 +4,14 @@ import FoundationEssentials
 import TestSupport
 
 extension TemporaryDirectory {
-    /// Where the file of an entry is.
+    /// Returns the path of an entry's file.
     func file(_ key: String) -> String { "\(path)/\(name(key).prefix(2))/\(name(key).dropFirst(2))" }
 
     private func name(_ text: String) -> String { key(text).fileName }
 
-    /// Paths of all regular files below but the index, sorted.
+    /// Paths of all regular files below the directory except the index, sorted.
     var files: [String] {
-        // A look fails as a whole where a name goes meanwhile, such as that of a file that a cache still writes.
+        // A listing fails if a file is removed meanwhile, such as one that a cache is writing.
         var names: [String]?
         for _ in 0..<100 where names == nil { names = try? FileManager.default.subpathsOfDirectory(atPath: path) }
         return (names ?? []).map { "\(path)/\($0)" }.filter {
@@ -21,7 +21,7 @@ extension TemporaryDirectory {
         }.sorted()
     }
 
-    /// Bytes that the file system has allocated for the entries' files. A cache that was let go of may still be writing an
+    /// The bytes that the file system has allocated for the entries' files. A released cache may still be writing an
     /// index.
     var fileSizes: Int {
         files.filter { !$0.contains("/unfinished/") }.reduce(0) { sum, path in
@@ -30,7 +30,7 @@ extension TemporaryDirectory {
         }
     }
 
-    /// Names of what is in the folder of unfinished files, sorted.
+    /// Names in the directory of unfinished files, sorted.
     var unfinished: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path + "/unfinished")) ?? []).sorted()
     }

@@ -14,7 +14,7 @@ struct AuthenticatingTransportTests {
     private static let wrong = HTTPCredential.password(user: "alcedo", password: "crab")
     private static let basic = "Basic YWxjZWRvOmZpc2g="
 
-    /// An origin that accepts this in `Authorization`, and else sends this challenge.
+    /// An origin that accepts this `Authorization` and otherwise sends this challenge.
     private func origin(accepting credential: String, challenge: String) throws -> LoopbackOrigin {
         let rejection = OriginReply(
             status: 401, fields: ["WWW-Authenticate": challenge], body: Data("who?".utf8))
@@ -30,12 +30,12 @@ struct AuthenticatingTransportTests {
         return (response.head.status, String(decoding: try await response.body.collect(limit: 1000), as: UTF8.self))
     }
 
-    @Test func `a server that sends a challenge receives a credential, and sends no other challenge`() async throws {
+    @Test func `a server that sends a challenge receives a credential and sends no further challenge`() async throws {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=\"birds\"")
         defer { origin.stop() }
-        let challenges = Guarded<[AuthenticationChallenge]>([])
+        let challenges = Watched<[AuthenticationChallenge]>([])
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { challenge in
-            challenges.change { $0.append(challenge) }
+            challenges.update { $0.append(challenge) }
             return Self.right
         }
         for _ in 0..<3 {
@@ -49,7 +49,7 @@ struct AuthenticatingTransportTests {
         #expect(challenges.value.first?.url == origin.url(for: "/a"))
     }
 
-    @Test func `an error of the app's own is a download's, with its cause`() async throws {
+    @Test func `an error of the app's responder is the cause of the download's error`() async throws {
         struct Locked: Error {}
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
@@ -64,7 +64,7 @@ struct AuthenticatingTransportTests {
         #expect(error?.code == .hook && error?.cause is Locked)
     }
 
-    @Test func `a token is shown where tokens are taken`() async throws {
+    @Test func `a token is sent for a Bearer challenge`() async throws {
         let origin = try origin(accepting: "Bearer t0ken", challenge: "Basic realm=x, Bearer realm=y")
         defer { origin.stop() }
         let transport = AuthenticatingTransport(
@@ -72,7 +72,7 @@ struct AuthenticatingTransportTests {
         #expect(try await send(origin.url(for: "/"), transport) == (200, "yours"))
     }
 
-    @Test func `the strongest way is taken`() async throws {
+    @Test func `the strongest scheme is chosen`() async throws {
         let challenge = """
             Basic realm=x, Digest realm=x, nonce=n1, qop="auth", Digest realm=x, nonce=n2, qop="auth", algorithm=SHA-256
             """
@@ -82,12 +82,12 @@ struct AuthenticatingTransportTests {
         #expect(try await send(origin.url(for: "/"), transport) == (200, "yours"))
     }
 
-    @Test func `what is rejected is requested again, and then given up`() async throws {
+    @Test func `a rejected request is sent again and fails after a second rejection`() async throws {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
-        let counts = Guarded<[Int]>([])
+        let counts = Watched<[Int]>([])
         let learning = AuthenticatingTransport(wrapping: CURLTransport()) { challenge in
-            counts.change { $0.append(challenge.previousFailureCount) }
+            counts.update { $0.append(challenge.previousFailureCount) }
             return challenge.previousFailureCount == 0 ? Self.wrong : Self.right
         }
         #expect(try await send(origin.url(for: "/"), learning) == (200, "yours"))
@@ -105,7 +105,7 @@ struct AuthenticatingTransportTests {
         #expect(origin.requests.count - before == 8)
     }
 
-    @Test func `a request that shows something of its own is left alone`() async throws {
+    @Test func `a request with its own Authorization is not changed`() async throws {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in Self.right }
@@ -115,7 +115,7 @@ struct AuthenticatingTransportTests {
         #expect(origin.requests.last?.fields["Authorization"] == "Own thing")
     }
 
-    @Test func `another origin is shown nothing`() async throws {
+    @Test func `another origin receives no credential`() async throws {
         let first = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         let other = try LoopbackOrigin { _ in .text("public") }
         defer {
@@ -128,7 +128,7 @@ struct AuthenticatingTransportTests {
         #expect(other.requests.first?.fields["Authorization"] == nil)
     }
 
-    @Test func `a credential is one server's, scheme and port included`() async throws {
+    @Test func `a credential belongs to one origin, including scheme and port`() async throws {
         let transport = FakeTransport(body: Data(), status: 401, fields: ["WWW-Authenticate": "Basic realm=x"])
         let server = try #require(URL(string: "https://h/path"))
         let signing = AuthenticatingTransport(wrapping: transport, credentials: [server: Self.right])
@@ -141,7 +141,7 @@ struct AuthenticatingTransportTests {
         #expect(transport.requests.last?.fields["Authorization"] == Self.basic)
     }
 
-    @Test func `a rejection's body that stalls is not waited for`() async throws {
+    @Test func `a stalled body of a 401 is not awaited`() async throws {
         let clock = ManualClock()
         let transport = FakeTransport { request in
             let isRejected = request.fields["Authorization"] == nil
@@ -159,12 +159,12 @@ struct AuthenticatingTransportTests {
         #expect(try await task.value == "yours")
     }
 
-    @Test func `many that are rejected at once share one challenge`() async throws {
+    @Test func `concurrently rejected requests share one challenge`() async throws {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
-        let count = Guarded(0)
+        let count = Watched(0)
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
-            count.change { $0 += 1 }
+            count.update { $0 += 1 }
             return Self.right
         }
         try await withThrowingTaskGroup(of: Int.self) { group in
@@ -176,7 +176,7 @@ struct AuthenticatingTransportTests {
         #expect(count.value == 1)
     }
 
-    @Test func `a nonce that has grown old is no rejection, and each use is counted`() async throws {
+    @Test func `a stale nonce is not a rejection, and each use is counted`() async throws {
         // A nonce serves two requests.
         let origin = try LoopbackOrigin { request in
             let shown = request.fields["Authorization"] ?? ""
@@ -187,9 +187,9 @@ struct AuthenticatingTransportTests {
             return isGood ? .text("yours") : OriginReply(status: 401, fields: fields)
         }
         defer { origin.stop() }
-        let count = Guarded(0)
+        let count = Watched(0)
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in
-            count.change { $0 += 1 }
+            count.update { $0 += 1 }
             return Self.right
         }
         for _ in 0..<6 { #expect(try await send(origin.url(for: "/a?b=c"), transport) == (200, "yours")) }
@@ -200,7 +200,7 @@ struct AuthenticatingTransportTests {
         #expect(shown.allSatisfy { $0.contains("uri=\"/a?b=c\"") })
     }
 
-    @Test func `requests that are rejected with one nonce count its uses together`() async throws {
+    @Test func `requests rejected with one nonce share its count`() async throws {
         let transport = FakeTransport { request in
             let isSigned = request.fields["Authorization"] != nil
             let fields: HTTPFields =
@@ -236,9 +236,9 @@ struct AuthenticatingTransportTests {
             let head = HTTPResponseHead(url: request.url, status: isAccepted ? 200 : 401, fields: fields)
             return HTTPResponse(head: head, body: HTTPBody(Data("yours".utf8)))
         }
-        let challenges = Guarded<[AuthenticationChallenge]>([])
+        let challenges = Watched<[AuthenticationChallenge]>([])
         let signing = AuthenticatingTransport(wrapping: transport) { challenge in
-            challenges.change { $0.append(challenge) }
+            challenges.update { $0.append(challenge) }
             return .password(user: "alcedo", password: challenge.schemes.first?.realm ?? "")
         }
 
@@ -250,16 +250,16 @@ struct AuthenticatingTransportTests {
         #expect(challenges.value.allSatisfy { $0.previousFailureCount == 0 })
     }
 
-    @Test func `the responder is called for servers without a known credential, and when the known one is rejected`()
+    @Test func `the responder is called for an unknown server and after a rejection`()
         async throws
     {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
-        let counts = Guarded<[Int]>([])
+        let counts = Watched<[Int]>([])
         let known: [[URL: HTTPCredential]] = [[:], [origin.url: Self.wrong], [origin.url: Self.right]]
         for credentials in known {
             let transport = AuthenticatingTransport(wrapping: CURLTransport(), credentials: credentials) { challenge in
-                counts.change { $0.append(challenge.previousFailureCount) }
+                counts.update { $0.append(challenge.previousFailureCount) }
                 return Self.right
             }
             #expect(try await send(origin.url(for: "/"), transport) == (200, "yours"))
@@ -267,7 +267,7 @@ struct AuthenticatingTransportTests {
         #expect(counts.value == [0, 1])
     }
 
-    @Test func `cancelling reaches a responder that thinks`() async throws {
+    @Test func `cancelling ends a pending responder`() async throws {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
         let clock = ManualClock()
@@ -281,7 +281,7 @@ struct AuthenticatingTransportTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `a name with a colon is not told by Basic`() async throws {
+    @Test func `Basic does not send a user name with a colon`() async throws {
         let origin = try origin(accepting: "Basic", challenge: "Basic realm=x")
         defer { origin.stop() }
         let transport = AuthenticatingTransport(wrapping: CURLTransport()) { _ in

@@ -8,7 +8,7 @@ struct ChallengeTests {
         AuthenticationChallenge.Scheme.all(in: HTTPFields(lines.map { HTTPFields.Field("WWW-Authenticate", $0) }))
     }
 
-    @Test func `several challenges in one line are told apart`() {
+    @Test func `several challenges in one line are separated`() {
         let found = schemes(#"Newauth realm="apps", type=1, title="Login to \"apps\", now", Basic realm="simple""#)
         #expect(
             found == [
@@ -19,7 +19,7 @@ struct ChallengeTests {
             ])
     }
 
-    @Test func `lines and cases do not matter`() {
+    @Test func `line breaks and case do not matter`() {
         #expect(
             schemes("DIGEST Realm=a , NONCE = \"b\"", "bearer") == [
                 AuthenticationChallenge.Scheme(name: "digest", parameters: ["realm": "a", "nonce": "b"]),
@@ -27,7 +27,7 @@ struct ChallengeTests {
             ])
     }
 
-    @Test func `a lump in place of parameters is left out`() {
+    @Test func `a challenge with token68 data is skipped`() {
         #expect(
             schemes("Negotiate YII+/abc==, Basic realm=x") == [
                 AuthenticationChallenge.Scheme(name: "negotiate"),
@@ -36,7 +36,7 @@ struct ChallengeTests {
     }
 
     @Test(arguments: ["", ",,", "=", "\"", "realm=x", "Basic realm=\"open", "Basic realm=", "\u{E9}"])
-    func `what cannot be read does no harm`(line: String) {
+    func `an invalid challenge is ignored`(line: String) {
         #expect(schemes(line).allSatisfy { $0.name == "basic" && $0.parameters.isEmpty })
         #expect(schemes(line, "Bearer").last == AuthenticationChallenge.Scheme(name: "bearer"))
     }

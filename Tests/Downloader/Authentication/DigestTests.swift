@@ -10,7 +10,7 @@ struct DigestTests {
             "57edf4a22be3c955ac49da2e2107b67a"
         ),
     ])
-    func `MD5 is that of RFC 1321`(message: String, digest: String) {
+    func `MD5 matches the vectors of RFC 1321`(message: String, digest: String) {
         #expect(MD5.hexDigest(of: Array(message.utf8)) == digest)
     }
 
@@ -21,7 +21,7 @@ struct DigestTests {
         (65, "c743a45e0d2e6a95cb859adae0248435"), (119, "8a7bd0732ed6a28ce75f6dabc90e1613"),
         (120, "5f61c0ccad4cac44c75ff505e1f1e537"),
     ])
-    func `MD5 of any length is right`(count: Int, digest: String) {
+    func `MD5 of any length is correct`(count: Int, digest: String) {
         #expect(MD5.hexDigest(of: Array(repeating: UInt8(ascii: "a"), count: count)) == digest)
     }
 
@@ -41,7 +41,7 @@ struct DigestTests {
         ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
         ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
     ])
-    func `the responses are those of RFC 7616`(algorithm: String, response: String) throws {
+    func `responses match the examples of RFC 7616`(algorithm: String, response: String) throws {
         let parameters = Self.parameters.merging(["algorithm": algorithm]) { $1 }
         let shown = try #require(field(parameters))
         #expect(
@@ -54,12 +54,12 @@ struct DigestTests {
                 """)
     }
 
-    @Test func `a challenge of old has a response without counts`() throws {
+    @Test func `a challenge without qop has a response without a count`() throws {
         let shown = try #require(field(["realm": "r", "nonce": "n"]))
         #expect(["nc=", "qop", "algorithm"].allSatisfy { !shown.contains($0) })
     }
 
-    @Test func `names with quotes and without ASCII are written as the standard says`() throws {
+    @Test func `user names with quotes and non-ASCII characters are encoded as the standard requires`() throws {
         #expect(try #require(field(Self.parameters, user: "a\"b\\c")).contains(#"username="a\"b\\c","#))
         #expect(
             try #require(field(Self.parameters, user: "Jäs \u{F8}n")).contains("username*=UTF-8''J%C3%A4s%20%C3%B8n,"))
@@ -71,7 +71,7 @@ struct DigestTests {
     @Test(arguments: [
         ["algorithm": "SHA-512-256"], ["qop": "auth-int"], ["algorithm": "MD5-sess", "qop": ""],
     ])
-    func `what is not known has no response`(parameters: [String: String]) {
+    func `an unknown algorithm has no response`(parameters: [String: String]) {
         #expect(field(Self.parameters.merging(parameters) { $1 }) == nil)
     }
 

@@ -37,7 +37,7 @@ struct FileDownloadTests {
 
     private var content: Data { get throws { try Data(contentsOf: URL(filePath: path)) } }
 
-    @Test func `a content goes to its file, and nothing else is left`() async throws {
+    @Test func `content is written to its file, and no other file remains`() async throws {
         let large = sample(5 << 20)
         let origin = try LoopbackOrigin { _ in .ok(large) }
         defer { origin.stop() }
@@ -49,7 +49,7 @@ struct FileDownloadTests {
         #expect(try names == ["picture"])
     }
 
-    @Test func `a file is replaced when the content is whole, and left alone before`() async throws {
+    @Test func `a file is replaced only when the content is complete`() async throws {
         try Data("old".utf8).write(to: URL(filePath: path))
         let broken = Script([.head(200, ["Content-Length": "10000"], body.prefix(5_000))])
         _ = try await failure { try await fetch(broken) }
@@ -62,12 +62,12 @@ struct FileDownloadTests {
     @Test(arguments: [
         Script.Response.head(404, [:]), .head(200, [:]), .cancellation, .head(200, [:], Data(count: 20_000)),
     ])
-    func `a download that fails leaves no file`(response: Script.Response) async throws {
+    func `a failed download leaves no file`(response: Script.Response) async throws {
         await #expect(throws: (any Error).self) { try await fetch(Script([response])) { $0.maximumByteCount = 15_000 } }
         #expect(try names == [])
     }
 
-    @Test func `a transfer that broke off goes on in the file`() async throws {
+    @Test func `an interrupted transfer resumes in the file`() async throws {
         let whole: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000"]
         let script = Script([
             .head(200, whole, body.prefix(4_000), failing: .connectionLost),
@@ -79,7 +79,7 @@ struct FileDownloadTests {
         #expect(try content == body)
     }
 
-    @Test func `a content that has changed replaces what was in the file`() async throws {
+    @Test func `changed content replaces the bytes in the file`() async throws {
         let other = sample(3_000, seed: 5)
         let script = Script([
             .head(200, ["ETag": "\"a\""], body.prefix(4_000), failing: .connectionLost),
@@ -89,7 +89,7 @@ struct FileDownloadTests {
         #expect(try content == other)
     }
 
-    @Test func `what an earlier download has left goes to the file`() async throws {
+    @Test func `bytes kept by an earlier download are written to the file`() async throws {
         let storage = DataMemoryCache(sizeLimit: 1 << 20)
         let broken = Script.Response.head(200, ["ETag": "\"a\""], body.prefix(4_000), failing: .timedOut)
         var policy = ResumePolicy(storage: storage)
@@ -103,7 +103,7 @@ struct FileDownloadTests {
         #expect(try content == body)
     }
 
-    @Test func `the beginning is checked, the transform is applied`() async throws {
+    @Test func `the beginning is checked and the transform is applied`() async throws {
         let page = Script([.head(200, [:], Data("<html>".utf8) + Data(count: 500))])
         let isNoPage: @Sendable (Data) -> Bool = { !$0.starts(with: Data("<html>".utf8)) }
         let error = try await failure { try await fetch(page) { $0.acceptsContent = isNoPage } }

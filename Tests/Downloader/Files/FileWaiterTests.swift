@@ -7,7 +7,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Downloads to files by the downloader's own doors.
+/// Downloads to files through the downloader's own methods.
 @Suite(.timeLimit(.minutes(10)))
 struct FileWaiterTests {
     private let directory: TemporaryDirectory
@@ -40,16 +40,17 @@ struct FileWaiterTests {
         }
     }
 
-    @Test func `equal requests for one file share a transfer, and for another or memory they do not`() async throws {
+    @Test func `equal requests to one file share a transfer, and those to another file or memory do not`() async throws
+    {
         let body = sample(200_000)
         let origin = try LoopbackOrigin { _ in .ok(body).stalling(at: .afterBody(100_000)) }
         defer { origin.stop() }
         let downloader = downloader(CURLTransport())
         let source = ImageSource.http(HTTPRequest(url: origin.url(for: "/a"), idleTimeout: .seconds(120)))
-        let steps = Guarded<[[DownloadProgress]]>([[], []])
+        let steps = Watched<[[DownloadProgress]]>([[], []])
         for number in 0..<2 {
             downloader.start(DownloadRequest(source), to: path("one")) { step in
-                steps.change { $0[number].append(step) }
+                steps.update { $0[number].append(step) }
             } completion: { [outcomes] in
                 outcomes.record("one", $0.map(\.byteCount))
             }
@@ -72,7 +73,7 @@ struct FileWaiterTests {
         }
     }
 
-    @Test func `one who leaves leaves the file to the others, the last takes it along`() async throws {
+    @Test func `a waiter that leaves keeps the file for the others, and the last removes it`() async throws {
         let origin = try LoopbackOrigin { _ in .ok(sample(200_000)).stalling(at: .afterBody(100_000)) }
         defer { origin.stop() }
         let downloader = downloader(CURLTransport())
@@ -94,7 +95,7 @@ struct FileWaiterTests {
         #expect(try names == [])
     }
 
-    @Test func `files wait for slots, the more urgent first`() async throws {
+    @Test func `downloads to files wait for slots by priority`() async throws {
         let transport = FakeTransport.waiting(on: clock)
         let downloader = downloader(transport, limit: 1)
         start(try web("http://h/plug"), on: downloader, to: "plug", as: "plug")
@@ -112,7 +113,7 @@ struct FileWaiterTests {
         #expect(transport.requests.map(\.url.path) == ["/plug", "/low", "/memory", "/normal"])
     }
 
-    @Test func `each kind of source goes to a file, with its errors and limits`() async throws {
+    @Test func `each kind of source is written to a file, with its errors and limits`() async throws {
         let downloader = downloader(FakeTransport(body: Data("web".utf8)))
         let large = sample(3 << 20)
         try large.write(to: URL(filePath: path("source")))
@@ -122,9 +123,9 @@ struct FileWaiterTests {
             (.provider(identity: "p") { Data([3]) }, Data([3])),
         ]
         for (number, (source, expected)) in sources.enumerated() {
-            let steps = Guarded<[DownloadProgress]>([])
+            let steps = Watched<[DownloadProgress]>([])
             let file = try await downloader.download(DownloadRequest(source), to: path("\(number)")) { step in
-                steps.change { $0.append(step) }
+                steps.update { $0.append(step) }
             }
             #expect(try content("\(number)") == expected)
             #expect(file.path == path("\(number)") && file.byteCount == expected.count)
@@ -146,7 +147,7 @@ struct FileWaiterTests {
         #expect(try names == ["0", "1", "2", "3", "4", "source"])
     }
 
-    @Test func `a source that is left while it thinks leaves no file`() async throws {
+    @Test func `a source cancelled while it is pending leaves no file`() async throws {
         let downloader = downloader(FakeTransport(body: Data()))
         let source = ImageSource.provider(identity: "slow") { [clock] in
             try await clock.sleep(for: .seconds(1))
@@ -162,7 +163,7 @@ struct FileWaiterTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a file may be its own source`() async throws {
+    @Test func `a file may be downloaded to itself`() async throws {
         let body = sample(100_000)
         try body.write(to: URL(filePath: path("a")))
         _ = try await downloader(FakeTransport(body: Data())).download(
@@ -170,15 +171,15 @@ struct FileWaiterTests {
         #expect(try content("a") == body)
     }
 
-    @Test func `a large local file is read piece by piece, to memory too`() async throws {
+    @Test func `a large local file is read in chunks, to memory too`() async throws {
         let large = sample((3 << 20) + 5)
         try large.write(to: URL(filePath: path("source")))
         var configuration = DownloaderConfiguration(maximumByteCount: large.count)
         configuration.progressInterval = .zero
-        let steps = Guarded<[Int]>([])
+        let steps = Watched<[Int]>([])
         let source = DownloadRequest(.file(path("source")))
         let downloader = Downloader(transport: FakeTransport(body: Data()), configuration: configuration, clock: clock)
-        let download = try await downloader.download(source) { step in steps.change { $0.append(step.received) } }
+        let download = try await downloader.download(source) { step in steps.update { $0.append(step.received) } }
         #expect(download.data == large)
         #expect(steps.value == [0, 1 << 20, 2 << 20, 3 << 20, large.count])
         configuration.maximumByteCount -= 1
@@ -186,7 +187,7 @@ struct FileWaiterTests {
         #expect(try await failure { try await strict.download(source) }.code == .tooLarge)
     }
 
-    @Test func `what cannot be written is the outcome, and the next request tries anew`() async throws {
+    @Test func `a write error is the outcome, and the next request tries again`() async throws {
         let downloader = downloader(FakeTransport(body: Data("x".utf8)))
         start(try web("http://h/a"), on: downloader, to: "folder/a", as: "first")
         try await outcomes.waitFor(1)
@@ -197,7 +198,7 @@ struct FileWaiterTests {
         #expect(outcomes.texts["second"] == ["1 bytes"])
     }
 
-    @Test func `two requests for one file do not disturb each other`() async throws {
+    @Test func `two requests to one file do not disturb each other`() async throws {
         let bodies = [sample(50_000, seed: 1), sample(70_000, seed: 2)]
         let origin = try LoopbackOrigin { request in
             .ok(bodies[request.path == "/0" ? 0 : 1]).stalling(at: .afterBody(10_000))

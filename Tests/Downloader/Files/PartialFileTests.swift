@@ -32,7 +32,8 @@ struct PartialFileTests {
     }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
-        @Test(.spawnsProcesses) func `what a killed process has left goes with the next download to the same file`()
+        @Test(.spawnsProcesses)
+        func `a partial file of a killed process is removed by the next download to the same file`()
             async throws
         {
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = target as String] in
@@ -42,7 +43,7 @@ struct PartialFileTests {
                         body: HTTPBody(DeadlyBody(Array(repeating: Data("never".utf8), count: 100))))
                 }
                 let first = Downloader(transport: transport)
-                // A second one to the same target, so that there is a second leftover.
+                // A second download to the same target, so that there is a second partial file.
                 let other = try PartialFile(for: path)
                 try other.append(Data("other".utf8))
                 _ = try await first.download(DownloadRequest(try web("http://h/a")), to: path)
@@ -58,7 +59,7 @@ struct PartialFileTests {
         }
     #endif
 
-    @Test func `a file that somebody writes is left to him, and he finds it as it was`() throws {
+    @Test func `a partial file that another process writes is left unchanged`() throws {
         let first = try PartialFile(for: target)
         try first.append(Data("first".utf8))
         let second = try PartialFile(for: target)
@@ -66,7 +67,7 @@ struct PartialFileTests {
         #expect(try names == [".picture.alcedo-part", ".picture.alcedo-part1"])
         try first.moveIntoPlace()
         #expect(try content() == "first")
-        // Its name is free, and the one that has it now is not the first's.
+        // Its name is free, and the file that has it now belongs to another download.
         let third = try PartialFile(for: target)
         try third.append(Data("third".utf8))
         first.discard()
@@ -78,7 +79,7 @@ struct PartialFileTests {
         #expect(try names == ["picture"])
     }
 
-    @Test func `what is not of this kind under the name is left alone`() throws {
+    @Test func `a foreign file under the partial file's name is left unchanged`() throws {
         try write("mine", to: "mine")
         #expect(symlink("mine", "\(directory.path)/.picture.alcedo-part") == 0)
         #expect(link("\(directory.path)/mine", "\(directory.path)/.picture.alcedo-part1") == 0)
@@ -92,7 +93,7 @@ struct PartialFileTests {
         #expect(try names.count == 6)
     }
 
-    @Test func `a name that is too long for more is hashed`() throws {
+    @Test func `a name too long for a suffix is hashed`() throws {
         let name = String(repeating: "ü", count: 127)
         let file = try PartialFile(for: "\(directory.path)/\(name)")
         try file.append(Data("x".utf8))
@@ -101,7 +102,7 @@ struct PartialFileTests {
         #expect(try names == [name])
     }
 
-    @Test func `a value that goes takes its file along`() throws {
+    @Test func `releasing a partial file removes it`() throws {
         do {
             let file = try PartialFile(for: target)
             try file.append(Data("x".utf8))
@@ -109,7 +110,7 @@ struct PartialFileTests {
         #expect(try names == [])
     }
 
-    @Test func `many at once, of several threads, each have their own`() async throws {
+    @Test func `concurrent partial files of several threads are distinct`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             let threads = BlockingExecutor(name: "test", maxConcurrent: 4)
             for number in 0..<200 {

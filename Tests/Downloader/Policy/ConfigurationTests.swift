@@ -20,7 +20,7 @@ struct ConfigurationTests {
     // MARK: Status
 
     @Test(arguments: [(200, true), (299, true), (300, true), (399, true), (199, false), (400, false), (500, false)])
-    func `statuses from 200 to 399 bring a content`(status: Int, isAccepted: Bool) async throws {
+    func `statuses from 200 to 399 are successful`(status: Int, isAccepted: Bool) async throws {
         let fetcher = HTTPFetcher.make(Script([.head(status, [:], png)]))
         if isAccepted {
             #expect(try await fetcher.fetch("http://h/a").data == png)
@@ -31,7 +31,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test func `which statuses do can be replaced`() async throws {
+    @Test func `the range of successful statuses is configurable`() async throws {
         let strict = HTTPFetcher.make(Script([.head(404, [:], png), .head(200, [:], png)])) {
             $0.acceptsStatus = { $0 == 404 }
         }
@@ -39,7 +39,7 @@ struct ConfigurationTests {
         #expect(try await failure { try await strict.fetch("http://h/a") }.code == .status(200))
     }
 
-    @Test func `not modified is an outcome of its own`() async throws {
+    @Test func `304 is an outcome of its own`() async throws {
         let fetcher = HTTPFetcher.make(Script([.head(304, ["ETag": "\"a\""])])) { $0.acceptsStatus = { _ in true } }
         let error = try await failure { try await fetcher.fetch("http://h/a") }
         #expect(error.code == .notModified)
@@ -48,13 +48,13 @@ struct ConfigurationTests {
 
     // MARK: Content
 
-    @Test func `a content of another kind is refused at its beginning`() async throws {
+    @Test func `content of a refused type fails at its beginning`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.endless().setting("Content-Type", "text/html") }
         defer { origin.stop() }
-        let seen = Guarded<[Int]>([])
+        let seen = Watched<[Int]>([])
         let fetcher = HTTPFetcher.make(CURLTransport()) {
             $0.acceptsContent = { beginning in
-                seen.change { $0.append(beginning.count) }
+                seen.update { $0.append(beginning.count) }
                 return beginning.starts(with: [0x89, 0x50])
             }
         }
@@ -65,11 +65,11 @@ struct ConfigurationTests {
         try await origin.waitForDisconnects()
     }
 
-    @Test func `a short content is checked at its end, a right one once`() async throws {
-        let seen = Guarded<[Data]>([])
+    @Test func `short content is checked at its end, and valid content once`() async throws {
+        let seen = Watched<[Data]>([])
         let fetcher = HTTPFetcher.make(Script([.head(200, [:], Data([1, 2])), .head(200, [:], png)])) {
             $0.acceptsContent = { beginning in
-                seen.change { $0.append(beginning) }
+                seen.update { $0.append(beginning) }
                 return beginning.count > 2
             }
         }
@@ -78,7 +78,7 @@ struct ConfigurationTests {
         #expect(seen.value == [Data([1, 2]), png.prefix(64)])
     }
 
-    @Test func `the formats of a registry are recognised`() throws {
+    @Test func `the formats of a registry are recognized`() throws {
         let signature: [UInt8?] = [0x89, 0x50, nil, 0x47]
         let entry = CodecRegistry.Entry(
             format: ImageFormat(rawValue: "test"), decoder: NoDecoder(), signatures: [signature])
@@ -90,7 +90,7 @@ struct ConfigurationTests {
         #expect(throws: DownloadError.self) { try other.checkContent(Data("<html>".utf8), head: head) }
     }
 
-    @Test func `a transform makes the content, which is then checked`() async throws {
+    @Test func `a transform produces the content, which is then checked`() async throws {
         let secret = Data(png.map { $0 ^ 0x55 })
         let fetcher = HTTPFetcher.make(Script([.head(200, ["A": "b"], secret), .head(200, [:], png)])) {
             $0.acceptsContent = { $0.starts(with: [0x89, 0x50]) }
@@ -100,7 +100,7 @@ struct ConfigurationTests {
         #expect(try await failure { try await fetcher.fetch("http://h/a") }.code == .unexpectedContent)
     }
 
-    @Test func `a transform that fails or gives too much is an error`() async throws {
+    @Test func `a transform that fails or exceeds the limit is an error`() async throws {
         let failing = HTTPFetcher.make(Script([.head(200, [:], png)])) { $0.transform = { _, _ in throw Oops() } }
         let error = try await failure { try await failing.fetch("http://h/a") }
         #expect(error.code == .hook)
@@ -112,9 +112,9 @@ struct ConfigurationTests {
         #expect(try await failure { try await growing.fetch("http://h/a") }.code == .tooLarge)
     }
 
-    // MARK: Requests and answers
+    // MARK: Requests and responses
 
-    @Test func `a request is changed before it is sent`() async throws {
+    @Test func `a modifier changes a request before it is sent`() async throws {
         let fetcher = HTTPFetcher.make(Script([])) { configuration in
             configuration.modifyRequest = { request in
                 if request.url.path == "/no" { return nil }
@@ -136,7 +136,7 @@ struct ConfigurationTests {
         #expect(try await HTTPFetcher.make(Script([])).prepare(plain) == plain)
     }
 
-    @Test func `an answer's head is changed before it is looked at`() async throws {
+    @Test func `a response head is changed before it is evaluated`() async throws {
         let fetcher = HTTPFetcher.make(
             Script([.head(500, ["X": "fine"], png), .head(200, ["X": "no"], png), .head(200, ["X": "oops"], png)])
         ) {
@@ -157,12 +157,12 @@ struct ConfigurationTests {
 
     // MARK: Redirects
 
-    @Test func `a redirect is followed where the hook says`() async throws {
+    @Test func `a redirect is followed to the target that the hook returns`() async throws {
         let script = Script([.head(302, ["Location": "/b"]), .head(200, [:], png)])
-        let seen = Guarded<[String]>([])
+        let seen = Watched<[String]>([])
         let fetcher = HTTPFetcher.make(script) {
             $0.redirectHook = { head, next in
-                seen.change { $0.append("\(head.status) \(next.url.absoluteString)") }
+                seen.update { $0.append("\(head.status) \(next.url.absoluteString)") }
                 var next = next
                 next.fields["X-Hop"] = "1"
                 return next
@@ -174,7 +174,7 @@ struct ConfigurationTests {
         #expect(script.requests.value.last?.url.absoluteString == "http://h/b")
     }
 
-    @Test func `a redirect that the hook refuses, or sends out of the web, is an error`() async throws {
+    @Test func `a redirect that the hook refuses or sends to another scheme is an error`() async throws {
         let redirect = Script.Response.head(302, ["Location": "/b"])
         let declining = HTTPFetcher.make(Script([redirect])) { $0.redirectHook = { _, _ in nil } }
         #expect(try await failure { try await declining.fetch("http://h/a") }.code == .badRedirect)
@@ -186,14 +186,14 @@ struct ConfigurationTests {
         #expect(try await failure { try await failing.fetch("http://h/a") }.cause is Oops)
     }
 
-    @Test func `there are only so many redirects`() async throws {
+    @Test func `the number of redirects is limited`() async throws {
         let script = Script(Array(repeating: .head(302, ["Location": "/b"]), count: 9))
         let fetcher = HTTPFetcher.make(script) { $0.maximumRedirectCount = 3 }
         #expect(try await failure { try await fetcher.fetch("http://h/a") }.code == .badRedirect)
         #expect(script.requests.value.count == 4)
     }
 
-    // MARK: Other places
+    // MARK: Alternative URLs
 
     private func alternatives(_ script: Script, _ failed: FailureCache? = nil) -> HTTPFetcher {
         HTTPFetcher.make(script) {
@@ -211,7 +211,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test func `other places are tried in order`() async throws {
+    @Test func `alternative URLs are tried in order`() async throws {
         let script = Script([.head(404, [:]), .failure(.cannotConnect), .head(200, [:], png)])
         let download = try await alternatives(script).fetch("http://h/a")
         #expect(download.data == png)
@@ -220,7 +220,7 @@ struct ConfigurationTests {
         #expect(script.requests.value.map { $0.fields["Modified"] } == [nil, "1", "1"])
     }
 
-    @Test func `a network that is to be spared is no trouble that a retry mends, but a smaller content is had`()
+    @Test func `a constrained network is not retried, but a smaller alternative is loaded`()
         async throws
     {
         let failed = FailureCache()
@@ -238,20 +238,20 @@ struct ConfigurationTests {
         #expect(failed.count == 0)
     }
 
-    @Test func `when none works the first one's error is told`() async throws {
+    @Test func `when all alternatives fail, the first URL's error is thrown`() async throws {
         let script = Script([.head(404, [:]), .head(500, [:]), .failure(.timedOut)])
         #expect(try await failure { try await alternatives(script).fetch("http://h/a") }.code == .status(404))
         #expect(script.requests.value.count == 3)
     }
 
-    @Test func `a place that is known to fail is passed over`() async throws {
+    @Test func `an alternative with a cached failure is skipped`() async throws {
         let script = Script([.head(404, [:]), .head(200, [:], png), .head(200, [:], png)])
         let fetcher = alternatives(script, FailureCache())
         for _ in 0..<2 { #expect(try await fetcher.fetch("http://h/a").data == png) }
         #expect(script.requests.value.map(\.url.path) == ["/a", "/b", "/b"])
     }
 
-    @Test func `neither a cancellation nor an unchanged content leads elsewhere`() async throws {
+    @Test func `neither a cancellation nor 304 leads to an alternative`() async throws {
         let cancelled = Script([.cancellation, .head(200, [:], png)])
         await #expect(throws: CancellationError.self) { try await alternatives(cancelled).fetch("http://h/a") }
         let unchanged = Script([.head(304, [:]), .head(200, [:], png)])

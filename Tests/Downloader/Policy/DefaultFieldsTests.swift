@@ -7,13 +7,13 @@ import Testing
 
 @testable import AlcedoDownloader
 
-/// What requests carry without being told to.
+/// The default fields of requests.
 @Suite(.timeLimit(.minutes(10)))
 struct DefaultFieldsTests {
     private static let agent = "Alcedo/\(AlcedoVersion.text)"
     private static let accept = "image/*;q=0.8,*/*;q=0.5"
 
-    /// Downloads from a transport that gives one byte. Returns the request as the transport received it.
+    /// Downloads from a transport that sends one byte. Returns the request as the transport received it.
     private func sent(
         _ fields: HTTPFields = HTTPFields(), idleTimeout: Duration = .zero,
         _ change: (inout DownloaderConfiguration) -> Void = { _ in }
@@ -30,11 +30,11 @@ struct DefaultFieldsTests {
         return sent
     }
 
-    @Test func `a request names the program and asks for images`() async throws {
+    @Test func `a request identifies the program and accepts images`() async throws {
         #expect(try await sent().fields == ["User-Agent": Self.agent, "Accept": Self.accept])
     }
 
-    @Test func `fields of the request replace the default ones, whatever their case`() async throws {
+    @Test func `fields of the request replace the default ones regardless of case`() async throws {
         let fields = try await sent(["accept": "image/png", "USER-AGENT": "mine"]).fields
 
         #expect(fields == ["accept": "image/png", "USER-AGENT": "mine"])
@@ -47,12 +47,12 @@ struct DefaultFieldsTests {
         #expect(try await sent { $0.defaultFields = HTTPFields() }.fields == HTTPFields())
     }
 
-    @Test func `the app's closure sees its own fields, and what it sets replaces the default ones`() async throws {
-        let seen = Guarded<[HTTPFields]>([])
+    @Test func `the app's closure sees its own fields, and those it sets replace the default ones`() async throws {
+        let seen = Watched<[HTTPFields]>([])
 
         let sent = try await sent {
             $0.modifyRequest = { request in
-                seen.change { $0.append(request.fields) }
+                seen.update { $0.append(request.fields) }
                 var request = request
                 request.fields["User-Agent"] = "hook"
                 return request
@@ -63,7 +63,7 @@ struct DefaultFieldsTests {
         #expect(sent.fields == ["User-Agent": "hook", "Accept": Self.accept])
     }
 
-    @Test func `redirects, retries and the rest of a broken transfer carry the same fields`() async throws {
+    @Test func `redirects, retries and resumed transfers carry the same fields`() async throws {
         let whole = sample(4_000)
         let strong: HTTPFields = ["Content-Length": "4000", "ETag": "\"a\""]
         let part: HTTPFields = ["Content-Range": "bytes 2000-3999/4000", "Content-Length": "2000", "ETag": "\"a\""]
@@ -83,7 +83,7 @@ struct DefaultFieldsTests {
         }
     }
 
-    @Test func `a failure is forgotten by its URL, though the request carries default fields`() async throws {
+    @Test func `a cached failure is removed by its URL, although requests carry default fields`() async throws {
         let transport = FakeTransport(body: Data(), status: 404)
         let failed = FailureCache()
         var configuration = DownloaderConfiguration()
@@ -101,13 +101,13 @@ struct DefaultFieldsTests {
 
     // MARK: Timeouts
 
-    @Test func `a request without an idle timeout has that of the configuration`() async throws {
+    @Test func `a request without an idle timeout uses that of the configuration`() async throws {
         #expect(try await sent { $0.idleTimeout = .seconds(60) }.idleTimeout == .seconds(60))
         #expect(try await sent(idleTimeout: .seconds(5)) { $0.idleTimeout = .seconds(60) }.idleTimeout == .seconds(5))
         #expect(try await sent().idleTimeout == .seconds(15))
     }
 
-    @Test func `timeouts of zero in the configuration are the defaults`() async throws {
+    @Test func `timeouts of zero in the configuration select the defaults`() async throws {
         let sent = try await sent {
             ($0.idleTimeout, $0.firstByteTimeout, $0.totalTimeout) = (.zero, .zero, .zero)
         }

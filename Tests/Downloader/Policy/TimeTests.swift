@@ -16,7 +16,7 @@ struct TimeTests {
         Task { try await fetcher.fetch(HTTPRequest(url: url, idleTimeout: .seconds(120))) { _ in }.data }
     }
 
-    @Test func `an answer that does not begin in time is an error, and the connection ends`() async throws {
+    @Test func `a response that does not begin in time is an error, and the connection is closed`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.text("x").stalling(at: .beforeHead) }
         defer { origin.stop() }
         let fetcher = HTTPFetcher.make(CURLTransport(), clock: clock) { $0.firstByteTimeout = .seconds(5) }
@@ -32,7 +32,7 @@ struct TimeTests {
         try await origin.waitForDisconnects()
     }
 
-    @Test func `an answer that has begun may take its time`() async throws {
+    @Test func `a response that has begun is not limited by the response timeout`() async throws {
         let origin = try LoopbackOrigin { _ in OriginReply.text("slow").stalling(at: .afterBody(2)) }
         defer { origin.stop() }
         let fetcher = HTTPFetcher.make(CURLTransport(), clock: clock) { $0.firstByteTimeout = .seconds(5) }
@@ -49,7 +49,7 @@ struct TimeTests {
         #expect(try await task.value == Data("slow".utf8))
     }
 
-    @Test func `a late answer is asked for again`() async throws {
+    @Test func `a response timeout is retried`() async throws {
         let origin = try LoopbackOrigin { request in
             request.attempt == 1 ? OriginReply.text("x").stalling(at: .beforeHead) : .text("end")
         }
@@ -62,13 +62,13 @@ struct TimeTests {
         try await origin.waitForStalls()
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(5))
-        // The pause of the retry.
+        // The delay of the retry.
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .milliseconds(250))
         #expect(try await task.value == Data("end".utf8))
     }
 
-    @Test func `a download that takes too long is an error, whatever it does`() async throws {
+    @Test func `a download that exceeds its total time fails in any state`() async throws {
         let transport = FakeTransport { _ in throw HTTPTransportError(.cannotConnect, "down") }
         let fetcher = HTTPFetcher.make(transport, clock: clock) {
             $0.totalTimeout = .seconds(60)
@@ -85,7 +85,7 @@ struct TimeTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a cancelled download is cancelled, not late`() async throws {
+    @Test func `a cancelled download throws CancellationError, not a timeout`() async throws {
         let fetcher = HTTPFetcher.make(FakeTransport.waiting(on: clock), clock: clock) {
             ($0.firstByteTimeout, $0.totalTimeout) = (.seconds(5), .seconds(60))
         }
@@ -96,7 +96,7 @@ struct TimeTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `work in time keeps its value and its errors`() async throws {
+    @Test func `work within its time limit keeps its value and errors`() async throws {
         let deadline = Deadline(limit: .seconds(1), clock: clock, subject: "nothing")
         #expect(try await deadline.run { 7 } == 7)
         await #expect(throws: DownloadError.self) {
@@ -105,10 +105,10 @@ struct TimeTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `progress comes at the beginning, at the end, and seldom between`() {
-        let steps = Guarded<[Int]>([])
+    @Test func `progress is reported at the beginning, at the end and rarely in between`() {
+        let steps = Watched<[Int]>([])
         var meter = ProgressMeter(interval: .milliseconds(50), clock: clock) { step in
-            steps.change { $0.append(step.received) }
+            steps.update { $0.append(step.received) }
         }
         func step(_ count: Int) -> DownloadProgress { DownloadProgress(received: count, expected: 100) }
         meter.mark(step(0))
@@ -127,11 +127,11 @@ struct TimeTests {
         #expect(steps.value == [0, 5, 9, 11])
     }
 
-    @Test func `a download of many pieces reports little`() async throws {
-        let steps = Guarded<[DownloadProgress]>([])
+    @Test func `a download of many pieces reports progress rarely`() async throws {
+        let steps = Watched<[DownloadProgress]>([])
         let fetcher = HTTPFetcher.make(Script([.head(200, [:], Data(count: 500_000))]), clock: clock)
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
-        _ = try await fetcher.fetch(request) { step in steps.change { $0.append(step) } }
+        _ = try await fetcher.fetch(request) { step in steps.update { $0.append(step) } }
         #expect(steps.value.map(\.received) == [0, 500_000])
     }
 }

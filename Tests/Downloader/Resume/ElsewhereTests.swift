@@ -9,13 +9,13 @@ import Testing
 
 @testable import AlcedoDownloader
 
-/// Transfers that go on behind redirects, with signed addresses, and behind a response cache.
+/// Transfers that resume behind redirects, with signed URLs, and behind a response cache.
 @Suite(.timeLimit(.minutes(10)))
 struct ElsewhereTests {
     private static let body = sample(10_000)
     private static let other = sample(10_000, seed: 2)
 
-    private let requests = Guarded<[String]>([])
+    private let requests = Watched<[String]>([])
 
     private func response(
         _ request: HTTPRequest, _ status: Int, _ fields: HTTPFields, _ body: Data = Data(), isBroken: Bool = false
@@ -26,18 +26,18 @@ struct ElsewhereTests {
             body: HTTPBody(ScriptedBody(body.isEmpty ? [] : [Data(body)], end: end)))
     }
 
-    /// A store of contents, all with the tag "a" and of one length, that redirects `/a` to where `target` says and sends
-    /// only 4,000 bytes at first. Whatever a range's condition is, it holds.
+    /// A server of contents with the tag "a" and one length that redirects `/a` to `target` and sends only 4,000 bytes
+    /// at first. Every If-Range condition holds.
     private func server(
         _ contents: [String: Data], target: @escaping @Sendable (_ time: Int) -> String = { _ in "" }
     ) -> FakeTransport {
-        let times = Guarded(0)
-        let isFirst = Guarded(true)
+        let times = Watched(0)
+        let isFirst = Watched(true)
         return FakeTransport { [requests] request in
             let url = request.url.absoluteString
-            requests.change { $0.append("\(url) \(request.fields["Range"] ?? "whole")") }
+            requests.update { $0.append("\(url) \(request.fields["Range"] ?? "whole")") }
             guard let body = contents[url] else {
-                let time = times.change { times -> Int in
+                let time = times.update { times -> Int in
                     times += 1
                     return times
                 }
@@ -48,7 +48,7 @@ struct ElsewhereTests {
                     request, 206, ["ETag": "\"a\"", "Content-Range": "bytes \(start)-9999/10000"],
                     body.dropFirst(start))
             }
-            let isBroken = isFirst.change { isFirst in
+            let isBroken = isFirst.update { isFirst in
                 defer { isFirst = false }
                 return isFirst
             }
@@ -69,7 +69,7 @@ struct ElsewhereTests {
         return try await fetcher.fetch(url).data
     }
 
-    @Test func `a redirect to the same place goes on there`() async throws {
+    @Test func `a transfer redirected to the same URL resumes`() async throws {
         let server = server(["http://cdn/x": Self.body]) { _ in "http://cdn/x" }
         #expect(try await fetch(server, "http://h/a") == Self.body)
         #expect(
@@ -79,7 +79,7 @@ struct ElsewhereTests {
     }
 
     @Test(arguments: ["http://cdn/x?sign=2", "http://cdn2/x?sign=1", "http://cdn/y"])
-    func `a redirect to another place begins anew, though its tag and length are the same`(
+    func `a transfer redirected to another URL restarts, although tag and length are equal`(
         next: String
     ) async throws {
         let server = server(["http://cdn/x?sign=1": Self.body, next: Self.other]) { time in
@@ -92,7 +92,7 @@ struct ElsewhereTests {
             ])
     }
 
-    @Test func `what was kept of one signed address is not used for another`() async throws {
+    @Test func `bytes kept from one signed URL are not used for another`() async throws {
         let storage = DataMemoryCache(sizeLimit: 1 << 20)
         let server = server(["http://h/a?sign=1": Self.body, "http://h/a?sign=2": Self.other])
         _ = try await failure { try await fetch(server, "http://h/a?sign=1", storage: storage, attempts: 1) }
@@ -102,7 +102,7 @@ struct ElsewhereTests {
             requests.value == ["http://h/a?sign=1 whole", "http://h/a?sign=2 whole", "http://h/a?sign=1 bytes=4000-"])
     }
 
-    @Test func `a redirect that has moved since the part was kept begins anew`() async throws {
+    @Test func `a transfer restarts when the redirect has changed since the part was kept`() async throws {
         let storage = DataMemoryCache(sizeLimit: 1 << 20)
         let server = server(["http://cdn/x": Self.body, "http://cdn/y": Self.other]) { time in
             time == 1 ? "http://cdn/x" : "http://cdn/y"
@@ -119,12 +119,12 @@ struct ElsewhereTests {
         CachingTransport(wrapping: transport, store: MemoryResponseStore(), clock: clock)
     }
 
-    @Test func `behind a response cache a transfer goes on, and the server sends each byte once`() async throws {
-        let sent = Guarded(0)
+    @Test func `behind a response cache a transfer resumes, and the server sends each byte once`() async throws {
+        let sent = Watched(0)
         let server = server(["http://h/a": Self.body])
         let counting = FakeTransport { request in
             let response = try await server.send(request)
-            if request.fields["Range"] != nil { sent.change { $0 += response.head.declaredBodyLength ?? 6_000 } }
+            if request.fields["Range"] != nil { sent.update { $0 += response.head.declaredBodyLength ?? 6_000 } }
             return response
         }
         #expect(try await fetch(cached(counting), "http://h/a") == Self.body)
@@ -132,10 +132,10 @@ struct ElsewhereTests {
         #expect(sent.value == 6_000)
     }
 
-    @Test func `behind a response cache too a content that has changed is never put behind the old`() async throws {
-        let attempt = Guarded(0)
+    @Test func `behind a response cache, changed content is never appended to the old`() async throws {
+        let attempt = Watched(0)
         let transport = FakeTransport { request in
-            let number = attempt.change { attempt -> Int in
+            let number = attempt.update { attempt -> Int in
                 attempt += 1
                 return attempt
             }
@@ -143,7 +143,7 @@ struct ElsewhereTests {
                 return response(
                     request, 200, ["ETag": "\"a\"", "Content-Length": "10000"], Self.body.prefix(4_000), isBroken: true)
             }
-            // The condition does not hold: the whole comes.
+            // The condition does not hold, so the whole is sent.
             #expect(request.fields["If-Range"] == "\"a\"")
             return response(request, 200, ["ETag": "\"b\"", "Content-Length": "10000"], Self.other)
         }
@@ -151,11 +151,11 @@ struct ElsewhereTests {
         #expect(try await fetch(cache, "http://h/a") == Self.other)
     }
 
-    @Test func `behind a response cache parts that are shorter than they say do not come for ever`() async throws {
-        let ranges = Guarded<[String?]>([])
+    @Test func `behind a response cache, parts shorter than declared do not loop forever`() async throws {
+        let ranges = Watched<[String?]>([])
         let transport = FakeTransport { request in
             let range = request.fields["Range"]
-            let isFirst = ranges.change { ranges -> Bool in
+            let isFirst = ranges.update { ranges -> Bool in
                 ranges.append(range)
                 return ranges.count == 1
             }
@@ -174,15 +174,15 @@ struct ElsewhereTests {
         #expect(ranges.value.last == .some(nil))
     }
 
-    @Test func `what a fresh answer in the cache has is not asked for again`() async throws {
-        let count = Guarded(0)
+    @Test func `bytes of a fresh cached response are not requested again`() async throws {
+        let count = Watched(0)
         let transport = FakeTransport { request in
-            count.change { $0 += 1 }
+            count.update { $0 += 1 }
             return response(request, 200, ["ETag": "\"a\"", "Cache-Control": "max-age=60"], Self.body)
         }
         let cache = cached(transport)
         #expect(try await fetch(cache, "http://h/a") == Self.body)
-        // A part of the same content that was kept before goes on in the cache.
+        // A part of the same content that was kept before continues in the cache.
         let storage = DataMemoryCache(sizeLimit: 1 << 20)
         let broken = Script([
             .head(200, ["ETag": "\"a\"", "Content-Length": "10000"], Self.body.prefix(4_000), failing: .connectionLost)

@@ -10,13 +10,13 @@ import Testing
 
 @testable import AlcedoDownloader
 
-/// What a download has left is there for the next one, of another process too.
+/// Bytes kept by a download are available to the next one, also in another process.
 @Suite(.timeLimit(.minutes(10)))
 struct KeptPartTests {
     private static let body = sample(10_000)
     private static let whole: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000", "Set-Cookie": "secret=1"]
 
-    /// What is stored expires by the caches' own clocks.
+    /// Stored entries expire by the caches' own clocks.
     private static var today: ManualClock { ManualClock(now: Date()) }
 
     private let storage = DataMemoryCache(sizeLimit: 1 << 20)
@@ -35,7 +35,7 @@ struct KeptPartTests {
         .head(206, ["ETag": "\"a\"", "Content-Range": "bytes \(offset)-9999/10000"], body.dropFirst(offset))
     }
 
-    /// One process: its downloader, and one download.
+    /// One process: its downloader and one download.
     private func download(
         _ script: Script, _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) async throws -> Download {
@@ -51,7 +51,7 @@ struct KeptPartTests {
         _ = try await failure { try await download(Script([response]), change) }
     }
 
-    @Test func `the next download goes on, and nothing is left when it is whole`() async throws {
+    @Test func `the next download resumes, and nothing is kept once it is complete`() async throws {
         try await breakOff(Self.broken(4_000))
         let next = Script([Self.rest(4_000)])
         let done = try await download(next)
@@ -61,7 +61,7 @@ struct KeptPartTests {
         #expect(done.head?.fields["Set-Cookie"] == nil)
     }
 
-    @Test func `many downloads get there piece by piece`() async throws {
+    @Test func `many downloads complete the content piece by piece`() async throws {
         try await breakOff(Self.broken(3_000))
         for offset in [3_000, 5_000, 7_000] {
             let fields: HTTPFields = ["ETag": "\"a\"", "Content-Range": "bytes \(offset)-9999/10000"]
@@ -70,22 +70,22 @@ struct KeptPartTests {
         #expect(try await download(Script([Self.rest(9_000)])).data == Self.body)
     }
 
-    @Test func `a little that is lost is fetched again`() async throws {
-        // Pieces are of 2,000 bytes here, since that is how the bytes come; the last thousand are one that is kept.
+    @Test func `a small lost part is downloaded again`() async throws {
+        // Pieces have 2,000 bytes, as they arrive. The last thousand are one kept piece.
         try await breakOff(Self.broken(4_400))
         let next = Script([Self.rest(4_000)])
         #expect(try await download(next).data == Self.body)
         #expect(next.ranges == ["bytes=4000-"])
     }
 
-    @Test func `a content that has changed begins anew, and the old is forgotten`() async throws {
+    @Test func `changed content restarts the download and removes the kept bytes`() async throws {
         try await breakOff(Self.broken(4_000))
         let other = sample(3_000, seed: 9)
         #expect(try await download(Script([.head(200, ["ETag": "\"b\""], other)])).data == other)
         #expect(storage.count == 0)
     }
 
-    @Test func `a content that is gone is forgotten, a server in trouble is not`() async throws {
+    @Test func `the kept bytes are removed for missing content, but not after a server error`() async throws {
         try await breakOff(Self.broken(4_000))
         let count = storage.count
         #expect(count > 0)
@@ -96,7 +96,7 @@ struct KeptPartTests {
         #expect(storage.count == 0)
     }
 
-    @Test func `a cancelled download keeps what it has`() async throws {
+    @Test func `a cancelled download keeps its received bytes`() async throws {
         let clock = ManualClock()
         let transport = FakeTransport { request in
             let pieces = [Data(Self.body.prefix(4_000))]
@@ -120,7 +120,9 @@ struct KeptPartTests {
         (["ETag": "\"a\"", "Cache-Control": "private, No-Store"] as HTTPFields, true),
         (["ETag": "W/\"a\""] as HTTPFields, true), (["ETag": "\"a\""] as HTTPFields, false),
     ])
-    func `what may not be stored, or could not go on, is not kept`(fields: HTTPFields, isEmpty: Bool) async throws {
+    func `bytes that must not be stored or cannot be resumed are not kept`(fields: HTTPFields, isEmpty: Bool)
+        async throws
+    {
         try await breakOff(Self.broken(4_000, fields))
         #expect((storage.count == 0) == isEmpty)
     }
@@ -128,7 +130,7 @@ struct KeptPartTests {
     @Test(arguments: [
         ([:] as HTTPFields, false), (["Cache-Control": "max-age=0, No-Store"] as HTTPFields, true),
     ])
-    func `a request that may not be stored leaves nothing`(fields: HTTPFields, allowsStoring: Bool) async throws {
+    func `a request that must not be stored leaves nothing`(fields: HTTPFields, allowsStoring: Bool) async throws {
         let fetcher = HTTPFetcher.make(Script([Self.broken(4_000)]), clock: Self.today) {
             $0.resume = Self.policy(storage)
         }
@@ -138,7 +140,7 @@ struct KeptPartTests {
         #expect(storage.count == 0)
     }
 
-    @Test func `what the response cache forbids is not kept`() async throws {
+    @Test func `content that the response cache forbids to store is not kept`() async throws {
         let transport = FakeTransport { request in
             let body = ScriptedBody([Data(Self.body.prefix(4_000))], end: HTTPTransportError(.timedOut, "late"))
             var response = HTTPResponse(
@@ -151,7 +153,7 @@ struct KeptPartTests {
         #expect(storage.count == 0)
     }
 
-    @Test func `only so much is kept of one content`() async throws {
+    @Test func `the kept bytes of one content are limited`() async throws {
         try await breakOff(Self.broken(9_000)) { $0.resume?.maximumByteCount = 5_000 }
         let next = Script([Self.rest(4_000)])
         #expect(try await download(next).data == Self.body)
@@ -176,7 +178,7 @@ struct KeptPartTests {
         #"{"offset":0,"url":"http://h/a","fields":["ETag","\"a\"","Content-Length","3"]}"#,
         #"{"offset":0,"url":"http://h/a","fields":["ETag","\"a\"","Content-Length","4"]}"#,
     ])
-    func `a piece that makes no sense is not used`(metadata: String) async throws {
+    func `an invalid piece is not used`(metadata: String) async throws {
         let key = ImageKey(ResourceKey("unfinished: http://h/a"), variant: "piece 0")
         try storage.store(CachedData(Data(count: 4), metadata: Data(metadata.utf8)), for: key)
         let next = Script([.head(200, Self.whole, Self.body)])
@@ -191,7 +193,7 @@ struct KeptPartTests {
         #expect(script.ranges == [nil])
     }
 
-    @Test func `somebody else's part is not used`() async throws {
+    @Test func `a part of another request is not used`() async throws {
         try await breakOff(Self.broken(4_000))
         let next = Script([.head(200, Self.whole, Self.body)])
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")), fields: ["Authorization": "me"])
@@ -200,7 +202,7 @@ struct KeptPartTests {
         #expect(next.ranges == [nil])
     }
 
-    @Test func `storage that fails does not harm the download`() async throws {
+    @Test func `storage errors do not fail the download`() async throws {
         let storage = DataMemoryCache(sizeLimit: 1)
         let script = Script([Self.broken(4_000), Self.rest(4_000)])
         let download = try await download(script) {
@@ -211,7 +213,7 @@ struct KeptPartTests {
     }
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
-        @Test(.spawnsProcesses) func `a process that is killed leaves what another goes on with`() async throws {
+        @Test(.spawnsProcesses) func `a download resumes what a killed process has kept`() async throws {
             let directory = try TemporaryDirectory()
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = directory.path as String] in
                 let transport = FakeTransport { request in
@@ -227,11 +229,11 @@ struct KeptPartTests {
             }
 
             let next = Script([Self.rest(6_000)])
-            let steps = Guarded<[DownloadProgress]>([])
+            let steps = Watched<[DownloadProgress]>([])
             let disk = Self.disk(directory.path)
             let fetcher = HTTPFetcher.make(next, clock: Self.today) { $0.resume = Self.policy(disk) }
             let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
-            let done = try await fetcher.fetch(request) { step in steps.change { $0.append(step) } }
+            let done = try await fetcher.fetch(request) { step in steps.update { $0.append(step) } }
 
             #expect(done.data == Self.body)
             #expect(next.ranges == ["bytes=6000-"])
@@ -245,7 +247,7 @@ struct KeptPartTests {
     }
 }
 
-/// Gives pieces, then sleeps.
+/// Sends pieces, then sleeps.
 private final class StalledBody: HTTPBodySource {
     private let pieces: ScriptedBody
     private let clock: ManualClock

@@ -11,27 +11,27 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct MixedContentTests {
-    /// A server whose content changes, whose connections break, and which answers ranges in every way there is. What it
-    /// says of its bytes is true.
+    /// A server with changing content and breaking connections that responds to ranges in every way. Its declared
+    /// lengths and ranges are true.
     private struct Moody: HTTPTransport {
         let contents: [Data]
-        let generator: Guarded<SeededGenerator>
-        let version = Guarded(0)
-        let ranges = Guarded(0)
+        let generator: Watched<SeededGenerator>
+        let version = Watched(0)
+        let ranges = Watched(0)
 
         func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-            if roll(4) == 0 { version.change { $0 = ($0 + 1) % 3 } }
+            if roll(4) == 0 { version.update { $0 = ($0 + 1) % 3 } }
             let number = version.value
             let (body, tag) = (contents[number], "\"\(number)\"")
             if roll(8) == 0 { return response(request, 503, [:], Data()) }
             let offset = request.fields["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
             guard let offset else { return response(request, 200, whole(tag, body), body) }
-            ranges.change { $0 += 1 }
+            ranges.update { $0 += 1 }
             switch roll(5) {
             case 0: return response(request, 416, ["Content-Range": "bytes */\(body.count)"], Data())
             case 1: return response(request, 200, whole(tag, body), body)
             case 2:
-                // Any range but the one that was asked for, and whatever the condition says.
+                // A range other than the requested one, whatever the condition.
                 let start = roll(body.count)
                 return response(request, 206, part(tag, start, body.count), body.dropFirst(start))
             default:
@@ -42,7 +42,7 @@ struct MixedContentTests {
             }
         }
 
-        private func roll(_ count: Int) -> Int { generator.change { Int.random(in: 0..<count, using: &$0) } }
+        private func roll(_ count: Int) -> Int { generator.update { Int.random(in: 0..<count, using: &$0) } }
 
         private func whole(_ tag: String, _ body: Data) -> HTTPFields {
             var fields: HTTPFields = ["ETag": tag]
@@ -69,19 +69,19 @@ struct MixedContentTests {
         }
     }
 
-    /// - Parameter isCached: Whether a response cache is on the way, which keeps parts and asks for the rest itself.
+    /// - Parameter isCached: Whether there is a response cache, which keeps parts and requests the rest itself.
     @Test(arguments: [false, true])
-    func `whatever a server does, what comes is one of its contents`(isCached: Bool) async throws {
-        // Of one length too, so that the length does not tell them apart.
+    func `whatever the server does, the download is one of its contents`(isCached: Bool) async throws {
+        // Of equal length, so that the length does not distinguish them.
         let contents = [sample(3_000, seed: 1), sample(3_000, seed: 2), sample(2_000, seed: 3)]
         var (rangeCount, doneCount) = (0, 0)
         for seed in 0..<300 as Range<UInt64> {
             let storage = DataMemoryCache(sizeLimit: 1 << 20)
-            let server = Moody(contents: contents, generator: Guarded(SeededGenerator(seed: seed)))
+            let server = Moody(contents: contents, generator: Watched(SeededGenerator(seed: seed)))
             let clock = ManualClock(now: Date())
             let transport: any HTTPTransport =
                 isCached ? CachingTransport(wrapping: server, store: MemoryResponseStore(), clock: clock) : server
-            // Each round is a process of its own.
+            // Each round is a separate process.
             for _ in 0..<4 {
                 let fetcher = HTTPFetcher.make(transport, clock: clock) { configuration in
                     configuration.retries(4)

@@ -26,7 +26,7 @@ import Testing
             from: 40, HTTPResponseHead(url: url, status: status, fields: fields))
     }
 
-    @Test func `a plain content with a validator can go on`() throws {
+    @Test func `identity content with a validator can be resumed`() throws {
         let content = try #require(self.content())
         let next = content.request(like: HTTPRequest(url: url, fields: ["Accept": "image/*"]), from: 40)
         #expect(next.fields == ["Accept": "image/*", "Range": "bytes=40-", "If-Range": "\"a\""])
@@ -36,11 +36,11 @@ import Testing
     @Test(arguments: [
         "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
     ])
-    func `a request with a condition of its own does not go on`(name: String) {
+    func `a request with its own condition is not resumed`(name: String) {
         #expect(content { request, _ in request.fields[name] = "x" } == nil)
     }
 
-    @Test func `what is no whole plain content does not go on`() {
+    @Test func `a response that is not complete identity content is not resumed`() {
         #expect(content { request, _ in request.method = .post } == nil)
         #expect(content { request, _ in request.method = .head } == nil)
         #expect(content { request, _ in request.body = Data() } == nil)
@@ -57,7 +57,7 @@ import Testing
             ["content-range": "bytes 40-99/100", "ETag": "\"a\"", "Content-Length": "60"],
             ["Content-Range": "Bytes 40-99/100", "ETag": "\"a\"", "Transfer-Encoding": "chunked"],
         ] as [HTTPFields])
-    func `the rest of the same content is the rest`(fields: HTTPFields) throws {
+    func `the rest of the same content is accepted`(fields: HTTPFields) throws {
         #expect(try continuation(206, fields) == .remainder(total: 100))
     }
 
@@ -80,11 +80,11 @@ import Testing
             ["Content-Range": "bytes 0-9/10", "ETag": "\"a\""], ["Content-Range": "bytes 10-29/30", "ETag": "\"a\""],
             ["Content-Type": "multipart/byteranges; boundary=x", "ETag": "\"a\""],
         ] as [HTTPFields])
-    func `a part of anything else is useless`(fields: HTTPFields) throws {
+    func `a part of different content is rejected`(fields: HTTPFields) throws {
         #expect(try continuation(206, fields) == .unusable)
     }
 
-    @Test func `a part that says so twice, or comes from another place, is useless`() throws {
+    @Test func `a part with repeated fields or from another URL is rejected`() throws {
         var fields: HTTPFields = ["Content-Range": "bytes 40-99/100", "ETag": "\"a\""]
         let other = HTTPResponseHead(url: try #require(URL(string: "http://h/b")), status: 206, fields: fields)
         #expect(try #require(content()).continuation(from: 40, other) == .unusable)
@@ -92,7 +92,7 @@ import Testing
         #expect(try continuation(206, fields) == .unusable)
     }
 
-    @Test func `a content of unknown length goes on when its end is known now`() throws {
+    @Test func `content of unknown length resumes when its end is now known`() throws {
         let content = try #require(self.content { _, head in head.fields["Content-Length"] = nil })
         func continuation(_ range: String) -> PartialContent.Continuation {
             content.continuation(
@@ -108,12 +108,12 @@ import Testing
         (200, PartialContent.Continuation.newResponse), (416, .unusable), (404, .newResponse), (503, .newResponse),
         (304, .newResponse),
     ])
-    func `another status is another answer`(status: Int, continuation: PartialContent.Continuation) throws {
+    func `another status is a new response`(status: Int, continuation: PartialContent.Continuation) throws {
         let fields: HTTPFields = ["ETag": "\"a\"", "Content-Range": "bytes */100"]
         #expect(try self.continuation(status, fields) == continuation)
     }
 
-    @Test func `the head of the whole has what is new, and its own length`() throws {
+    @Test func `the head of the whole has the new fields and its own length`() throws {
         var response: HTTPFields = [
             "Content-Range": "bytes 40-99/100", "Content-Length": "60", "ETag": "\"a\"", "Date": "later",
         ]

@@ -13,7 +13,7 @@ struct ResumeTests {
     private let body = sample(10_000)
     private let whole: HTTPFields = ["ETag": "\"a\"", "Content-Length": "10000"]
 
-    /// The answer that breaks off after so many bytes.
+    /// A response that is truncated after this many bytes.
     private func broken(_ count: Int, _ fields: HTTPFields? = nil) -> Script.Response {
         .head(200, fields ?? whole, body.prefix(count), failing: .connectionLost)
     }
@@ -26,7 +26,7 @@ struct ResumeTests {
         try await HTTPFetcher.make(script) { $0.retries(attempts) }.fetch("http://h/a")
     }
 
-    @Test func `a transfer that broke off goes on where it was`() async throws {
+    @Test func `an interrupted transfer resumes at its position`() async throws {
         let script = Script([broken(4_000), rest(4_000)])
         let download = try await fetch(script)
         #expect(download.data == body)
@@ -36,7 +36,7 @@ struct ResumeTests {
         #expect(script.requests.value.map { $0.fields["If-Range"] } == [nil, "\"a\""])
     }
 
-    @Test func `it may break off again`() async throws {
+    @Test func `a transfer may be interrupted repeatedly`() async throws {
         let again = Script.Response.head(
             206, ["ETag": "\"a\"", "Content-Range": "bytes 4000-9999/10000"], body[4_000..<7_000],
             failing: .timedOut)
@@ -45,18 +45,18 @@ struct ResumeTests {
         #expect(script.ranges == [nil, "bytes=4000-", "bytes=7000-"])
     }
 
-    @Test func `a body that ends early breaks off too`() async throws {
+    @Test func `a body that ends early counts as an interruption`() async throws {
         let script = Script([.head(200, whole, body.prefix(4_000)), rest(4_000)])
         #expect(try await fetch(script).data == body)
     }
 
-    @Test func `a server in trouble meanwhile changes nothing`() async throws {
+    @Test func `a server error in between changes nothing`() async throws {
         let script = Script([broken(4_000), .head(503, [:]), .failure(.cannotConnect), rest(4_000)])
         #expect(try await fetch(script, attempts: 4).data == body)
         #expect(script.ranges == [nil, "bytes=4000-", "bytes=4000-", "bytes=4000-"])
     }
 
-    @Test func `a content that has changed, or a server without ranges, begins anew`() async throws {
+    @Test func `changed content or a server without ranges restarts the transfer`() async throws {
         let other = sample(9_000, seed: 2)
         let script = Script([broken(4_000), .head(200, ["ETag": "\"b\""], other)])
         #expect(try await fetch(script).data == other)
@@ -70,26 +70,26 @@ struct ResumeTests {
         ("\"a\"", "bytes 4000-9999/*"), ("\"a\"", "bytes 4000-10000/10001"), ("\"b\"", "bytes 4000-9999/10000"),
         ("W/\"a\"", "bytes 4000-9999/10000"), ("", "bytes 4000-9999/10000"), ("\"a\"", "nonsense"),
     ])
-    func `a part that does not fit is not put behind the other`(tag: String, range: String) async throws {
+    func `a part that does not fit is not appended`(tag: String, range: String) async throws {
         let fields: HTTPFields = ["ETag": tag, "Content-Range": range]
         let script = Script([
             broken(4_000), .head(206, fields, body.dropFirst(4_000)), .head(200, whole, body),
         ])
         #expect(try await fetch(script).data == body)
         #expect(script.ranges == [nil, "bytes=4000-", nil])
-        // Nor from a cache, which might ask for a part once more.
+        // Not from a cache either, which might request a part once more.
         #expect(
             script.requests.value.map(\.cachePolicy)
                 == [.useProtocolCachePolicy, .useProtocolCachePolicy, .reloadIgnoringLocalCacheData])
     }
 
-    @Test func `a range that is refused begins anew`() async throws {
+    @Test func `a refused range restarts the transfer`() async throws {
         let script = Script([broken(4_000), .head(416, ["Content-Range": "bytes */10000"]), .head(200, whole, body)])
         #expect(try await fetch(script).data == body)
         #expect(script.ranges == [nil, "bytes=4000-", nil])
     }
 
-    @Test func `a rest that is too short goes on, one that is too long is no answer`() async throws {
+    @Test func `a rest that is too short resumes again, and one that is too long is an error`() async throws {
         let fields: HTTPFields = ["ETag": "\"a\"", "Content-Range": "bytes 4000-9999/10000"]
         let short = Script([broken(4_000), .head(206, fields, body[4_000..<8_000]), rest(8_000)])
         #expect(try await fetch(short).data == body)
@@ -103,13 +103,13 @@ struct ResumeTests {
             ["Last-Modified": "Tue, 14 Nov 2023 22:13:00 GMT", "Date": "Tue, 14 Nov 2023 22:13:20 GMT"],
             ["ETag": "\"a\"", "Accept-Ranges": "none"], ["ETag": "\"a\"", "Content-Encoding": "gzip"],
         ] as [HTTPFields])
-    func `without a strong validator everything is asked for again`(fields: HTTPFields) async throws {
+    func `without a strong validator the transfer restarts`(fields: HTTPFields) async throws {
         let script = Script([broken(4_000, fields), .head(200, fields, body)])
         #expect(try await fetch(script).data == body)
         #expect(script.ranges == [nil, nil])
     }
 
-    @Test func `a date will do when it lies back`() async throws {
+    @Test func `a date serves as validator when it is old enough`() async throws {
         let date = "Tue, 14 Nov 2023 22:10:20 GMT"
         let fields: HTTPFields = [
             "Last-Modified": date, "Date": "Tue, 14 Nov 2023 22:13:20 GMT", "Content-Range": "bytes 4000-9999/10000",
@@ -119,12 +119,12 @@ struct ResumeTests {
         #expect(script.requests.value[1].fields["If-Range"] == date)
     }
 
-    @Test func `a part that nobody asked for is no answer`() async throws {
+    @Test func `a part that was not requested is an error`() async throws {
         let error = try await failure { try await fetch(Script([rest(0)])) }
         #expect(error.code == .transport(.invalidResponse))
     }
 
-    @Test func `a request for a range gets it`() async throws {
+    @Test func `a request for a range receives it`() async throws {
         let script = Script([rest(4_000)])
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")), fields: ["Range": "bytes=4000-"])
         let download = try await HTTPFetcher.make(script).fetch(request) { _ in }
@@ -132,17 +132,17 @@ struct ResumeTests {
         #expect(download.summary.head?.status == 206)
     }
 
-    @Test func `progress counts what was there`() async throws {
-        let steps = Guarded<[DownloadProgress]>([])
+    @Test func `progress includes the kept bytes`() async throws {
+        let steps = Watched<[DownloadProgress]>([])
         let script = Script([broken(4_000), rest(4_000)])
         let fetcher = HTTPFetcher.make(script) { $0.retries() }
         let request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
-        _ = try await fetcher.fetch(request, pause: { _ in }) { step in steps.change { $0.append(step) } }
+        _ = try await fetcher.fetch(request, pause: { _ in }) { step in steps.update { $0.append(step) } }
         #expect(steps.value.map(\.received) == [0, 4_000, 10_000])
         #expect(steps.value.allSatisfy { $0.expected == 10_000 })
     }
 
-    @Test func `a real connection that is cut goes on`() async throws {
+    @Test func `a real connection that is cut resumes`() async throws {
         let large = sample(3 << 20)
         let origin = try LoopbackOrigin { request in
             let reply = RangeServer.reply(large, tag: "\"a\"", to: request)
@@ -156,7 +156,7 @@ struct ResumeTests {
             origin.requests.map { $0.fields["Range"] } == [nil, "bytes=700000-", "bytes=1400000-", "bytes=2100000-"])
     }
 
-    @Test func `a real connection that is cut in the head is tried again, and goes on`() async throws {
+    @Test func `a real connection that is cut within the head is retried and resumes`() async throws {
         let large = sample(100_000)
         let origin = try LoopbackOrigin { request in
             switch request.attempt {
@@ -176,7 +176,7 @@ struct ResumeTests {
         #expect(failed.count == 0)
     }
 
-    @Test func `a real content that changes between the pieces is never mixed`() async throws {
+    @Test func `real content that changes between the pieces is never mixed`() async throws {
         let versions = (0..<4).map { sample(2 << 20, seed: UInt64($0)) }
         let origin = try LoopbackOrigin { request in
             let version = min(request.attempt / 2, 3)
@@ -190,7 +190,7 @@ struct ResumeTests {
     }
 }
 
-/// A server that knows ranges.
+/// A server that supports ranges.
 enum RangeServer {
     static func reply(_ body: Data, tag: String, to request: OriginRequest) -> OriginReply {
         let whole = OriginReply.ok(body).setting("ETag", tag)

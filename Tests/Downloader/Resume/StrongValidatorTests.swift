@@ -20,7 +20,7 @@ import Testing
             .date("Sunday, 06-Nov-94 08:49:37 GMT")
         ),
     ])
-    func `tags, and dates that lie back, are strong`(fields: HTTPFields, validator: StrongValidator) {
+    func `tags and sufficiently old dates are strong validators`(fields: HTTPFields, validator: StrongValidator) {
         #expect(StrongValidator(fields, now: now) == validator)
         #expect(validator.isSame(in: fields))
     }
@@ -28,7 +28,7 @@ import Testing
     @Test(
         arguments: [
             [:], ["ETag": "W/\"a\""], ["ETag": "a"], ["ETag": "*"], ["ETag": ""], ["ETag": "\"a\", \"b\""],
-            // A date must not stand in for a tag that is no good.
+            // A date must not replace an invalid tag.
             ["ETag": "W/\"a\"", "Last-Modified": minuteBefore, "Date": date],
             ["ETag": "a", "Last-Modified": minuteBefore, "Date": date],
             ["Last-Modified": minuteBefore], ["Date": date],
@@ -36,11 +36,11 @@ import Testing
             ["Last-Modified": date, "Date": minuteBefore],
             ["Last-Modified": "yesterday", "Date": date], ["Last-Modified": minuteBefore, "Date": "0"],
         ] as [HTTPFields])
-    func `anything else is not`(fields: HTTPFields) {
+    func `other values are not strong validators`(fields: HTTPFields) {
         #expect(StrongValidator(fields, now: now) == nil)
     }
 
-    @Test func `two lines are nothing that could be trusted`() {
+    @Test func `two lines are not a strong validator`() {
         for name in ["ETag", "Date", "Last-Modified"] {
             var fields: HTTPFields =
                 name == "ETag" ? ["ETag": "\"a\""] : ["Last-Modified": Self.minuteBefore, "Date": Self.date]
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `the same is the same to the byte`() {
+    @Test func `validators are equal only byte for byte`() {
         let tag = StrongValidator.entityTag("\"a\"")
         for other in ["\"b\"", "W/\"a\"", "\"A\"", "a"] { #expect(!tag.isSame(in: ["ETag": other])) }
         #expect(!tag.isSame(in: ["Last-Modified": Self.date]))

@@ -21,14 +21,14 @@ import Testing
         (.transport(.cannotResolveHost), false), (.transport(.notCached), false), (.transport(.shutDown), false),
         (.transport(.secureConnectionFailed), false), (.transport(.invalidResponse), true), (.unwritableFile, false),
     ])
-    func `only what would fail again is remembered`(code: DownloadError.Code, isRemembered: Bool) throws {
+    func `only permanent failures are cached`(code: DownloadError.Code, isRemembered: Bool) throws {
         let failures = FailureCache()
         let request = try request("http://h/a")
         failures.record(DownloadError(code, "why"), of: request, at: .zero)
         #expect(failures.failure(of: request, at: .zero)?.code == (isRemembered ? code : nil))
     }
 
-    @Test func `a failure is forgotten when its time is up`() throws {
+    @Test func `a failure expires after its time to live`() throws {
         let failures = FailureCache(lifetime: .seconds(10))
         let request = try request("http://h/a")
         failures.record(notFound, of: request, at: .seconds(100))
@@ -39,7 +39,7 @@ import Testing
         #expect(failures.count == 0)
     }
 
-    @Test func `the oldest make room`() throws {
+    @Test func `the oldest failures are evicted at the limit`() throws {
         let failures = FailureCache(maximumCount: 3)
         let requests = try (0..<1_000).map { try request("http://h/\($0)") }
         for request in requests {
@@ -56,7 +56,7 @@ import Testing
         #expect(none.count == 0)
     }
 
-    @Test func `another request for the same place is another matter`() throws {
+    @Test func `a failure applies to its own request only`() throws {
         let failures = FailureCache()
         failures.record(notFound, of: try request("http://h/a"), at: .zero)
         #expect(failures.failure(of: try request("http://h/a#part"), at: .zero) != nil)
@@ -65,7 +65,7 @@ import Testing
         #expect(failures.failure(of: try request("http://h/a", ["X-Api-Key": "good"]), at: .zero) == nil)
     }
 
-    @Test func `every field counts, and their names' case does not`() throws {
+    @Test func `every field counts, and the case of its name does not`() throws {
         let failures = FailureCache()
         let keyed = try request("http://h/a", ["X-Api-Key": "bad"])
         failures.record(notFound, of: keyed, at: .zero)
@@ -76,7 +76,7 @@ import Testing
         #expect(failures.count == 0)
     }
 
-    @Test func `failures can be forgotten on request`() throws {
+    @Test func `failures can be removed on request`() throws {
         let failures = FailureCache()
         let requests = try (0..<3).map { try request("http://h/\($0)") }
         for request in requests { failures.record(notFound, of: request, at: .zero) }

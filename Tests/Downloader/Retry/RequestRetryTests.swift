@@ -6,10 +6,11 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Retries as a request asks for them, in place of the downloader's policy.
+/// Retries by a request's own policy instead of the downloader's.
 @Suite(.timeLimit(.minutes(10)))
 struct RequestRetryTests {
-    /// A downloader with a policy, whose server is never ready, and the number of requests that the server got.
+    /// Returns a downloader with a policy, whose server always fails, and the number of requests that the server
+    /// received.
     private func downloader(_ policy: RetryPolicy) -> (downloader: Downloader, transport: FakeTransport) {
         let transport = FakeTransport { request in
             HTTPResponse(head: HTTPResponseHead(url: request.url, status: 503), body: HTTPBody(Data()))
@@ -30,7 +31,7 @@ struct RequestRetryTests {
         (RetryPolicy(maximumAttempts: 3, baseDelay: .zero), .never, 1),
         (RetryPolicy(maximumAttempts: 3, baseDelay: .zero), nil, 3),
     ])
-    func `a request's own policy counts, and the downloader's without one`(
+    func `a request's own policy takes precedence over the downloader's`(
         common: RetryPolicy, own: RetryPolicy?, attempts: Int
     ) async throws {
         let (downloader, transport) = downloader(common)
@@ -39,7 +40,7 @@ struct RequestRetryTests {
         #expect(error.code == .status(503) && transport.requests.count == attempts)
     }
 
-    @Test func `a download to a file and one that is begun without a task follow the request's policy`() async throws {
+    @Test func `a download to a file and one started with a completion use the request's policy`() async throws {
         let (downloader, transport) = downloader(.never)
         let directory = try TemporaryDirectory()
         let request = try request(RetryPolicy(maximumAttempts: 2, baseDelay: .zero))

@@ -15,16 +15,16 @@ import Testing
         ("Tue Nov 14 22:13:21 2023", .seconds(1)), ("Tue, 14 Nov 2023 22:13:00 GMT", .zero),
         ("Fri, 31 Dec 9999 23:59:59 GMT", .seconds(1 << 31)),
     ])
-    func `both forms are read`(text: String, delay: Duration) {
+    func `seconds and dates are parsed`(text: String, delay: Duration) {
         #expect(RetryAfter.delay(in: ["retry-after": text], now: now) == delay)
     }
 
     @Test(arguments: ["", "-1", "1.5", "soon", "120 s", "Tue, 14 Nov 2023 22:13:50", "1, 2"])
-    func `anything else says nothing`(text: String) {
+    func `invalid values are nil`(text: String) {
         #expect(RetryAfter.delay(in: ["Retry-After": text], now: now) == nil)
     }
 
-    @Test func `no line, or lines that differ, say nothing, and one that is said twice is said once`() {
+    @Test func `missing or differing lines are nil, and equal lines count once`() {
         #expect(RetryAfter.delay(in: HTTPFields(), now: now) == nil)
         var fields: HTTPFields = ["Retry-After": "1"]
         fields.append("Retry-After", "1")

@@ -3,20 +3,20 @@ import Testing
 @testable import AlcedoDownloader
 
 @Suite struct RetryBudgetTests {
-    /// How many retries there are now.
+    /// Returns the number of retries that are available now.
     private func drain(_ budget: RetryBudget, at now: Duration) -> Int {
         var count = 0
         while count < 1_000, budget.withdraw(at: now) { count += 1 }
         return count
     }
 
-    @Test func `a full budget is spent once`() {
+    @Test func `a full budget can be spent once`() {
         let budget = RetryBudget(share: 0.2, perSecond: 0, burst: 7)
         #expect(drain(budget, at: .zero) == 7)
         #expect(drain(budget, at: .seconds(1_000)) == 0)
     }
 
-    @Test func `each first attempt earns its share`() {
+    @Test func `each first attempt adds its share`() {
         let budget = RetryBudget(share: 0.2, perSecond: 0, burst: 7)
         _ = drain(budget, at: .zero)
         for count in 1...100 {
@@ -25,14 +25,14 @@ import Testing
         }
     }
 
-    @Test func `nothing is saved beyond the burst`() {
+    @Test func `a budget does not grow beyond its burst`() {
         let budget = RetryBudget(share: 1, perSecond: 1, burst: 3)
         for _ in 0..<100 { budget.deposit(at: .seconds(1_000)) }
         #expect(drain(budget, at: .seconds(1_000)) == 3)
         #expect(drain(budget, at: .seconds(9_000)) == 3)
     }
 
-    @Test func `time earns a little`() {
+    @Test func `a budget grows slowly with time`() {
         let budget = RetryBudget(share: 0, perSecond: 0.5, burst: 2)
         _ = drain(budget, at: .seconds(10))
         #expect(drain(budget, at: .seconds(11)) == 0)
@@ -41,7 +41,7 @@ import Testing
         #expect(drain(budget, at: .seconds(16)) == 1)
     }
 
-    @Test func `a clock read late does not earn twice`() {
+    @Test func `a late clock reading does not add twice`() {
         let budget = RetryBudget(share: 0, perSecond: 1, burst: 5)
         _ = drain(budget, at: .seconds(10))
         #expect(drain(budget, at: .seconds(9)) == 0)
@@ -49,7 +49,7 @@ import Testing
         #expect(drain(budget, at: .seconds(11)) == 1)
     }
 
-    @Test func `numbers that make no sense allow nothing`() {
+    @Test func `invalid numbers allow no retry`() {
         for budget in [
             RetryBudget(share: -1, perSecond: -1, burst: -1), RetryBudget(share: .nan, perSecond: .nan, burst: 0),
         ] {

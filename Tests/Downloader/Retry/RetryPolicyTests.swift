@@ -17,7 +17,7 @@ import Testing
         (.status(501, retryAfter: nil), false), (.status(505, retryAfter: nil), false),
         (.transport(.timedOut), true), (.transport(.connectionLost), true),
     ])
-    func `what may help is sent again where the method allows it`(cause: RetryCause, isRepeated: Bool) {
+    func `transient failures are retried for idempotent methods`(cause: RetryCause, isRepeated: Bool) {
         let policy = RetryPolicy()
         for name in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"] {
             #expect(policy.mayRepeat(HTTPMethod(rawValue: name), after: cause) == isRepeated)
@@ -32,7 +32,7 @@ import Testing
         (.invalidRequest, false), (.invalidResponse, false), (.bodyTooLarge, false), (.notCached, false),
         (.shutDown, false), (.failed, false),
     ])
-    func `what the server has not seen may be sent again whatever the method`(
+    func `a request that did not reach the server is retried for any method`(
         code: HTTPTransportError.Code, isRepeated: Bool
     ) {
         for method in [HTTPMethod.get, .put, .post, Self.patch] {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `there are only so many attempts`() {
+    @Test func `the number of attempts is limited`() {
         let cause = RetryCause.transport(.timedOut)
         let waits = (1...4).map {
             RetryPolicy(maximumAttempts: 3).decide(after: cause, method: .get, attempts: $0, random: 1)
@@ -50,7 +50,7 @@ import Testing
         #expect(RetryPolicy(maximumAttempts: -1).maximumAttempts == 1)
     }
 
-    @Test func `the span of the pause doubles up to its cap`() {
+    @Test func `the range of the delay doubles up to its cap`() {
         let policy = RetryPolicy(maximumAttempts: .max, baseDelay: .milliseconds(500), maximumDelay: .seconds(30))
         let seconds = [0.5, 1, 2, 4, 8, 16, 30, 30]
         for (index, longest) in seconds.enumerated() {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `numbers that make no sense do no harm`() {
+    @Test func `invalid numbers do no harm`() {
         let policy = RetryPolicy(
             maximumAttempts: .max, baseDelay: .seconds(Int64.max), maximumDelay: .seconds(Int64.max))
         let decision = policy.decide(after: .transport(.timedOut), method: .get, attempts: .max - 1, random: 0)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: [(0.0, 0.0), (7, 7), (60, 60), (61, 60), (1_000_000, 60)])
-    func `a server's wish is respected, up to a cap, and what is added is less than a backoff`(
+    func `Retry-After is respected up to a cap, and the jitter is shorter than a backoff`(
         delay: Double, wait: Double
     ) {
         let policy = RetryPolicy(maximumAttempts: 9)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `what may be repeated can be replaced`() {
+    @Test func `the rule for retryable errors is configurable`() {
         var policy = RetryPolicy()
         policy.statuses = [418]
         policy.repeatableMethods = [.post]

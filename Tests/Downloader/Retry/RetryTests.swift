@@ -10,23 +10,23 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct RetryTests {
-    private let pauses = Guarded<[Duration]>([])
+    private let pauses = Watched<[Duration]>([])
     private let ok = Script.Response.head(200, [:], Data("x".utf8))
 
-    @Test func `a server in trouble is asked again, after what it says`() async throws {
+    @Test func `a failing server is retried after its Retry-After`() async throws {
         let script = Script([.head(503, ["Retry-After": "7"]), .failure(.connectionLost), ok])
         let download = try await HTTPFetcher.make(script) { $0.retries() }.fetch("http://h/a", pauses: pauses)
         #expect(download.data == Data("x".utf8))
         #expect(pauses.value == [.milliseconds(7_250), .milliseconds(500)])
     }
 
-    @Test func `a date is reckoned from now`() async throws {
+    @Test func `a Retry-After date is relative to the current time`() async throws {
         let script = Script([.head(429, ["Retry-After": "Tue, 14 Nov 2023 22:13:50 GMT"]), ok])
         _ = try await HTTPFetcher.make(script) { $0.retries() }.fetch("http://h/a", pauses: pauses)
         #expect(pauses.value == [.milliseconds(30_250)])
     }
 
-    @Test func `the last attempt's error is the download's`() async throws {
+    @Test func `the error of the last attempt is thrown`() async throws {
         let script = Script([.head(503, [:]), .head(500, [:]), .head(502, ["Server": "tired"]), ok])
         let fetcher = HTTPFetcher.make(script) { $0.retries() }
         let error = try await failure { try await fetcher.fetch("http://h/a", pauses: pauses) }
@@ -39,7 +39,7 @@ struct RetryTests {
         Script.Response.head(404, [:]), .head(501, [:]), .head(304, [:]), .head(302, [:]), .head(200, [:]),
         .head(200, ["Content-Length": "999999999999"]), .failure(.invalidResponse), .failure(.secureConnectionFailed),
     ])
-    func `what would come again is not asked for again`(response: Script.Response) async throws {
+    func `permanent failures are not retried`(response: Script.Response) async throws {
         let script = Script([response, ok])
         let fetcher = HTTPFetcher.make(script) { $0.retries() }
         _ = try await failure { try await fetcher.fetch("http://h/a", pauses: pauses) }
@@ -47,21 +47,21 @@ struct RetryTests {
         #expect(pauses.value == [])
     }
 
-    @Test func `without a policy nothing is repeated`() async throws {
+    @Test func `without a policy nothing is retried`() async throws {
         let script = Script([.head(503, [:]), ok])
         let error = try await failure { try await HTTPFetcher.make(script).fetch("http://h/a", pauses: pauses) }
         #expect(error.code == .status(503))
         #expect(script.requests.value.count == 1)
     }
 
-    @Test func `a cancellation is passed on and not repeated`() async throws {
+    @Test func `a cancellation is thrown and not retried`() async throws {
         let script = Script([.cancellation, ok])
         let fetcher = HTTPFetcher.make(script) { $0.retries() }
         await #expect(throws: CancellationError.self) { try await fetcher.fetch("http://h/a", pauses: pauses) }
         #expect(script.requests.value.count == 1)
     }
 
-    @Test func `a cancellation ends the pause`() async throws {
+    @Test func `a cancellation ends the delay`() async throws {
         let clock = ManualClock()
         let script = Script([.failure(.timedOut), ok])
         let fetcher = HTTPFetcher.make(script, clock: clock) { $0.retries() }
@@ -75,7 +75,7 @@ struct RetryTests {
         #expect(script.requests.value.count == 1)
     }
 
-    @Test func `a pause is as long as the clock says`() async throws {
+    @Test func `a delay lasts as long as the clock says`() async throws {
         let clock = ManualClock()
         let script = Script([.failure(.cannotConnect), ok])
         let fetcher = HTTPFetcher.make(script, clock: clock) { $0.retries() }
@@ -88,18 +88,18 @@ struct RetryTests {
         #expect(try await task.value.data == Data("x".utf8))
     }
 
-    @Test func `downloads that share a budget do not storm`() async throws {
+    @Test func `downloads that share a budget limit their retries together`() async throws {
         let transport = FakeTransport { _ in throw HTTPTransportError(.cannotConnect, "down") }
         let fetcher = HTTPFetcher.make(transport) {
             $0.retries(10)
             $0.retryBudget = RetryBudget(share: 0.1, perSecond: 0, burst: 20)
         }
         for _ in 0..<500 { _ = try await failure { try await fetcher.fetch("http://h/a", pauses: pauses) } }
-        // 20 saved, and a tenth of all but the first attempts that found the bucket full.
+        // 20 saved, and a tenth of all except the first attempts, which found the budget full.
         #expect((500 + 60...500 + 70).contains(transport.requests.count))
     }
 
-    @Test func `a real server that is in trouble twice`() async throws {
+    @Test func `a real server that fails twice is retried`() async throws {
         let origin = try LoopbackOrigin { request in
             switch request.attempt {
             case 1: .status(503, fields: ["Retry-After": "1"])
@@ -114,7 +114,7 @@ struct RetryTests {
         #expect(origin.requests.count == 3)
     }
 
-    @Test func `a failure that lasts is told without asking`() async throws {
+    @Test func `a cached failure is thrown without a request`() async throws {
         let clock = ManualClock()
         let script = Script([.head(404, [:]), .failure(.timedOut), .failure(.timedOut), ok])
         let failed = FailureCache(lifetime: .seconds(60))

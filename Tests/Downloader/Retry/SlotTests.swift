@@ -6,21 +6,21 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A download that waits before a further attempt.
+/// A download that waits before another attempt.
 @Suite(.timeLimit(.minutes(10)))
 struct SlotTests {
     private let clock = ManualClock()
     private let outcomes = Outcomes()
-    private let counts = Guarded<[String: Int]>([:])
+    private let counts = Watched<[String: Int]>([:])
 
-    /// The first answer to `/flaky…` is 503 and asks for ten seconds; all others come when the clock has gone on one
-    /// second.
+    /// The first response to `/flaky…` is a 503 with a delay of ten seconds. All others arrive after the clock has
+    /// advanced one second.
     private func downloader(
         limit: Int = 1, rate: DownloadRate? = nil, _ change: (inout DownloaderConfiguration) -> Void = { _ in }
     ) -> (Downloader, FakeTransport) {
         let transport = FakeTransport { [clock, counts] request in
             let path = request.url.path
-            let attempt = counts.change { counts -> Int in
+            let attempt = counts.update { counts -> Int in
                 counts[path, default: 0] += 1
                 return counts[path] ?? 0
             }
@@ -49,18 +49,18 @@ struct SlotTests {
 
     private func paths(_ transport: FakeTransport) -> [String] { transport.requests.map(\.url.path) }
 
-    /// Returns once the transfer whose pause is over waits for a slot, or has one if one is free.
+    /// Returns once the transfer whose delay has ended waits for a slot, or has one if one is free.
     private func waitForReturn(_ downloader: Downloader) async throws {
         try await eventually { downloader.backingOffCount == 0 }
-        // To set it is to look for transfers that may begin: afterwards none is about to.
+        // Setting it starts the transfers that can start, so none is about to start afterwards.
         downloader.isPaused = downloader.isPaused
     }
 
-    @Test func `its slot is another's meanwhile, and it takes one in its turn`() async throws {
+    @Test func `a retry releases its slot during the delay and waits for another`() async throws {
         let (downloader, transport) = downloader()
         try start("flaky", on: downloader)
         try start("a", on: downloader)
-        // The pause and the request of the other.
+        // The delay and the request of the other.
         try await clock.waitForSleepers(count: 2)
         #expect(paths(transport) == ["/flaky", "/a"])
         #expect(downloader.transferCounts == (1, 1))
@@ -69,7 +69,7 @@ struct SlotTests {
 
         clock.advance(by: .seconds(1))
         try await clock.waitForSleepers(count: 2)
-        // The pause is over while another runs: it comes after that, before the less urgent.
+        // The delay has ended while another runs. It starts after that, before the lower priority.
         clock.advance(by: .seconds(1))
         try await clock.waitForSleepers(count: 2)
         #expect(paths(transport) == ["/flaky", "/a", "/high", "/low"])
@@ -92,7 +92,7 @@ struct SlotTests {
         #expect(downloader.transferCounts == (0, 0))
     }
 
-    @Test func `it begins no attempt while the queue is paused`() async throws {
+    @Test func `a retry begins no attempt while the queue is paused`() async throws {
         let (downloader, transport) = downloader()
         try start("flaky", on: downloader)
         try await clock.waitForSleepers(count: 1)
@@ -110,7 +110,7 @@ struct SlotTests {
         #expect(outcomes.texts == ["flaky": ["1 bytes"]])
     }
 
-    @Test func `its second attempt is a beginning for the rate`() async throws {
+    @Test func `a retry counts as a start for the rate limit`() async throws {
         let (downloader, transport) = downloader(limit: 9, rate: DownloadRate(perSecond: 0.01, burst: 2))
         try start("flaky", on: downloader)
         try await clock.waitForSleepers(count: 1)
@@ -130,13 +130,13 @@ struct SlotTests {
     }
 
     @Test(arguments: ["in the pause", "in the line"])
-    func `it is cancelled at once, and the others' slots stay right`(moment: String) async throws {
+    func `a retry is cancelled at once, and the slots of the others stay correct`(moment: String) async throws {
         let (downloader, transport) = downloader()
         let receipt = try start("flaky", on: downloader)
         try start("a", on: downloader)
         try await clock.waitForSleepers(count: 2)
         if moment == "in the line" {
-            // Another takes the slot before the pause is over.
+            // Another takes the slot before the delay ends.
             downloader.isPaused = true
             clock.advance(by: .seconds(10))
             try await outcomes.waitFor(1)
@@ -161,7 +161,7 @@ struct SlotTests {
     }
 
     @Test(arguments: [false, true])
-    func `a shut downloader ends it`(isInLine: Bool) async throws {
+    func `shutting down ends a waiting retry`(isInLine: Bool) async throws {
         let (downloader, transport) = downloader()
         try start("flaky", on: downloader)
         try await clock.waitForSleepers(count: 1)
@@ -177,7 +177,7 @@ struct SlotTests {
         #expect(paths(transport) == ["/flaky"])
     }
 
-    @Test func `its time may be up while it waits for a slot`() async throws {
+    @Test func `a retry may time out while it waits for a slot`() async throws {
         let (downloader, transport) = downloader { $0.totalTimeout = .seconds(20) }
         try start("flaky", on: downloader)
         try await clock.waitForSleepers(count: 2)
@@ -190,7 +190,7 @@ struct SlotTests {
         #expect(downloader.transferCounts == (0, 0))
         downloader.isPaused = false
         try start("a", on: downloader)
-        // The time that it may take in all, and its request.
+        // The total time limit and its request.
         try await clock.waitForSleepers(count: 2)
         clock.advance(by: .seconds(1))
         try await outcomes.waitFor(2)

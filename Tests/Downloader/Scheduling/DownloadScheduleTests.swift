@@ -18,7 +18,7 @@ struct DownloadScheduleTests {
         DownloadSchedule(limit: limit, hostLimit: hostLimit, order: order, rate: rate)
     }
 
-    @Test func `no more begin than there are slots, the more urgent first`() {
+    @Test func `no more transfers start than there are slots, the highest priority first`() {
         var schedule = schedule()
         for (id, priority) in [(1, LoadPriority.low), (2, .normal), (3, .high), (4, .normal)] {
             schedule.add(id, host: "a", priority: priority)
@@ -29,7 +29,7 @@ struct DownloadScheduleTests {
         #expect(schedule.runningCount == 2 && schedule.waitingCount == 1)
     }
 
-    @Test func `the last asked for may be the first to begin`() {
+    @Test func `the last request may start first`() {
         var schedule = schedule(limit: 3, hostLimit: 1, order: .lastInFirstOut)
         for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
         #expect(begun(&schedule) == [3])
@@ -42,7 +42,7 @@ struct DownloadScheduleTests {
     }
 
     // AFNetworking's bug 3469.
-    @Test func `one that is taken out before it begins frees no slot`() {
+    @Test func `a transfer removed before it starts frees no slot`() {
         var schedule = schedule(limit: 1)
         for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
         #expect(begun(&schedule) == [1])
@@ -52,7 +52,7 @@ struct DownloadScheduleTests {
         #expect(begun(&schedule) == [3])
     }
 
-    @Test func `one that is abandoned has its slot until it has ended`() {
+    @Test func `an abandoned transfer keeps its slot until it ends`() {
         var schedule = schedule(limit: 1)
         for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
         #expect(begun(&schedule) == [1])
@@ -66,18 +66,18 @@ struct DownloadScheduleTests {
         #expect(schedule.runningCount == 0 && schedule.waitingCount == 0)
     }
 
-    @Test func `a host that has its share keeps no other waiting`() {
+    @Test func `a host at its limit does not delay other hosts`() {
         var schedule = schedule(limit: 3, hostLimit: 1)
         for id in 1...3 { schedule.add(id, host: "a", priority: .high) }
         schedule.add(4, host: "b", priority: .low)
         #expect(begun(&schedule) == [1, 4])
-        // The next in line of the host leaves; the one behind has its turn all the same.
+        // The next of the host is removed, and the one behind starts nevertheless.
         schedule.end(1)
         schedule.end(2)
         #expect(begun(&schedule) == [3])
     }
 
-    @Test func `who is raised while the host is full goes first`() {
+    @Test func `a transfer raised while its host is full starts first`() {
         var schedule = schedule(limit: 3, hostLimit: 1)
         for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
         #expect(begun(&schedule) == [1])
@@ -86,7 +86,7 @@ struct DownloadScheduleTests {
         #expect(begun(&schedule) == [3])
     }
 
-    @Test func `nothing begins in a pause`() {
+    @Test func `nothing starts during a pause`() {
         var schedule = schedule()
         schedule.isPaused = true
         schedule.add(1, host: "a", priority: .normal)
@@ -95,7 +95,7 @@ struct DownloadScheduleTests {
         #expect(begun(&schedule) == [1])
     }
 
-    @Test func `a rate lets a burst begin, and then one at a time`() {
+    @Test func `a rate limit permits a burst and then one start at a time`() {
         var schedule = schedule(limit: 100, rate: DownloadRate(perSecond: 10, burst: 3))
         for id in 1...6 { schedule.add(id, host: "a", priority: .normal) }
         #expect(begun(&schedule) == [1, 2, 3])
@@ -104,14 +104,14 @@ struct DownloadScheduleTests {
             return
         }
         #expect(delay >= .milliseconds(100) && delay < .milliseconds(102))
-        // Who leaves costs no token.
+        // A cancelled transfer uses no token.
         schedule.end(4)
         #expect(begun(&schedule, at: delay) == [5])
         #expect(begun(&schedule, at: delay + .milliseconds(50)).isEmpty)
         #expect(begun(&schedule, at: .seconds(60)) == [6])
     }
 
-    @Test func `who rests leaves its slot, of its host too, to others, and waits behind its equals afterwards`() {
+    @Test func `a resting transfer releases its slots and later waits behind its equals`() {
         var schedule = schedule(limit: 2, hostLimit: 1)
         for id in 1...3 { schedule.add(id, host: "a", priority: .normal) }
         #expect(begun(&schedule) == [1])
@@ -125,7 +125,7 @@ struct DownloadScheduleTests {
         #expect(schedule.runningCount == 1 && schedule.waitingCount == 0)
     }
 
-    @Test func `only who runs can rest, and only who rests can come back`() {
+    @Test func `only a running transfer can rest, and only a resting one can return`() {
         var schedule = schedule(limit: 1)
         for id in 1...2 { schedule.add(id, host: "a", priority: .normal) }
         schedule.requeue(1, priority: .high)
@@ -142,7 +142,7 @@ struct DownloadScheduleTests {
     }
 
     @Test(arguments: 1...8)
-    func `whatever happens, limits hold and everyone has a turn`(seed: Int) {
+    func `in any sequence of calls, limits hold and every transfer starts`(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
         let order = seed % 2 == 0 ? QueueOrder.firstInFirstOut : .lastInFirstOut
         var schedule = schedule(limit: 4, hostLimit: 2, order: order)
@@ -154,7 +154,7 @@ struct DownloadScheduleTests {
             }
             let counts = Dictionary(grouping: running) { hosts[$0] ?? "" }.mapValues(\.count)
             #expect(running.count <= 4 && counts.values.allSatisfy { $0 <= 2 })
-            // Nobody waits who could run.
+            // No transfer waits that could start.
             let waiting = hosts.keys.filter { !running.contains($0) }
             let couldRun = running.count < 4 && waiting.contains { counts[hosts[$0] ?? ""] ?? 0 < 2 }
             #expect(!couldRun)

@@ -2,7 +2,7 @@ import AlcedoCore
 
 @testable import AlcedoDownloader
 
-/// A table that can be used inside of expectations, where nothing may change in place.
+/// A reference to a table, for expectations that cannot change a value in place.
 final class TransferDesk {
     typealias Table = TransferTable<String, String, String>
 

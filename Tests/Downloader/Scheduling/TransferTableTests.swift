@@ -28,7 +28,7 @@ struct TransferTableTests {
         table.join(key, priority, host: host)
     }
 
-    /// What begins, as the first of its waiters asked for it.
+    /// Returns the work that starts, as its first waiter requested it.
     private func begun(_ table: Desk, at now: Duration = .zero) -> [String] {
         table.begin(at: now).beginnings.map(\.request)
     }
@@ -37,7 +37,7 @@ struct TransferTableTests {
         try #require(table.begin(at: .zero).beginnings.first)
     }
 
-    @Test func `work that is not known yet has not ended`() throws {
+    @Test func `a transfer that is not yet known has not ended`() throws {
         let table = table()
         join(table, "a")
         let id = try #require(table.begin(at: .zero).beginnings.first).id
@@ -48,7 +48,7 @@ struct TransferTableTests {
         #expect(table.hasEnded)
     }
 
-    @Test func `equal requests are one transfer, and all get its end in the order they came`() throws {
+    @Test func `equal requests are one transfer, and its end is reported in order of arrival`() throws {
         let table = table()
         for _ in 0..<3 { join(table, "a") }
         let transfer = try beginning(table)
@@ -59,12 +59,12 @@ struct TransferTableTests {
         let ended = table.finish(transfer.id)
         #expect(ended.count == 4 && ended.first == "waiter 1 of a" && ended.last == "waiter \(late) of a")
         #expect(table.isEmpty && table.runningCount == 0)
-        // The next is another.
+        // The next one is different.
         join(table, "a")
         #expect(begun(table) == ["get a"])
     }
 
-    @Test func `a few files are read at once, then the more urgent ones, whatever servers do`() throws {
+    @Test func `a few files are read at once and then by priority, regardless of servers`() throws {
         let table = table()
         table.pause(true)
         for number in 1...6 { _ = table.joinFile("\(number)", .normal) }
@@ -81,20 +81,20 @@ struct TransferTableTests {
         #expect(table.runningCount == 0 && table.waitingCount == 0)
     }
 
-    @Test func `a file that nobody wants any more gives its place to the next`() throws {
+    @Test func `a file without waiters gives its slot to the next`() throws {
         let table = table()
         let ids = (1...6).map { table.joinFile("\($0)", .normal) }
         let first = table.begin(at: .zero).beginnings
         #expect(first.count == 4)
         _ = table.leave(ids[4])
         _ = table.leave(ids[0])
-        // Its work has its place until it has ended.
+        // Its work keeps its slot until it has ended.
         #expect(begun(table).isEmpty)
         _ = table.finish(first[0].id)
         #expect(begun(table) == ["6"])
     }
 
-    @Test func `a joiner raises the priority of what waits, and takes it along when it leaves`() throws {
+    @Test func `a waiter that joins raises the priority, and restores it when it leaves`() throws {
         let table = table()
         join(table, "plug")
         let plug = try beginning(table)
@@ -116,7 +116,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get b"])
     }
 
-    @Test func `a waiter's priority can change, up and down, and counts as long as it is the highest`() throws {
+    @Test func `a waiter's priority can change in both directions and counts while it is the highest`() throws {
         let table = table()
         join(table, "plug")
         let plug = try beginning(table)
@@ -131,7 +131,7 @@ struct TransferTableTests {
         #expect(table.setPriority(.low, of: a))
         #expect(!table.setPriority(.high, of: 99))
         _ = table.finish(plug.id)
-        // All are low: in the order they came.
+        // All are low, so in order of arrival.
         var order: [String] = []
         while let next = table.begin(at: .zero).beginnings.first {
             order.append(next.request)
@@ -140,7 +140,7 @@ struct TransferTableTests {
         #expect(order == ["get a", "get b", "get c"])
     }
 
-    @Test func `the last who leaves takes the work along, one before does not`() async throws {
+    @Test func `the last waiter to leave ends the transfer, and an earlier one does not`() async throws {
         let table = table()
         let (one, two) = (join(table, "a"), join(table, "a"))
         let transfer = try beginning(table)
@@ -154,7 +154,7 @@ struct TransferTableTests {
         #expect(last.abandonedTask == task)
         last.abandonedTask?.cancel()
         await task.value
-        // It is work that goes on, and has its slot, until it says that it has ended.
+        // It continues and keeps its slot until it reports its end.
         #expect(table.isEmpty && table.runningCount == 1)
         #expect(table.removeAll().tasks == [task])
         join(table, "b")
@@ -163,7 +163,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get b"])
     }
 
-    @Test func `work that begins when nobody waits any more is told so`() throws {
+    @Test func `a transfer that starts without waiters is told so`() throws {
         let table = table()
         let waiter = join(table, "a")
         let transfer = try beginning(table)
@@ -173,7 +173,7 @@ struct TransferTableTests {
         task.cancel()
     }
 
-    @Test func `what is asked for anew is another transfer, and the end of the one before is not its end`() throws {
+    @Test func `a new request for the same content is another transfer with its own end`() throws {
         let table = table(limit: 2)
         let waiter = join(table, "a")
         let first = try beginning(table)
@@ -191,7 +191,7 @@ struct TransferTableTests {
     }
 
     // AFNetworking's bug 3469.
-    @Test func `one who is cancelled in the line frees no slot`() throws {
+    @Test func `a waiter cancelled in the queue frees no slot`() throws {
         let table = table()
         join(table, "plug")
         let plug = try beginning(table)
@@ -204,7 +204,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get b"])
     }
 
-    @Test func `what needs no slot begins at once, in a pause too`() {
+    @Test func `a transfer that needs no slot starts at once, in a pause too`() {
         let table = table()
         table.pause(true)
         join(table, "a")
@@ -215,14 +215,14 @@ struct TransferTableTests {
         #expect(begun(table) == ["get a"])
     }
 
-    @Test func `what needs no slot and is left before it begins does not begin`() {
+    @Test func `a transfer that needs no slot and is cancelled before it starts does not start`() {
         let table = table()
         let waiter = join(table, "file", host: nil)
         _ = table.leave(waiter)
         #expect(begun(table).isEmpty && table.isEmpty)
     }
 
-    @Test func `who rests has no slot, and comes back as urgent as its waiters are then`() throws {
+    @Test func `a resting transfer has no slot and returns with the current priority of its waiters`() throws {
         let table = table()
         let waiter = join(table, "a", .veryLow)
         let backingOff = try beginning(table)
@@ -241,7 +241,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get c"])
     }
 
-    @Test func `who leaves a rest, or ends in it, gives no slot back twice`() throws {
+    @Test func `a transfer that leaves or ends while it rests releases no slot twice`() throws {
         for isLeft in [true, false] {
             let table = table()
             let waiter = join(table, "a")
@@ -257,7 +257,7 @@ struct TransferTableTests {
         }
     }
 
-    @Test func `a second beginning costs a token of the rate`() throws {
+    @Test func `a second start uses a token of the rate limit`() throws {
         let table = table(limit: 9, rate: DownloadRate(perSecond: 1, burst: 1))
         join(table, "a")
         let transfer = try beginning(table)
@@ -269,7 +269,7 @@ struct TransferTableTests {
         #expect(table.begin(at: wait).beginnings.map(\.id) == [transfer.id])
     }
 
-    @Test func `everybody leaves at once, and the rest of the work is given out`() async throws {
+    @Test func `when all waiters leave, the table returns the remaining work`() async throws {
         let table = table(limit: 2, rate: DownloadRate(perSecond: 1, burst: 1))
         for key in ["a", "b", "a", "c"] { join(table, key) }
         let transfer = try beginning(table)
@@ -295,13 +295,13 @@ struct TransferTableTests {
         #expect(table.setTimer())
         #expect(!table.setTimer())
         table.clearTimer()
-        // Its work came after its end: nobody waits for that.
+        // Its work ended later and has no waiter.
         table.attachTimer(work())
         #expect(table.removeAll().tasks.isEmpty)
         #expect(table.setTimer())
     }
 
-    @Test func `a shut table says so`() {
+    @Test func `a table that is shut down reports it`() {
         let table = table()
         #expect(!table.isShutDown)
         table.shutDown()
@@ -317,7 +317,7 @@ struct TransferTableTests {
     }
 
     @Test(arguments: 1...8)
-    func `whatever happens, each waiter has one end, and transfers that run are as many as have begun`(
+    func `in any sequence of calls, each waiter has one end and the running transfers are those that started`(
         seed: Int
     ) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
@@ -348,7 +348,7 @@ struct TransferTableTests {
             case 7:
                 guard let id = backingOff.randomElement(using: &generator) else { continue }
                 table.requeue(id)
-                // What was abandoned meanwhile stays away, and ends.
+                // Work that was abandoned meanwhile does not return, and ends.
                 if !table.waiters(of: id).isEmpty { backingOff.removeAll { $0 == id } }
             case 8:
                 guard let id = waiting.sorted().randomElement(using: &generator) else { continue }

@@ -1,9 +1,10 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// Counts the exchanges that another transport has under way, in total and for each host.
+/// Counts the exchanges of another transport that are in progress, in total and per host.
 struct MeasuredTransport: HTTPTransport {
     struct Counts: Sendable {
         var running: [String: Int] = [:]
@@ -13,7 +14,7 @@ struct MeasuredTransport: HTTPTransport {
     }
 
     private let transport: any HTTPTransport
-    let counts = Guarded(Counts())
+    let counts = Watched(Counts())
 
     init(_ transport: any HTTPTransport) { self.transport = transport }
 
@@ -26,15 +27,15 @@ struct MeasuredTransport: HTTPTransport {
         return response
     }
 
-    /// Counts as long as it lives, and no longer than until it is told to leave.
+    /// Counts from its creation until `leave()` or its release.
     private final class Presence: Sendable {
         private let host: String
-        private let counts: Guarded<Counts>
-        private let isOver = Guarded(false)
+        private let counts: Watched<Counts>
+        private let isOver = Watched(false)
 
-        init(_ host: String, _ counts: Guarded<Counts>) {
+        init(_ host: String, _ counts: Watched<Counts>) {
             (self.host, self.counts) = (host, counts)
-            counts.change { counts in
+            counts.update { counts in
                 counts.requests += 1
                 counts.running[host, default: 0] += 1
                 counts.maximum = max(counts.maximum, counts.running.values.reduce(0, +))
@@ -45,11 +46,11 @@ struct MeasuredTransport: HTTPTransport {
         deinit { leave() }
 
         func leave() {
-            let isFirst = isOver.change { isOver in
+            let isFirst = isOver.update { isOver in
                 defer { isOver = true }
                 return !isOver
             }
-            if isFirst { counts.change { $0.running[host, default: 0] -= 1 } }
+            if isFirst { counts.update { $0.running[host, default: 0] -= 1 } }
         }
     }
 

@@ -1,19 +1,20 @@
 import AlcedoCore
 import AlcedoDownloader
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Starts, joins, raises and cancels downloads at random, from several tasks, and notes how each waiter ends.
+/// Starts, joins, raises and cancels downloads at random from several tasks, and records how each waiter ends.
 struct Storm: Sendable {
     struct Ends: Sendable {
-        /// How often each waiter was told an outcome.
+        /// How often each waiter received an outcome.
         var counts: [Int]
         var successes = 0
         var cancellations = 0
         var failures: [String: Int] = [:]
-        /// Those that were told to go away. Nobody else may end so.
+        /// The cancelled waiters. No other may end so.
         var isCancelled: Set<Int> = []
         var problems: [String] = []
     }
@@ -21,11 +22,11 @@ struct Storm: Sendable {
     let downloader: Downloader
     let seed: UInt64
     let count: Int
-    /// Where those that go to files go.
+    /// The directory of downloads to files.
     let directory: String
-    /// The servers, without a slash at the end.
+    /// The servers, without a trailing slash.
     let origins: [String]
-    let ends: Guarded<Ends>
+    let ends: Watched<Ends>
     private let bell = AsyncStream<Void>.makeStream()
 
     init(
@@ -34,7 +35,7 @@ struct Storm: Sendable {
     ) {
         (self.downloader, self.seed, self.count) = (downloader, seed, count)
         (self.directory, self.origins) = (directory, origins)
-        ends = Guarded(Ends(counts: Array(repeating: 0, count: count)))
+        ends = Watched(Ends(counts: Array(repeating: 0, count: count)))
     }
 
     /// Returns when every waiter has its outcome.
@@ -52,14 +53,14 @@ struct Storm: Sendable {
         }
     }
 
-    /// What is wrong with the ends: nothing, as it should be.
+    /// Expects that the ends are right.
     func check() throws {
         let ends = ends.value
         #expect(ends.counts.allSatisfy { $0 == 1 }, "\(ends.counts.count { $0 != 1 }) have none or several")
         #expect(ends.problems.isEmpty, "\(ends.problems.prefix(5))")
         let story = "\(ends.successes) successes, \(ends.cancellations) cancellations, \(ends.failures)"
         #expect(ends.successes + ends.cancellations + ends.failures.values.reduce(0, +) == count, "\(story)")
-        // It was a storm, and it was about something.
+        // The storm contained every kind of event.
         #expect(
             ends.successes > count / 10 && ends.cancellations > count / 20 && ends.failures.count > 2, "\(story)")
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
@@ -96,7 +97,7 @@ struct Storm: Sendable {
             if let (other, receipt) = receipts.suffix(12).randomElement(using: &generator) {
                 switch Int.random(in: 0..<6, using: &generator) {
                 case 0, 1:
-                    ends.change { _ = $0.isCancelled.insert(other) }
+                    ends.update { _ = $0.isCancelled.insert(other) }
                     downloader.cancel(receipt)
                 case 2:
                     downloader.setPriority(LoadPriority.allCases.randomElement(using: &generator) ?? .low, of: receipt)
@@ -104,16 +105,18 @@ struct Storm: Sendable {
                 }
             }
             if waiter % 7 == 0, let (other, task) = tasks.suffix(4).randomElement(using: &generator) {
-                ends.change { _ = $0.isCancelled.insert(other) }
+                ends.update { _ = $0.isCancelled.insert(other) }
                 task.cancel()
             }
             if waiter % 501 == 0 {
                 downloader.isPaused = true
+                // Yields, because transfers in progress may or may not end during the pause. Any order must pass.
                 await Interleaving.giveWay(times: 10)
                 downloader.isPaused = false
             }
-            // Some wait in the line, most do not.
+            // Some wait in the queue, most do not.
             try await eventually { downloader.transferCounts.waiting <= 60 }
+            // Yields, so that the four workers alternate in varying order. Any order must pass.
             if waiter % 3 == 0 { await Interleaving.giveWay() }
         }
         downloader.isPaused = false
@@ -129,7 +132,7 @@ struct Storm: Sendable {
     }
 
     private func end(_ waiter: Int, _ result: Result<Bool, any Error>) {
-        ends.change { ends in
+        ends.update { ends in
             ends.counts[waiter] += 1
             switch result {
             case .success(true): ends.successes += 1

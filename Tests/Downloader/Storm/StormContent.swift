@@ -2,9 +2,9 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// What the servers of a storm have, and what goes wrong with it. Both are made of numbers, the same in every run.
+/// The contents and faults of a storm's servers. Both depend on numbers only and are the same in every run.
 enum StormContent {
-    /// How an answer goes.
+    /// The kind of a response.
     enum Fate: CaseIterable {
         case whole, chunked, breaking, resetting, busy, missing, redirect, silent, stalling, rejected
     }
@@ -17,19 +17,19 @@ enum StormContent {
 
     static func tag(of number: Int) -> String { "\"\(number)\"" }
 
-    /// - Parameter attempt: Of this number, from 1.
+    /// - Parameter attempt: The attempt for this number, from 1.
     static func fate(of number: Int, attempt: Int) -> Fate {
         let mixed = (UInt64(number) &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(attempt) &* 0xBF58_476D_1CE4_E5B9) >> 40
-        // A third of all answers are good, some numbers never are.
+        // A third of all responses succeed, and some numbers never do.
         if number % 23 == 0 { return .missing }
         if mixed % 4 == 0 { return .whole }
         return Fate.allCases[Int(mixed / 4) % Fate.allCases.count]
     }
 
-    /// The number that a path names, such as `/7`.
+    /// Returns the number in a path such as `/7`.
     static func number(_ path: String) -> Int { Int(path.drop { $0 == "/" }) ?? 0 }
 
-    /// The head's fields, the status and the bytes that answer a request, which may be for the rest.
+    /// Returns status, fields and bytes of the response to a request, which may be for the rest.
     static func response(_ number: Int, range: String?) -> (status: Int, fields: HTTPFields, body: Data) {
         let body = body(of: number)
         var fields: HTTPFields = ["ETag": tag(of: number)]

@@ -20,7 +20,7 @@ struct StormTests {
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func `ten thousand downloads at random over a transport of chances`(seed: UInt64) async throws {
+    func `ten thousand random downloads over a random transport each have one outcome`(seed: UInt64) async throws {
         let directory = try TemporaryDirectory()
         let transport = MeasuredTransport(StormTransport())
         let downloader = Downloader(
@@ -39,14 +39,14 @@ struct StormTests {
         #expect(downloader.transferCounts == (0, 0))
     }
 
-    @Test func `a storm that is shut down in its middle ends for everyone`() async throws {
+    @Test func `shutting down in the middle of a storm ends every download`() async throws {
         let directory = try TemporaryDirectory()
         let transport = MeasuredTransport(StormTransport())
         let downloader = Downloader(
             transport: transport, configuration: Self.configuration(hostLimit: .max), clock: ManualClock())
         let storm = Storm(downloader, seed: 3, directory: directory.path, origins: ["http://a"])
         async let end: Void = storm.run()
-        try await storm.ends.wait { $0.successes >= 500 }
+        try await storm.ends.waitUntil { $0.successes >= 500 }
 
         await downloader.shutDown()
 
@@ -58,25 +58,25 @@ struct StormTests {
         #expect(ends.failures["shutDown"] ?? 0 > 1_000)
     }
 
-    /// In a process of its own, whose descriptors and memory are nobody else's.
+    /// In its own process with its own descriptors and memory.
     @Test(.spawnsProcesses)
-    func `ten thousand downloads at random over libcurl from a server full of faults leave nothing behind`()
+    func `ten thousand random downloads over libcurl from a faulty server leave no resources behind`()
         async throws
     {
         await #expect(processExitsWith: .success) {
             var options = OriginOptions()
-            // What it remembers of requests would look like what they leave behind.
+            // The origin's log would look like a leak.
             options.logLimit = 400
             let origin = try LoopbackOrigin(options: options) { Self.reply(to: $0) }
             let directory = try TemporaryDirectory()
-            let lost = Guarded(0)
+            let lost = Watched(0)
             let release = Task {
                 while !Task.isCancelled {
                     try await origin.waitForStalls()
                     origin.release()
                 }
             }
-            /// A storm with all that it needs, gone when this returns.
+            /// Runs a storm with its own objects, which are released when this returns.
             func storm(_ seed: UInt64, _ count: Int) async throws {
                 let transport = MeasuredTransport(CURLTransport())
                 let downloader = Downloader(
@@ -92,7 +92,7 @@ struct StormTests {
                 #expect(
                     transport.runningCount == 0 && downloader.transferCounts == (0, 0),
                     "\(counts) \(downloader.transferCounts)")
-                lost.change { $0 += counts.requests }
+                lost.update { $0 += counts.requests }
             }
             try await storm(1, 8_000)
             try await origin.waitUntil { $0.openConnectionCount == 0 }
@@ -103,7 +103,7 @@ struct StormTests {
             try await origin.waitUntil { $0.openConnectionCount == 0 }
             release.cancel()
             #expect(lost.value > 2_000, "\(lost.value)")
-            // The loop that libcurl runs in lets go of its own a moment after the connections.
+            // libcurl's loop releases its descriptors a moment after the connections.
             try await eventually({ try Self.descriptorCount() <= descriptors }, "more than \(descriptors) descriptors")
             if !keepsFreedMemory, !recordsAccesses {
                 let growth = ResidentMemory.byteCount - memory

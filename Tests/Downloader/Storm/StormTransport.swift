@@ -1,18 +1,20 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// Answers without a network, as ``StormContent`` says, and takes its turns at random places.
+/// Responds without a network, as ``StormContent`` determines, and suspends at random points.
 struct StormTransport: HTTPTransport {
-    private let attempts = Guarded<[Int: Int]>([:])
+    private let attempts = Watched<[Int: Int]>([:])
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let number = StormContent.number(request.url.path)
-        let attempt = attempts.change { attempts -> Int in
+        let attempt = attempts.update { attempts -> Int in
             attempts[number, default: 0] += 1
             return attempts[number] ?? 0
         }
+        // Yields, so that responses come in varying order. Any order must pass.
         await Interleaving.giveWay(times: (number + attempt) % 7)
         try Task.checkCancellation()
         let (status, fields, body) = StormContent.response(number, range: request.fields["Range"])
@@ -44,6 +46,7 @@ struct StormTransport: HTTPTransport {
         init(_ body: ScriptedBody, turns: Int) { (self.body, self.turns) = (body, turns) }
 
         func next() async throws -> Data? {
+            // Yields, as above, between the pieces of a body.
             await Interleaving.giveWay(times: turns)
             return try await body.next()
         }

@@ -1,5 +1,5 @@
-/// Gives every chunk of a PNG the check value that it should have: otherwise nearly every mutation ends there, and
-/// nothing behind the check is ever tried.
+/// Gives every chunk of a PNG a valid check value, because otherwise nearly every mutation fails there and the code
+/// after the check is not tested.
 enum ChunkRepair {
     /// Source: W3C PNG specification, third edition, section 5.3.
     static func repaired(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {

@@ -5,7 +5,7 @@ import FuzzSupport
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = UnsafeBufferPointer(start: bytes, count: count)
-    // One way or the other, by a bit of the input.
+    // Either way, as a bit of the input determines.
     if count % 2 == 0 {
         DecoderFuzz(.png).run(input)
     } else {

@@ -1,8 +1,8 @@
 public import AlcedoCore
 import FoundationEssentials
 
-/// Takes one input through everything that a decoder does, and traps where two ways that must agree do not. Reads
-/// outside buffers, leaks, hangs and traps in the decoders are found by the fuzzer and its sanitizer.
+/// Passes one input through all functions of a decoder, and traps if two that must agree do not. The fuzzer and its
+/// sanitizer find reads outside buffers, leaks, hangs and traps in the decoders.
 public struct DecoderFuzz {
     private static var limits: DecodingLimits {
         // Small, so that an input costs a fraction of a second.
@@ -120,7 +120,7 @@ private final class RowCollector: PixelRowConsumer {
 
     func finish() throws {}
 
-    /// Whether the rows are those of `pixels`.
+    /// Returns whether the rows equal `pixels`.
     func holds(_ pixels: PixelBuffer) -> Bool {
         guard let header, header.size == pixels.size, header.format == pixels.format,
             header.alphaMode == pixels.alphaMode

@@ -3,7 +3,7 @@ import AlcedoRuntime
 import FoundationEssentials
 import Synchronization
 
-/// A disk that is a dictionary.
+/// A data cache in a dictionary.
 final class DictionaryDataCache: MeasurableDataCache {
     private let entries = Mutex<[ImageKey: CachedData]>([:])
 

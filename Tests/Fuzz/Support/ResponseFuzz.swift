@@ -5,19 +5,18 @@ import AlcedoURLResponseCache
 import Dispatch
 public import FoundationEssentials
 
-/// Takes one input through everything that a response cache does with what strangers wrote, and traps where it does what
-/// it must not.
+/// Passes one untrusted input through all functions of a response cache, and traps on forbidden behavior.
 public enum ResponseFuzz {
-    /// The address that the answers are stored under.
+    /// The URL of the stored responses.
     public static let url = URL(string: "http://example.test/a") ?? URL(filePath: "/")
 
-    /// Exchanges of a cache and a server. Each part of the input that ends with an empty line is the header of a request,
-    /// then that of its answer, whose first line is the status.
+    /// Exchanges between a cache and a server. Each part of the input that ends with an empty line is the header of a
+    /// request, then that of its response, whose first line is the status.
     public static func runFields(_ bytes: UnsafeBufferPointer<UInt8>) {
         var parts: [HTTPFields] = [[:]]
         var statuses: [Int] = [200]
         for line in bytes.split(separator: 0x0A, maxSplits: 200, omittingEmptySubsequences: false) {
-            // As transports do: a byte is a character.
+            // As in transports, a byte is a character.
             let text = String(String.UnicodeScalarView(line.map { Unicode.Scalar($0) }))
             if text.isEmpty {
                 parts.append([:])
@@ -37,7 +36,7 @@ public enum ResponseFuzz {
         }
     }
 
-    /// One entry as it comes from a disk: the input is its metadata.
+    /// One entry read from disk: the input is its metadata.
     public static func runEntries(_ bytes: UnsafeBufferPointer<UInt8>) {
         let metadata = Data(bytes)
         wait {
@@ -48,7 +47,7 @@ public enum ResponseFuzz {
             guard let entry = await store.entry(for: key) else {
                 return require(await !disk.contains(key), "what cannot be read has stayed")
             }
-            // As another cache would read it that got it from this one.
+            // As another cache reads it from this one.
             await store.store(entry, for: key)
             if case .response(let response) = entry, response.storagePolicy != .allowed { return }
             require(await store.entry(for: key) == entry, "an entry that was read is written otherwise")
@@ -76,7 +75,7 @@ public enum ResponseFuzz {
             let before = server.requestCount
             guard let response = try? await cache.send(request) else { continue }
             if response.responseSource == .fresh { require(server.requestCount == before, "fresh, yet asked") }
-            // One that its server has just confirmed says what the server said. RFC 9111 section 4.
+            // A response that was just validated has the fields that its server sent. RFC 9111 section 4.
             if [.fresh, .stale].contains(response.responseSource), response.head.status != 504 {
                 let age = response.head.fields.values(of: "Age").last.flatMap { Int($0) }
                 require(age.map { $0 >= 0 } ?? false, "an answer from the store has no age")
@@ -87,7 +86,7 @@ public enum ResponseFuzz {
         }
     }
 
-    /// The fuzzer's thread is none of the pool's, so it may wait.
+    /// The fuzzer's thread does not belong to the pool, so it may block.
     private static func wait(_ work: @escaping @Sendable () async -> Void) {
         let done = DispatchSemaphore(value: 0)
         Task.detached {

@@ -4,7 +4,7 @@ import AlcedoRuntime
 import FoundationEssentials
 import Synchronization
 
-/// A server whose answers are known beforehand; the last one is given again and again.
+/// A server with prepared responses, of which the last is repeated.
 final class ScriptedServer: HTTPTransport {
     private let heads: [(Int, HTTPFields)]
     private let requests = Mutex(0)

@@ -4,15 +4,15 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// Statistics, the listener, groups, memory pressure and what is held elsewhere.
+/// Statistics, the listener, groups, memory pressure and weakly referenced values.
 @Suite struct EventTests {
-    private let evicted = Guarded<[String]>([])
+    private let evicted = Watched<[String]>([])
 
     private func cache(
         _ limits: MemoryCacheLimits, findsReferencedValues: Bool = false, policy: PolicyChoice = .lru
     ) -> ImageMemoryCache {
         policy.cache(limits, findsReferencedValues: findsReferencedValues) { [evicted] key, value, reason in
-            evicted.change { $0.append("\(key) \(reason)") }
+            evicted.update { $0.append("\(key) \(reason)") }
         }
     }
 
@@ -22,7 +22,7 @@ import Testing
 
     private let unit = DecodedImage.gray(side: 1).cost
 
-    @Test func `every way out has its reason, and is counted once`() {
+    @Test func `every removal has its reason and is counted once`() {
         let cache = cache(MemoryCacheLimits(costLimit: 4 * unit, countLimit: 3))
         let image = DecodedImage.gray(side: 1)
         for name in ["a", "b", "c", "d"] { cache.store(image, for: key(name)) }
@@ -59,25 +59,25 @@ import Testing
 
     @Test(arguments: PolicyChoice.allCases)
     func `a listener may call the cache`(policy: PolicyChoice) {
-        let box = Guarded<MemoryCache<Int, Int>?>(nil)
-        let calls = Guarded(0)
+        let box = Watched<MemoryCache<Int, Int>?>(nil)
+        let calls = Watched(0)
         let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: 3)) { key, value, reason in
-            calls.change { $0 += 1 }
+            calls.update { $0 += 1 }
             guard calls.value < 50, let cache = box.value else { return }
-            // Puts what went back in, which makes another go.
+            // Stores the evicted value again, which evicts another.
             cache.store(value, for: key, cost: 1)
             _ = cache.value(for: 0)
             _ = cache.statistics
         }
-        box.change { $0 = cache }
+        box.update { $0 = cache }
         for key in 0..<10 { cache.store(key, for: key, cost: 1) }
         #expect(calls.value + cache.statistics.failures >= 7)
         #expect(cache.totalCost <= 3)
-        box.change { $0 = nil }
+        box.update { $0 = nil }
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `an image over the limit of a single one is not stored, and evicts nothing`(policy: PolicyChoice) {
+    func `an image over the limit for one entry is not stored and evicts nothing`(policy: PolicyChoice) {
         let cache = cache(MemoryCacheLimits(costLimit: 100 * unit, entryCostLimit: 5 * unit), policy: policy)
         cache.store(.gray(side: 5), for: key("a"))
         cache.store(.gray(side: 6), for: key("b"))
@@ -86,13 +86,13 @@ import Testing
     }
 
     @Test(arguments: [0, -1, .min])
-    func `a limit of nought for single entries stores nothing`(limit: Int) {
+    func `an entry limit of zero stores nothing`(limit: Int) {
         let cache = cache(MemoryCacheLimits(costLimit: 100, entryCostLimit: limit))
         cache.store(.gray(side: 1), for: key("a"))
         #expect(cache.count == 0)
     }
 
-    @Test func `an evicted image is found while somebody holds it, and costs nothing`() throws {
+    @Test func `an evicted image is found while it is referenced, and has no cost`() throws {
         let cache = cache(MemoryCacheLimits(costLimit: unit), findsReferencedValues: true)
         var held: DecodedImage? = DecodedImage.gray(side: 1, level: 9)
         cache.store(try #require(held), for: key("a"))
@@ -108,7 +108,7 @@ import Testing
         #expect(cache.statistics.weakHits == 1 && cache.statistics.misses == 2)
     }
 
-    @Test func `an image too large to store is found while it is held`() {
+    @Test func `an image too large to store is found while it is referenced`() {
         let cache = cache(MemoryCacheLimits(costLimit: unit), findsReferencedValues: true)
         let held = DecodedImage.gray(side: 9, level: 3)
         cache.store(held, for: key("a"))
@@ -116,7 +116,7 @@ import Testing
         #expect(cache.image(for: key("a"))?.pixels == held.pixels)
     }
 
-    @Test func `what was removed or replaced is not found, though it is held`() {
+    @Test func `a removed or replaced image is not found, though it is referenced`() {
         let cache = cache(MemoryCacheLimits(costLimit: 2 * unit), findsReferencedValues: true)
         let held = (0..<4).map { DecodedImage.gray(side: 1, level: UInt8($0)) }
         for (index, name) in ["removed", "replaced", "group", "all"].enumerated() {
@@ -139,7 +139,7 @@ import Testing
         withExtendedLifetime(held) {}
     }
 
-    @Test func `a warning lets half go, critical pressure everything, and held images stay to be found`() {
+    @Test func `a warning evicts half, critical pressure evicts all, and referenced images are still found`() {
         let source = ManualMemoryPressureSource()
         let cache = ImageMemoryCache(
             limits: MemoryCacheLimits(costLimit: 10 * unit), policy: .lru, findsReferencedValues: true,
@@ -158,7 +158,7 @@ import Testing
         #expect(cache.image(for: key("held")) != nil)
     }
 
-    @Test func `a warning lets half of the entries go where they cost nothing, and half of the cost else`() {
+    @Test func `a warning evicts half of the cost, or half of the entries if they have no cost`() {
         let free = MemoryCache<Int, Int>(costLimit: 10, policy: .lru)
         for key in 0..<9 { free.store(key, for: key, cost: 0) }
         free.respond(to: .warning)
@@ -175,11 +175,11 @@ import Testing
         #expect(dear.count == 3)
     }
 
-    @Test func `what the policy refuses was never in`() {
-        let evicted = Guarded<[Int: EvictionReason]>([:])
+    @Test func `an entry that the policy refuses is never stored`() {
+        let evicted = Watched<[Int: EvictionReason]>([:])
         let cache: MemoryCache<Int, Int> = PolicyChoice.gdsf.cache(MemoryCacheLimits(costLimit: 10)) {
             key, value, reason in
-            evicted.change { $0[key] = reason }
+            evicted.update { $0[key] = reason }
         }
         for key in 0..<5 { cache.store(key, for: key, cost: 2) }
         for key in 0..<5 { for _ in 0..<9 { _ = cache.value(for: key) } }
@@ -193,7 +193,7 @@ import Testing
                 && cache.statistics.evictions == before.evictions)
         #expect(cache.count == 5 && evicted.value.isEmpty)
 
-        // What stood under the key goes all the same.
+        // The previous entry of the key is removed nevertheless.
         #expect(!cache.store(9, for: 4, cost: 10))
         #expect(evicted.value == [4: .replaced])
         #expect(!cache.store(9, for: 3, cost: 11))
@@ -201,7 +201,7 @@ import Testing
         #expect(cache.statistics.failures == 3)
     }
 
-    @Test func `what the policy refuses is found while it is held`() {
+    @Test func `an entry that the policy refuses is found while it is referenced`() {
         let cache: MemoryCache<Int, ReferencedNumber> = PolicyChoice.gdsf.cache(
             MemoryCacheLimits(costLimit: 10), findsReferencedValues: true)
         for key in 0..<5 { cache.store(ReferencedNumber(key), for: key, cost: 2) }
@@ -211,7 +211,7 @@ import Testing
         #expect(cache.value(for: 9) === held)
     }
 
-    @Test func `a cache that has gone observes nothing`() {
+    @Test func `a released cache no longer observes memory pressure`() {
         let source = ManualMemoryPressureSource()
         do {
             let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: 1), pressureSource: source)
@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `removing a resource of thousands leaves the others`(policy: PolicyChoice) {
+    func `removing one resource among thousands keeps the others`(policy: PolicyChoice) {
         let cache = cache(MemoryCacheLimits(costLimit: 100_000 * unit), policy: policy)
         for number in 0..<300 {
             for variant in ["", "small", "round"] {
@@ -235,7 +235,7 @@ import Testing
         #expect(cache.totalCost == 891 * unit)
     }
 
-    @Test func `keys made twice from one URL are one key`() {
+    @Test func `two keys made from one URL are equal`() {
         let cache = cache(MemoryCacheLimits(costLimit: 10 * unit))
         let name = "https://images.example.org/a/rather/long/path/to/a/picture.jpg"
         cache.store(.gray(side: 1), for: key(name))

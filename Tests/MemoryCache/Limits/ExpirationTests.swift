@@ -4,22 +4,22 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// How long entries live.
+/// Expiration of entries.
 @Suite struct ExpirationTests {
     private let clock = ManualClock()
-    private let evicted = Guarded<[String]>([])
+    private let evicted = Watched<[String]>([])
 
     private func cache(
         _ life: Duration?, extends: Bool = false, policy: PolicyChoice = .adaptive
     ) -> MemoryCache<Int, Int> {
         let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsLifeOnUse: extends)
         return policy.cache(limits, clock: clock) { [evicted] key, value, reason in
-            evicted.change { $0.append("\(key) \(reason)") }
+            evicted.update { $0.append("\(key) \(reason)") }
         }
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `an entry is found until its time is over, and not at that instant`(policy: PolicyChoice) {
+    func `an entry is found before its expiry, and not at that instant`(policy: PolicyChoice) {
         let cache = cache(.seconds(10), policy: policy)
         cache.store(1, for: 1, cost: 5)
         clock.advance(by: .seconds(10) - .nanoseconds(1))
@@ -35,7 +35,7 @@ import Testing
         #expect(cache.statistics.misses == 1 && cache.statistics.hits == 1)
     }
 
-    @Test func `an entry's own time goes before the cache's`() {
+    @Test func `an entry's own time to live takes precedence over the cache's`() {
         let cache = cache(.seconds(10))
         cache.store(1, for: 1, cost: 1, timeToLive: .seconds(100))
         cache.store(2, for: 2, cost: 1, timeToLive: .seconds(1))
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `a use gives the whole time again, where that is asked for`(policy: PolicyChoice) {
+    func `a read restarts the time to live where this is enabled`(policy: PolicyChoice) {
         let cache = cache(.seconds(10), extends: true, policy: policy)
         cache.store(1, for: 1, cost: 1)
         for _ in 0..<5 {
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [.zero, .seconds(-1), .seconds(Int64.min)] as [Duration])
-    func `what is too old already is not stored, and takes away what it was to replace`(life: Duration) {
+    func `an entry that has already expired is not stored and removes the entry it was to replace`(life: Duration) {
         let cache = cache(nil)
         cache.store(1, for: 1, cost: 1)
         #expect(!cache.store(2, for: 1, cost: 1, timeToLive: life))
@@ -65,7 +65,7 @@ import Testing
         #expect(cache.statistics.failures == 1)
     }
 
-    @Test func `a time longer than clocks go is no end`() {
+    @Test func `a time to live beyond the range of the clock never ends`() {
         let cache = cache(.seconds(Int64.max))
         cache.store(1, for: 1, cost: 1)
         cache.store(2, for: 2, cost: 1, timeToLive: .seconds(1))
@@ -74,7 +74,7 @@ import Testing
         #expect(cache.value(for: 2) == nil)
     }
 
-    @Test func `stores sweep out what is too old within half as many as there are entries`() {
+    @Test func `stores remove expired entries within half as many stores as there are entries`() {
         let cache = cache(nil)
         for key in 0..<40 { cache.store(key, for: key, cost: 1, timeToLive: .seconds(1)) }
         clock.advance(by: .seconds(2))
@@ -83,7 +83,7 @@ import Testing
         #expect(evicted.value.count == 40)
     }
 
-    @Test func `all that is too old goes by one call`() {
+    @Test func `one call removes all expired entries`() {
         let cache = cache(.seconds(1))
         for key in 0..<10 { cache.store(key, for: key, cost: 1, timeToLive: key % 2 == 0 ? .seconds(5) : nil) }
         clock.advance(by: .seconds(2))
@@ -101,7 +101,7 @@ import Testing
         #expect(cache.statistics.evictions == [.expired: 5])
     }
 
-    @Test func `an entry that is stored again has the new time`() {
+    @Test func `an entry that is stored again has the new time to live`() {
         let cache = cache(.seconds(10))
         cache.store(1, for: 1, cost: 1)
         clock.advance(by: .seconds(9))

@@ -1,5 +1,6 @@
 import AlcedoCore
 import AlcedoMemoryCache
+import AlcedoTesting
 import Foundation
 import TestSupport
 import Testing
@@ -10,48 +11,48 @@ struct ListenerTests {
     private typealias Cache = MemoryCache<Int, Int>
 
     @Test(.spawnsProcesses)
-    func `a listener that stores again a hundred thousand times needs no more stack than one that does not`()
+    func `a listener that stores again a hundred thousand times does not grow the stack`()
         async
     {
         await #expect(processExitsWith: .success) {
-            let box = Guarded<MemoryCache<Int, Int>?>(nil)
-            let calls = Guarded(0)
+            let box = Watched<MemoryCache<Int, Int>?>(nil)
+            let calls = Watched(0)
             let cache = MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: 1), policy: .lru) {
                 key, value, reason in
-                calls.change { $0 += 1 }
+                calls.update { $0 += 1 }
                 guard key < 100_000 else { return }
                 box.value?.store(0, for: key + 2, cost: 1)
             }
-            box.change { $0 = cache }
+            box.update { $0 = cache }
             cache.store(0, for: 0, cost: 1)
             cache.store(0, for: 1, cost: 1)
             #expect(calls.value == 100_001)
-            box.change { $0 = nil }
+            box.update { $0 = nil }
         }
     }
 
-    @Test func `what leaves while the listener runs is told in the order in which it left, by the first call's end`() {
-        let box = Guarded<Cache?>(nil)
-        let told = Guarded<[String]>([])
+    @Test func `entries removed while the listener runs are reported in order before the first call returns`() {
+        let box = Watched<Cache?>(nil)
+        let told = Watched<[String]>([])
         let cache = Cache(limits: MemoryCacheLimits(costLimit: 3), policy: .lru) { key, value, reason in
-            told.change { $0.append("\(key) begins") }
+            told.update { $0.append("\(key) begins") }
             if key < 2 { box.value?.store(0, for: key + 10, cost: 1) }
-            told.change { $0.append("\(key) ends") }
+            told.update { $0.append("\(key) ends") }
         }
-        box.change { $0 = cache }
+        box.update { $0 = cache }
         for key in 0..<3 { cache.store(0, for: key, cost: 1) }
 
-        // 0 and 1 go; each makes room for one that drives out another.
+        // Storing again after 0 and 1 were evicted evicts one more each.
         cache.store(0, for: 3, cost: 2)
 
         #expect(told.value.enumerated().allSatisfy { $1.hasSuffix($0 % 2 == 0 ? "begins" : "ends") })
         #expect(told.value.first == "0 begins" && told.value.dropFirst(2).first == "1 begins")
         #expect(told.value.count / 2 == cache.statistics.evictions.values.reduce(0, +))
-        box.change { $0 = nil }
+        box.update { $0 = nil }
     }
 
-    @Test func `a listener may wait for that of another thread`() {
-        let box = Guarded<Cache?>(nil)
+    @Test func `a listener may wait for the listener call of another thread`() {
+        let box = Watched<Cache?>(nil)
         let isToldOther = DispatchSemaphore(value: 0)
         let cache = Cache(limits: MemoryCacheLimits(costLimit: 1), policy: .lru) { key, value, reason in
             guard key == 0 else {
@@ -61,16 +62,16 @@ struct ListenerTests {
             Thread.detachNewThread { box.value?.store(0, for: 2, cost: 1) }
             #expect(isToldOther.wait(timeout: .now() + 120) == .success)
         }
-        box.change { $0 = cache }
+        box.update { $0 = cache }
         for key in 0..<2 { cache.store(0, for: key, cost: 1) }
         #expect(cache.statistics.evictions[.costLimit] == 2)
-        box.change { $0 = nil }
+        box.update { $0 = nil }
     }
 
-    @Test func `what threads make leave at the same time is told once each`() async {
-        let evicted = Guarded<[Int]>([])
+    @Test func `entries that threads remove concurrently are reported once each`() async {
+        let evicted = Watched<[Int]>([])
         let cache = Cache(limits: MemoryCacheLimits(costLimit: 2), policy: .lru) { key, value, reason in
-            evicted.change { $0.append(value) }
+            evicted.update { $0.append(value) }
         }
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<4 {

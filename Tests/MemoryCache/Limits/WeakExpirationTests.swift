@@ -4,7 +4,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// How long values are found that are held elsewhere and have left the cache.
+/// Expiration of values that were evicted and are still referenced.
 @Suite(.timeLimit(.minutes(10)))
 struct WeakExpirationTests {
     private let clock = ManualClock()
@@ -19,7 +19,7 @@ struct WeakExpirationTests {
     }
 
     @Test(arguments: [PolicyChoice.lru, .adaptive])
-    func `an evicted value is not found when its time is over, though it is held`(policy: PolicyChoice) {
+    func `an evicted value is not found after its expiry, though it is referenced`(policy: PolicyChoice) {
         let cache = cache(policy)
         cache.store(held, for: 1, cost: 10, timeToLive: .seconds(1))
         cache.trim(count: 0)
@@ -34,7 +34,7 @@ struct WeakExpirationTests {
     }
 
     @Test(arguments: [PolicyChoice.lru, .adaptive])
-    func `nor one that another drove out, hours later`(policy: PolicyChoice) {
+    func `an expired value that was evicted by another is not found hours later`(policy: PolicyChoice) {
         let cache = cache(policy)
         cache.store(held, for: 1, cost: 10, timeToLive: .seconds(1))
         cache.store(.gray(side: 1), for: 2, cost: 10)
@@ -44,7 +44,7 @@ struct WeakExpirationTests {
     }
 
     @Test(arguments: [PolicyChoice.lru, .adaptive])
-    func `a value too costly to store has its time as well`(policy: PolicyChoice) {
+    func `a value too costly to store expires as well`(policy: PolicyChoice) {
         let cache = cache(policy)
         cache.store(held, for: 1, cost: 11, timeToLive: .seconds(1))
         #expect(cache.value(for: 1) != nil)
@@ -54,7 +54,7 @@ struct WeakExpirationTests {
     }
 
     @Test(arguments: [PolicyChoice.lru, .adaptive])
-    func `a use gives a held value its whole time again, where that is asked for`(policy: PolicyChoice) {
+    func `a read restarts the time to live of a referenced value where this is enabled`(policy: PolicyChoice) {
         let cache = cache(policy, life: .seconds(10), extends: true)
         cache.store(held, for: 1, cost: 11)
         for _ in 0..<3 {
@@ -66,7 +66,7 @@ struct WeakExpirationTests {
         withExtendedLifetime(held) {}
     }
 
-    @Test func `a value without a time is found beside one that has one`() {
+    @Test func `a value without a time to live is found beside one that has one`() {
         let cache = cache(.adaptive)
         let other = DecodedImage.gray(side: 1)
         cache.store(held, for: 1, cost: 11, timeToLive: .seconds(1))
@@ -77,7 +77,7 @@ struct WeakExpirationTests {
         withExtendedLifetime((held, other)) {}
     }
 
-    @Test func `a value that is refused takes the place of what was held under its key`() {
+    @Test func `a refused value replaces the referenced value under its key`() {
         let cache = cache(.lru)
         let newer = DecodedImage.gray(side: 1, level: 10)
         cache.store(held, for: 1, cost: 11)

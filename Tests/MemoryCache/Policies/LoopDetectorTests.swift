@@ -6,7 +6,7 @@ import Testing
 @Suite struct LoopDetectorTests {
     private let count = 64
 
-    /// Whether a loop is recognized after the returns of entries that were last used at `ticks`.
+    /// Returns whether a loop is recognized after entries last used at `ticks` return.
     private func isLoop(_ ticks: some Sequence<Int>) -> Bool { isLoop(amongNew: ticks.map { $0 }) }
 
     /// - Parameter ticks: nil for an entry that is not remembered.
@@ -16,31 +16,31 @@ import Testing
         return detector.isActive
     }
 
-    @Test func `returns in the order of the last uses are a loop, once there are enough of them`() {
+    @Test func `enough returns in the order of the last uses are a loop`() {
         #expect(isLoop(1...24))
         #expect(!isLoop(1...23))
         #expect(isLoop(stride(from: 3, to: 300, by: 3)))
     }
 
-    @Test func `returns in reverse, at random or far apart are none`() {
+    @Test func `returns in reverse order, at random or far apart are not a loop`() {
         var random = SeededGenerator(seed: 3)
         #expect(!isLoop((1...500).reversed()))
         #expect(!isLoop((0..<500).map { _ in Int.random(in: 0..<192, using: &random) }))
         #expect(!isLoop(stride(from: 10, to: 10_000, by: 10)))
     }
 
-    @Test func `entries that are not remembered are part of no loop, and some among many do not end it`() {
+    @Test func `entries that are not remembered do not belong to a loop, and a few among many do not end it`() {
         #expect(!isLoop(amongNew: (1...500).map { $0 % 4 == 0 ? nil : $0 }))
         #expect(isLoop(amongNew: (1...500).map { $0 % 20 == 0 ? nil : $0 }))
         #expect(!isLoop(amongNew: (1...510).map { $0 > 500 ? nil : $0 }))
     }
 
-    @Test func `uses that cannot be told apart prove nothing`() {
+    @Test func `uses with equal ticks are no evidence of a loop`() {
         #expect(!isLoop([Int](repeating: 7, count: 500)))
         #expect(isLoop((1...48).map { $0 / 2 + 1 } + [25]))
     }
 
-    @Test func `ticks that wrap round stay in order`() {
+    @Test func `ticks stay in order when they wrap around`() {
         let wrap = 1 << 24
         #expect(isLoop(wrap - 12...wrap + 12))
     }

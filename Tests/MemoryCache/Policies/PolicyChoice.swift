@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoMemoryCache
 
-/// Every policy, for tests that hold for all of them.
+/// Every policy, for tests that apply to all of them.
 enum PolicyChoice: String, CaseIterable, Sendable {
     case adaptive, lru, fifo, sieve, s3FIFO, wTinyLFU, gdsf, purge
 

@@ -2,10 +2,10 @@
 import TestSupport
 import Testing
 
-/// The parts that policies are made of, against plain lists.
+/// The data structures of the policies, compared with plain lists.
 @Suite struct PolicyStructuresTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func `a monotone queue gives what a sorted list gives`(seed: UInt64) {
+    func `a monotone queue returns the values of a sorted list`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var queue = MonotoneQueue()
         var list: [(slot: Int, number: UInt64, order: Int)] = []
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `numbers do not overflow`() {
+    @Test func `a monotone queue's numbers do not overflow`() {
         var queue = MonotoneQueue()
         for round in 0..<40 {
             queue.insert(0, aboveFloor: 1 << 62)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `an index finds what a dictionary finds, also where hashes meet`(seed: UInt64) {
+    func `an index finds what a dictionary finds, also with colliding hashes`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let kinds = seed == 1 ? 5 : 1000
         let hashes = (0..<300).map { _ in Int.random(in: 0..<kinds, using: &random) }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `ghosts are forgotten in the order in which they came`() {
+    @Test func `ghosts are forgotten in the order in which they were added`() {
         var ghosts = GhostList()
         for hash in 0..<10 as Range<UInt64> {
             ghosts.remember(.ghost(hash, frequency: UInt8(hash)), limit: 5)
@@ -80,7 +80,7 @@ import Testing
         #expect(ghosts.count == 0)
     }
 
-    @Test func `a sketch never says too little, and forgets by halves`() {
+    @Test func `a frequency sketch never underestimates, and halves its counters`() {
         var sketch = FrequencySketch()
         sketch.reserve(1000)
         for _ in 0..<8 { sketch.increment(42) }

@@ -4,7 +4,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// What holds for every policy.
+/// Properties of every policy.
 @Suite(.timeLimit(.minutes(10)))
 struct PolicyTests {
 
@@ -14,15 +14,15 @@ struct PolicyTests {
     }
 
     @Test(arguments: PolicyChoice.allCases, [1, 2, 3] as [UInt64])
-    func `whatever goes, what is found was stored last, limits hold and sums are right`(
+    func `under every policy, a found value is the last stored one, limits hold and costs add up`(
         policy: PolicyChoice, seed: UInt64
     ) {
         var random = SeededGenerator(seed: seed)
-        let evicted = Guarded<[Int: Int]>([:])
+        let evicted = Watched<[Int: Int]>([:])
         let limits = MemoryCacheLimits(
             costLimit: Int.random(in: 20...200, using: &random), countLimit: seed == 2 ? 15 : .max, entryCostLimit: 30)
         let cache: MemoryCache<Int, Int> = policy.cache(limits) { key, value, reason in
-            evicted.change { $0[key] = value }
+            evicted.update { $0[key] = value }
         }
         var stored: [Int: (value: Int, cost: Int)] = [:]
 
@@ -31,7 +31,7 @@ struct PolicyTests {
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<40:
                 let cost = Int.random(in: 0...35, using: &random)
-                evicted.change { $0 = [:] }
+                evicted.update { $0 = [:] }
                 let isStored = cache.store(step, for: key, cost: cost)
                 #expect(cost <= 30 || !isStored)
                 stored[key] = isStored ? (step, cost) : nil
@@ -41,7 +41,7 @@ struct PolicyTests {
             case 90..<96:
                 #expect(cache.removeValue(for: key) == stored.removeValue(forKey: key)?.value)
             case 96..<99:
-                evicted.change { $0 = [:] }
+                evicted.update { $0 = [:] }
                 let (cost, count) = (
                     Int.random(in: 0...limits.costLimit, using: &random), Int.random(in: 0...20, using: &random)
                 )
@@ -58,9 +58,9 @@ struct PolicyTests {
         }
     }
 
-    /// GDSF alone may refuse what is worth less than all the rest.
+    /// Only GDSF may refuse an entry that has less value than all others.
     @Test(arguments: PolicyChoice.allCases.filter { $0 != .gdsf })
-    func `what was just stored is there`(policy: PolicyChoice) {
+    func `an entry that was just stored is found`(policy: PolicyChoice) {
         let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: 10))
         for key in 0..<200 {
             #expect(cache.store(key, for: key, cost: key % 5 + 1))
@@ -69,7 +69,7 @@ struct PolicyTests {
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `threads that read, store, remove and trim at once leave right sums`(policy: PolicyChoice) async {
+    func `concurrent reads, stores, removals and trims leave the costs correct`(policy: PolicyChoice) async {
         let cache: MemoryCache<Int, Int> = policy.cache(
             MemoryCacheLimits(costLimit: 100, timeToLive: .seconds(3600), extendsLifeOnUse: true),
             findsReferencedValues: true)

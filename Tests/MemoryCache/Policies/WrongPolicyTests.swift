@@ -1,9 +1,10 @@
 import AlcedoCore
 import AlcedoMemoryCache
+import AlcedoTesting
 import TestSupport
 import Testing
 
-/// What policies of somebody else's can do wrong, and cannot do to a cache.
+/// Invalid results of a custom policy, and the cache's protection against them.
 @Suite(.timeLimit(.minutes(10)))
 struct WrongPolicyTests {
     enum Fault: CaseIterable, Sendable {
@@ -41,12 +42,12 @@ struct WrongPolicyTests {
         mutating func removeAll() { slots = [] }
     }
 
-    /// Notes the slots it is given.
+    /// Records the slots that it receives.
     private struct Collector: EvictionPolicy {
-        let slots: Guarded<[Int]>
+        let slots: Watched<[Int]>
 
         mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool) {
-            slots.change { $0.append(slot) }
+            slots.update { $0.append(slot) }
         }
 
         mutating func use(_ slot: Int) {}
@@ -55,29 +56,29 @@ struct WrongPolicyTests {
         mutating func removeAll() {}
     }
 
-    /// The slot of an entry of a cache that is far larger.
+    /// Returns the slot of an entry of a much larger cache.
     private func foreignSlot() -> Int? {
-        let slots = Guarded<[Int]>([])
+        let slots = Watched<[Int]>([])
         let cache = MemoryCache<Int, Int>(costLimit: .max, policy: .custom(Collector(slots: slots)))
         for key in 0..<2000 { cache.store(key, for: key, cost: 1) }
         return slots.value.last
     }
 
     @Test(arguments: Fault.allCases)
-    func `limits hold and sums are right whatever a policy says`(fault: Fault) {
+    func `limits hold and costs add up whatever an invalid policy returns`(fault: Fault) {
         checkLimits(.custom(WrongPolicy(fault, foreign: foreignSlot())))
     }
 
     @Test(arguments: [Int.min, -1, 0, .max])
-    func `limits hold and sums are right whatever the preferred cost is`(preferredCost: Int) {
+    func `limits hold and costs add up whatever the preferred cost is`(preferredCost: Int) {
         checkLimits(.purging(toPreferredCost: preferredCost))
     }
 
     private func checkLimits(_ policy: MemoryCachePolicy) {
-        let evicted = Guarded(0)
+        let evicted = Watched(0)
         let cache = MemoryCache<Int, Int>(
             limits: MemoryCacheLimits(costLimit: 50, countLimit: 12), policy: policy
-        ) { _, _, _ in evicted.change { $0 += 1 } }
+        ) { _, _, _ in evicted.update { $0 += 1 } }
         var random = SeededGenerator(seed: 3)
         for step in 0..<2000 {
             let key = Int.random(in: 0..<40, using: &random)

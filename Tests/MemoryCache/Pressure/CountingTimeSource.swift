@@ -1,18 +1,19 @@
 import AlcedoCore
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// The machine's clock, which counts how often it is looked at.
+/// The system clock, with a count of its readings.
 struct CountingTimeSource: TimeSource {
     private let clock = SystemClock()
-    private let looks = Guarded(0)
+    private let looks = Watched(0)
 
     var count: Int { looks.value }
 
     var now: Date { clock.now }
 
     var uptime: Duration {
-        looks.change { $0 += 1 }
+        looks.update { $0 += 1 }
         return clock.uptime
     }
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TestSupport
 
-/// A folder that stands for `/`, with the kernel's files as a test wants them.
+/// A directory that replaces `/`, with the kernel's files that a test needs.
 final class FakeSystem: Sendable {
     private let directory: TemporaryDirectory
 
@@ -20,7 +20,7 @@ final class FakeSystem: Sendable {
     func write(_ data: Data, to path: String) throws {
         let url = URL(filePath: root + path)
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        // Whole or not at all: a source may be reading.
+        // Written atomically, because a source may be reading.
         try data.write(to: url, options: .atomic)
     }
 
@@ -30,10 +30,10 @@ final class FakeSystem: Sendable {
         "/proc/self/mountinfo": "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n",
     ]
 
-    /// The folder of that group.
+    /// The directory of that group.
     static let group = "/sys/fs/cgroup/app.slice/alcedo"
 
-    /// Files of a process in the group `/box` of cgroup v1's memory controller, and of no interest elsewhere.
+    /// Files of a process in the group `/box` of the cgroup v1 memory controller, and of irrelevant other controllers.
     static let legacy = [
         "/proc/self/cgroup": "9:name=systemd:/\n4:memory:/box\n0::/\n",
         "/proc/self/mountinfo": "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n",

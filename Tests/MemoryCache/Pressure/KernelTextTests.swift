@@ -5,17 +5,17 @@ import Testing
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     @Test(arguments: [("0", 0), ("4096\n", 4096), ("  7 \n", 7), ("9223372036854775807\n", Int.max), ("007", 7)])
-    func `a file of one value is its number`(text: String, number: Int) {
+    func `a file with one value is parsed as its number`(text: String, number: Int) {
         #expect(KernelText.number(bytes(text)) == number)
     }
 
     @Test(arguments: MalformedText.numbers)
-    func `what is not a number that fits is none`(text: [UInt8]) {
+    func `text that is not a number in range is parsed as nil`(text: [UInt8]) {
         #expect(KernelText.number(text) == nil)
         #expect(KernelText.limit(text) == nil)
     }
 
-    @Test func `max and the huge number of cgroup v1 are no limit`() {
+    @Test func `max and the huge number of cgroup v1 mean no limit`() {
         #expect(KernelText.limit(bytes("max\n")) == nil)
         #expect(KernelText.limit(bytes("9223372036854771712\n")) == nil)
         #expect(KernelText.limit(bytes("9223372036854710272\n")) == nil)
@@ -23,7 +23,7 @@ import Testing
         #expect(KernelText.limit(bytes("0\n")) == 0)
     }
 
-    @Test func `a value is found by its whole key, in the first line that has it`() {
+    @Test func `a value is found by its whole key, in the first line that has this key`() {
         let text = bytes("low 1\nhigh 2\nhigh_max 9\nmax 3\nhigh 4\noom")
 
         #expect(KernelText.number(after: "high", in: text) == 2)
@@ -32,7 +32,7 @@ import Testing
         #expect(KernelText.number(after: "oom", in: text) == nil)
     }
 
-    @Test func `meminfo tells kibibytes`() {
+    @Test func `meminfo values are in kibibytes`() {
         let text = bytes("MemTotal:       24684100 kB\nMemAvailable:\t5 kB")
 
         #expect(KernelText.byteCount(after: "MemTotal:", in: text) == 24_684_100 * 1024)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: MalformedText.lines)
-    func `no text is too odd to look for a key in`(text: [UInt8]) {
+    func `looking for a key in malformed text does not trap`(text: [UInt8]) {
         for key in ["high", "MemTotal:", "", "max"] {
             #expect(KernelText.number(after: key, in: text) == nil)
             #expect(KernelText.byteCount(after: key, in: text) == nil)

@@ -1,4 +1,4 @@
-/// What a file that is told to hold a number may hold instead.
+/// Malformed contents for a file that should contain a number.
 enum MalformedText {
     static let numbers: [[UInt8]] =
         [
@@ -6,7 +6,7 @@ enum MalformedText {
             "99999999999999999999999999\n", "9223372036854775808\n", "18446744073709551615\n",
         ].map { Array($0.utf8) } + [[0], [0xFF, 0xFE], [0x31, 0x80], [0x31, 0]]
 
-    /// Texts in which a parser of lines and words could stumble.
+    /// Texts that may confuse a parser of lines and words.
     static let lines: [[UInt8]] =
         numbers
         + [

@@ -5,13 +5,13 @@ import Testing
 
 @Suite struct ManualMemoryPressureSourceTests {
     private let source = ManualMemoryPressureSource()
-    private let seen = Guarded<[String]>([])
+    private let seen = Watched<[String]>([])
 
     private func observe(_ name: String) -> any Sendable {
-        source.observe { [seen] level in seen.change { $0.append("\(name) \(level)") } }
+        source.observe { [seen] level in seen.update { $0.append("\(name) \(level)") } }
     }
 
-    @Test func `observers are called at changes, in their order, until their token goes`() {
+    @Test func `observers are called at changes, in order, until their token is released`() {
         var first: (any Sendable)? = observe("a")
         let second = observe("b")
         #expect(source.observerCount == 2)
@@ -29,7 +29,7 @@ import Testing
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func `who comes late is called from the next change on`() {
+    @Test func `a late observer is called from the next change on`() {
         source.set(.critical)
         let token = observe("a")
         #expect(seen.value.isEmpty)
@@ -39,19 +39,19 @@ import Testing
     }
 
     @Test func `a handler may end other observations and begin new ones`() {
-        let tokens = Guarded<[any Sendable]>([])
+        let tokens = Watched<[any Sendable]>([])
         let first = source.observe { [source, seen] level in
-            seen.change { $0.append("first \(level)") }
-            let old = tokens.change { tokens in
+            seen.update { $0.append("first \(level)") }
+            let old = tokens.update { tokens in
                 defer { tokens = [] }
                 return tokens
             }
             _ = consume old
-            let new = source.observe { level in seen.change { $0.append("new \(level)") } }
-            tokens.change { $0 = [new] }
+            let new = source.observe { level in seen.update { $0.append("new \(level)") } }
+            tokens.update { $0 = [new] }
         }
         let second = observe("second")
-        tokens.change { $0 = [second] }
+        tokens.update { $0 = [second] }
         _ = consume second
 
         source.set(.warning)
@@ -60,6 +60,6 @@ import Testing
         #expect(seen.value == ["first warning", "first critical"])
         #expect(source.observerCount == 2)
         withExtendedLifetime(first) {}
-        tokens.change { $0 = [] }
+        tokens.update { $0 = [] }
     }
 }

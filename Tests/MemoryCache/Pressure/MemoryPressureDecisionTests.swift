@@ -14,13 +14,13 @@ import Testing
         return readings
     }
 
-    @Test func `nothing noticed is normal`() {
+    @Test func `the level is normal without any sign`() {
         #expect(decision.level(at: .zero) == .normal)
         #expect(decision.nextChange(after: .zero) == nil)
     }
 
     @Test(arguments: [MemoryPressure.warning, .critical])
-    mutating func `a stall holds for a while and no longer`(level: MemoryPressure) {
+    mutating func `a stall holds its level for the hold duration`(level: MemoryPressure) {
         decision.recordStall(level, at: .seconds(100))
 
         #expect(decision.level(at: .seconds(100)) == level)
@@ -30,14 +30,14 @@ import Testing
         #expect(decision.nextChange(after: .seconds(110)) == nil)
     }
 
-    @Test mutating func `each sign makes the level hold anew`() {
+    @Test mutating func `each sign restarts the hold duration`() {
         for second in stride(from: 0, through: 60, by: 2) { decision.recordStall(.warning, at: .seconds(second)) }
 
         #expect(decision.level(at: .seconds(69)) == .warning)
         #expect(decision.level(at: .seconds(70)) == .normal)
     }
 
-    @Test mutating func `after the worst the level falls to what still holds`() {
+    @Test mutating func `after the worst level ends, the level falls to the one that still holds`() {
         decision.recordStall(.critical, at: .seconds(0))
         decision.recordStall(.warning, at: .seconds(6))
 
@@ -54,7 +54,7 @@ import Testing
         #expect(decision.level(at: .seconds(2)) == .critical)
     }
 
-    @Test mutating func `what the readings say stands until the next ones, however late`() {
+    @Test mutating func `a level from readings stays until the next readings`() {
         decision.record(readings(.critical), at: .seconds(0))
         #expect(decision.level(at: .seconds(1000)) == .critical)
 
@@ -66,7 +66,7 @@ import Testing
         #expect(decision.level(at: .seconds(1011)) == .normal)
     }
 
-    @Test mutating func `the first counters are where counting begins`() {
+    @Test mutating func `the first counters are the starting point`() {
         decision.record(readings(events: MemoryEvents(high: 100, max: 100, oom: 100)), at: .seconds(0))
         #expect(decision.level(at: .seconds(0)) == .normal)
 
@@ -78,14 +78,14 @@ import Testing
         #expect(decision.level(at: .seconds(20)) == .normal)
     }
 
-    @Test mutating func `counters that were not read once are compared with the last that were`() {
+    @Test mutating func `counters that were missing once are compared with the last known ones`() {
         decision.record(readings(events: MemoryEvents(max: 1)), at: .seconds(0))
         decision.record(readings(), at: .seconds(5))
         decision.record(readings(events: MemoryEvents(max: 2)), at: .seconds(10))
         #expect(decision.level(at: .seconds(10)) == .warning)
     }
 
-    @Test func `without a hold, events are over at once`() {
+    @Test func `without a hold duration an event ends at once`() {
         var decision = MemoryPressureDecision(holdDuration: .seconds(-5))
         decision.recordStall(.critical, at: .seconds(1))
         #expect(decision.level(at: .seconds(1)) == .normal)
@@ -95,7 +95,7 @@ import Testing
         #expect(decision.level(at: .seconds(3)) == .warning)
     }
 
-    @Test func `the level only falls without new signs, at the times that were foretold, and ends at normal`() {
+    @Test func `without new signs the level only falls, at the predicted times, down to normal`() {
         var random = SeededGenerator(seed: 3)
         for _ in 0..<300 {
             var decision = MemoryPressureDecision(holdDuration: .seconds(Int.random(in: 0...20, using: &random)))

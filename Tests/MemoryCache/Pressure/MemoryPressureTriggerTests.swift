@@ -1,11 +1,12 @@
 import AlcedoCore
 import AlcedoLibc
+import AlcedoTesting
 import TestSupport
 import Testing
 
 @testable import AlcedoMemoryCache
 
-/// Triggers as the thread sees them. A socket with urgent data, like a pressure file, is ready with POLLPRI.
+/// Triggers in the observing thread. A socket with urgent data is ready with POLLPRI, like a pressure file.
 @Suite(.timeLimit(.minutes(10)))
 struct MemoryPressureTriggerTests {
     /// Two connected sockets. The source closes the first, the test the second.
@@ -20,7 +21,7 @@ struct MemoryPressureTriggerTests {
             (watched, other) = (ends[0], ends[1])
         }
 
-        /// False where the kernel knows no urgent data on such sockets (before 5.15).
+        /// Returns false if the kernel does not support urgent data on these sockets (before 5.15).
         func fire() -> Bool {
             var byte: UInt8 = 1
             return send(other, &byte, 1, Int32(MSG_OOB)) == 1
@@ -28,7 +29,9 @@ struct MemoryPressureTriggerTests {
     }
 
     @Test(arguments: [MemoryPressure.warning, .critical])
-    func `a trigger that fires is a level until it is silent for a while`(level: MemoryPressure) async throws {
+    func `a trigger that fires raises the level until it is silent for the hold duration`(level: MemoryPressure)
+        async throws
+    {
         let pair = try Pair()
         defer { close(pair.other) }
         let system = WatchedSystem(triggers: [
@@ -43,26 +46,27 @@ struct MemoryPressureTriggerTests {
         #expect(system.seen.value.isEmpty)
 
         guard pair.fire() else { return }
-        try await eventually { system.seen.value == [level] }
+        try await system.seen.waitUntil { $0 == [level] }
 
-        // The other end hears no more of it: the urgent byte is taken.
+        // Clears the event by reading the urgent byte.
         var byte: UInt8 = 0
         #expect(recv(pair.watched, &byte, 1, Int32(MSG_OOB)) == 1)
         try await system.pass(seconds: 15)
-        try await eventually { system.seen.value == [level, .normal] }
+        try await system.seen.waitUntil { $0 == [level, .normal] }
         observation.end()
     }
 
-    @Test func `a trigger that fires is held against the count of stalls, then and once that is renewed`() async throws
+    @Test func `a trigger that fires is compared with the stall counter, at once and after the counter is updated`()
+        async throws
     {
         let pair = try Pair()
         defer { close(pair.other) }
-        let count = Guarded(StallCount(some: 7_000_000, full: 0))
+        let count = Watched(StallCount(some: 7_000_000, full: 0))
         let system = WatchedSystem(triggers: [{ StallTriggers(warning: pair.watched) { count.value } }])
         let observation = system.observe()
         try await system.eventuallyReads()
         guard pair.fire() else { return }
-        // The thread sees it in the first second or the second.
+        // The thread reads it within the first second or the second.
         try await system.pass(seconds: 2)
         var byte: UInt8 = 0
         #expect(recv(pair.watched, &byte, 1, Int32(MSG_OOB)) == 1)
@@ -73,14 +77,14 @@ struct MemoryPressureTriggerTests {
         try await system.pass(seconds: 2)
         #expect(recv(pair.watched, &byte, 1, Int32(MSG_OOB)) == 1)
         #expect(system.seen.value.isEmpty)
-        // The count was behind, and no trigger fires again.
-        count.change { $0 = StallCount(some: 7_100_000, full: 0) }
+        // The counter was behind, and no trigger fires again.
+        count.update { $0 = StallCount(some: 7_100_000, full: 0) }
         try await system.pass(seconds: 3)
-        try await eventually { system.seen.value == [.warning] }
+        try await system.seen.waitUntil { $0 == [.warning] }
         observation.end()
     }
 
-    @Test func `the machine's memory is not asked for while stalls are announced`() async throws {
+    @Test func `available memory is not read while stalls are reported by triggers`() async throws {
         let pair = try Pair()
         defer { close(pair.other) }
         let system = WatchedSystem(triggers: [{ StallTriggers() }, { StallTriggers(warning: pair.watched) }])
@@ -92,13 +96,13 @@ struct MemoryPressureTriggerTests {
         observation.end()
     }
 
-    @Test func `a trigger that fails is dropped for the next, and the last for the figures`() async throws {
+    @Test func `a failed trigger is replaced by the next, and the last by readings`() async throws {
         let (first, second) = (try Pair(), try Pair())
-        let made = Guarded(0)
+        let made = Watched(0)
         let system = WatchedSystem(
             triggers: [first, second].map { pair in
                 {
-                    made.change { $0 += 1 }
+                    made.update { $0 += 1 }
                     return StallTriggers(critical: pair.watched)
                 }
             })
@@ -106,24 +110,24 @@ struct MemoryPressureTriggerTests {
         try await system.eventuallyReads()
         #expect(made.value == 1)
 
-        // Both ends shut is POLLHUP.
+        // Shutting down both ends yields POLLHUP.
         close(first.other)
-        try await eventually { made.value == 2 }
+        try await made.waitUntil { $0 == 2 }
         #expect(system.figures.value.includesAvailable.allSatisfy { !$0 })
 
         close(second.other)
-        try await eventually { system.figures.value.includesAvailable.last == true }
+        try await system.figures.waitUntil { $0.includesAvailable.last == true }
         #expect(made.value == 2 && system.seen.value.isEmpty)
         observation.end()
     }
 
     @Test(arguments: ["silent", "error", "hang-up", "invalid", "urgent"])
-    func `no trigger keeps a processor busy`(kind: String) async throws {
+    func `a trigger does not cause busy waiting`(kind: String) async throws {
         let pair = try Pair()
         var (watched, other) = (pair.watched, pair.other)
         switch kind {
         case "error":
-            // The writing end of a pipe that nobody reads any more: POLLERR.
+            // The writing end of a pipe without a reader yields POLLERR.
             var ends: [Int32] = [-1, -1]
             try #require(pipe(&ends) == 0)
             close(ends[0])
@@ -143,12 +147,12 @@ struct MemoryPressureTriggerTests {
             interval: .milliseconds(20), time: looks, triggers: [{ [watched] in StallTriggers(warning: watched) }])
         let observation = system.observe()
 
-        try await eventually { system.figures.value.readCount >= 10 }
+        try await system.figures.waitUntil { $0.readCount >= 10 }
 
-        // About four looks at the clock a turn, and a turn or two a reading.
+        // About four clock readings per iteration, and an iteration or two per memory reading.
         let (lookCount, readCount) = (looks.count, system.figures.value.readCount)
         #expect(lookCount < 12 * (readCount + 2))
         observation.end()
-        try await eventually { system.figures.value.threadCount == 0 }
+        try await system.figures.waitUntil { $0.threadCount == 0 }
     }
 }

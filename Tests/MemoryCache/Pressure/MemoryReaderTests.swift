@@ -11,11 +11,11 @@ import Testing
             includesAvailable: includesAvailable)
     }
 
-    @Test func `a machine that offers nothing has nothing to tell`() throws {
+    @Test func `a machine without any figures yields empty readings`() throws {
         #expect(try read(FakeSystem()) == MemoryReadings())
     }
 
-    @Test func `cgroup v2 tells the events of the own group and the use of every one that is limited`() throws {
+    @Test func `cgroup v2 yields the events of the own group and the usage of every limited group`() throws {
         let system = try FakeSystem(FakeSystem.unified)
         try system.write("high 1\nmax 2\noom 3\n", to: FakeSystem.group + "/memory.events")
         try system.write("max\n", to: FakeSystem.group + "/memory.high")
@@ -36,7 +36,7 @@ import Testing
         #expect(readings.available == nil)
     }
 
-    @Test func `a group without a limit, or that hides its use, has none to tell`() throws {
+    @Test func `a group without a limit or without usage yields no usage`() throws {
         let system = try FakeSystem(FakeSystem.unified)
         try system.write("max\n", to: FakeSystem.group + "/memory.max")
         try system.write("600\n", to: FakeSystem.group + "/memory.current")
@@ -45,7 +45,7 @@ import Testing
         #expect(read(system).usages.isEmpty)
     }
 
-    @Test func `cgroup v1 tells its use`() throws {
+    @Test func `cgroup v1 yields its usage`() throws {
         let system = try FakeSystem(FakeSystem.legacy)
         try system.write("1000\n", to: "/sys/fs/cgroup/memory/box/memory.limit_in_bytes")
         try system.write("950\n", to: "/sys/fs/cgroup/memory/box/memory.usage_in_bytes")
@@ -56,7 +56,7 @@ import Testing
         #expect(read(system).usages.isEmpty)
     }
 
-    @Test func `available memory is read when it is asked for`() throws {
+    @Test func `available memory is read only on request`() throws {
         let system = try FakeSystem(["/proc/meminfo": "MemTotal: 10 kB\nMemAvailable: 5 kB\n"])
 
         #expect(read(system).available == AvailableMemory(available: 5120, total: 10240))
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: MalformedText.lines)
-    func `files of nonsense tell nothing`(text: [UInt8]) throws {
+    func `malformed files yield empty readings`(text: [UInt8]) throws {
         let system = try FakeSystem(FakeSystem.unified)
         for name in ["high", "max", "current", "stat", "events"] {
             try system.write(Data(text), to: FakeSystem.group + "/memory." + name)

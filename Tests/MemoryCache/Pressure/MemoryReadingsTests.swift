@@ -3,7 +3,7 @@ import AlcedoCore
 import Testing
 
 @Suite struct MemoryReadingsTests {
-    @Test func `counters that rise tell of events`() {
+    @Test func `rising counters are events`() {
         let before = MemoryEvents(high: 1, max: 1, oom: 1)
 
         #expect(before.level(since: before) == .normal)
@@ -12,7 +12,7 @@ import Testing
         #expect(MemoryEvents(high: 9, max: 1, oom: 2).level(since: before) == .critical)
     }
 
-    @Test func `counters that fall, or are not told, tell nothing`() {
+    @Test func `falling or missing counters are no events`() {
         let before = MemoryEvents(high: 5, max: 5, oom: 5)
 
         #expect(MemoryEvents(high: 0, max: 0, oom: 0).level(since: before) == .normal)
@@ -35,11 +35,11 @@ import Testing
             (0, nil, 0, .critical),
             (Int.max, Int.max, Int.max, .critical),
         ] as [(Int, Int?, Int?, MemoryPressure)])
-    func `use near a limit is a level`(used: Int, high: Int?, max: Int?, level: MemoryPressure) {
+    func `usage near a limit raises the level`(used: Int, high: Int?, max: Int?, level: MemoryPressure) {
         #expect(MemoryUsage(current: used, inactiveFile: 0, high: high, max: max).level == level)
     }
 
-    @Test func `inactive file cache is no use`() {
+    @Test func `the inactive file cache does not count as usage`() {
         #expect(MemoryUsage(current: 1000, inactiveFile: 200, max: 1000).level == .normal)
         #expect(MemoryUsage(current: 100, inactiveFile: 200).used == 0)
         #expect(MemoryUsage(current: 100, inactiveFile: -1).used == 100)
@@ -50,11 +50,11 @@ import Testing
         arguments: [
             (100, .normal), (10, .normal), (9, .warning), (5, .warning), (4, .critical), (0, .critical),
         ] as [(Int, MemoryPressure)])
-    func `little available memory is a level`(available: Int, level: MemoryPressure) {
+    func `little available memory raises the level`(available: Int, level: MemoryPressure) {
         #expect(AvailableMemory(available: available, total: 100).level == level)
     }
 
-    @Test func `available memory is told with both figures or not at all`() {
+    @Test func `available memory needs both figures`() {
         let text = "MemTotal: 100 kB\nMemFree: 1 kB\nMemAvailable: 40 kB\n"
 
         #expect(AvailableMemory(Array(text.utf8)) == AvailableMemory(available: 40 << 10, total: 100 << 10))
@@ -63,7 +63,7 @@ import Testing
         #expect(AvailableMemory(available: 0, total: 0).level == .normal)
     }
 
-    @Test func `the worst figure counts`() {
+    @Test func `the worst figure decides the level`() {
         var readings = MemoryReadings()
         #expect(readings.level == .normal)
         readings.available = AvailableMemory(available: 9, total: 100)

@@ -1,17 +1,18 @@
+import AlcedoTesting
 import TestSupport
 
-/// Tokens, held until a test says otherwise.
+/// Observation tokens that are held until a test releases them.
 final class Observation: Sendable {
-    private let tokens: Guarded<[any Sendable]>
+    private let tokens: Watched<[any Sendable]>
 
-    init(_ tokens: any Sendable...) { self.tokens = Guarded(tokens) }
+    init(_ tokens: any Sendable...) { self.tokens = Watched(tokens) }
 
     /// Holds another token too.
-    func hold(_ token: any Sendable) { tokens.change { $0.append(token) } }
+    func hold(_ token: any Sendable) { tokens.update { $0.append(token) } }
 
-    /// Lets the tokens go.
+    /// Releases the tokens.
     func end() {
-        let old = tokens.change { tokens in
+        let old = tokens.update { tokens in
             defer { tokens = [] }
             return tokens
         }

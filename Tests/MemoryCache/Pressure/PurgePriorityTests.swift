@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct PurgePriorityTests {
     private let source = ManualMemoryPressureSource()
-    private let evicted = Guarded<[Int]>([])
+    private let evicted = Watched<[Int]>([])
 
     private func cache(
         _ policy: PolicyChoice = .adaptive, findsReferencedValues: Bool = false
@@ -15,12 +15,12 @@ struct PurgePriorityTests {
         policy.cache(MemoryCacheLimits(costLimit: 100), findsReferencedValues: findsReferencedValues) {
             [evicted] key, value, reason in
             #expect(reason == .trimmed)
-            evicted.change { $0.append(key) }
+            evicted.update { $0.append(key) }
         }
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `a warning takes entries of low priority first, and those of high priority last`(policy: PolicyChoice) {
+    func `a warning evicts entries of low priority first and those of high priority last`(policy: PolicyChoice) {
         let cache = cache(policy)
         for (key, priority) in [PurgePriority.high, .normal, .low, .low, .normal, .high, .normal, .low].enumerated() {
             cache.store(ReferencedNumber(key), for: key, cost: 10, priority: priority)
@@ -36,7 +36,7 @@ struct PurgePriorityTests {
     }
 
     @Test(arguments: PolicyChoice.allCases)
-    func `among entries of one priority the least recently used goes first`(policy: PolicyChoice) {
+    func `among entries of one priority the least recently used is evicted first`(policy: PolicyChoice) {
         let cache = cache(policy)
         for key in 0..<6 { cache.store(ReferencedNumber(key), for: key, cost: 10, priority: .low) }
         for key in [1, 0, 3] { _ = cache.value(for: key) }
@@ -49,7 +49,7 @@ struct PurgePriorityTests {
     @Test func `storing again gives an entry the priority of the last store`() {
         let cache = MemoryCache<Int, Int>(costLimit: 100, policy: .lru)
         for key in 0..<4 { cache.store(key, for: key, cost: 10, priority: key < 2 ? .low : .high) }
-        // At the same cost and at another.
+        // With equal and with different costs.
         cache.store(0, for: 0, cost: 10, priority: .high)
         cache.store(1, for: 1, cost: 9, priority: .high)
         cache.store(2, for: 2, cost: 10)
@@ -58,7 +58,7 @@ struct PurgePriorityTests {
         #expect(cache.contains(0) && cache.contains(1) && !cache.contains(2) && !cache.contains(3))
     }
 
-    @Test func `the place of an entry that has gone passes on no priority`() {
+    @Test func `a reused slot does not inherit the priority of a removed entry`() {
         let cache = MemoryCache<Int, Int>(costLimit: 20, policy: .lru)
         cache.store(1, for: 1, cost: 10, priority: .high)
         cache.removeValue(for: 1)
@@ -68,7 +68,7 @@ struct PurgePriorityTests {
         #expect(!cache.contains(2) && cache.contains(3))
     }
 
-    @Test func `priorities change nothing while memory suffices`() {
+    @Test func `priorities change nothing without memory pressure`() {
         let cache = MemoryCache<Int, Int>(costLimit: 20, policy: .lru)
         cache.store(1, for: 1, cost: 10, priority: .high)
         cache.store(2, for: 2, cost: 10, priority: .low)
@@ -76,19 +76,19 @@ struct PurgePriorityTests {
         #expect(!cache.contains(1) && cache.contains(2))
     }
 
-    /// `beginContentAccess()` to `endContentAccess()`.
-    @Test func `a discarded value is found while it is in use, and not afterwards`() {
+    /// Between `beginContentAccess()` and `endContentAccess()`.
+    @Test func `a discarded value is found only while it is in use`() {
         let cache = cache(findsReferencedValues: true)
         var held: ReferencedNumber? = ReferencedNumber(7)
         if let held { cache.store(held, for: 1, cost: 10, priority: .low) }
         cache.respond(to: .critical)
         #expect(!cache.contains(1) && cache.value(for: 1) === held)
         held = nil
-        evicted.change { $0 = [] }
+        evicted.update { $0 = [] }
         #expect(cache.value(for: 1) == nil)
     }
 
-    @Test func `a source of pressure sets it off`() {
+    @Test func `a memory pressure source triggers the purge`() {
         let cache = MemoryCache<Int, Int>(
             limits: MemoryCacheLimits(costLimit: 100), findsReferencedValues: false, pressureSource: source)
         cache.store(1, for: 1, cost: 10, priority: .high)

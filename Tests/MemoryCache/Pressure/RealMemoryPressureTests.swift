@@ -4,8 +4,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The source on the machine that runs the tests, whatever that offers. Each in a process of its own, because other tests
-/// open files and begin threads too.
+/// The source on the machine that runs the tests. Each test runs in its own process, because other tests open files and
+/// start threads too.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct RealMemoryPressureTests {
     private static func entries(of folder: String) -> [String] {
@@ -30,7 +30,7 @@ struct RealMemoryPressureTests {
         }
     }
 
-    @Test func `auto-purging caches observe the machine by default, all of them by one source`() async {
+    @Test func `auto-purging caches observe the machine by default and share one source`() async {
         await #expect(processExitsWith: .success) {
             await Self.startRuntime()
             let before = Self.descriptorCount
@@ -50,18 +50,19 @@ struct RealMemoryPressureTests {
             for round in 0..<100 {
                 let source = SystemMemoryPressureSource(configuration: .init(interval: .milliseconds(1)))
                 let observation = Observation(source.observe { _ in }, source.observe { _ in })
-                // Some stop before their thread has begun, some while it works.
+                // Some stop before their thread has begun, some while it works. Yields and a sleep are used because a
+                // source on the real system signals neither. Any order must pass.
                 if round % 3 == 0 { await letOthersRun() }
                 if round % 10 == 0 { try await Task.sleep(for: .milliseconds(2)) }
                 observation.end()
             }
-            // One more of each is what another part of the runtime may take meanwhile.
+            // Other parts of the runtime may use one more of each meanwhile.
             try await eventually { Self.descriptorCount <= descriptors + 1 && Self.threadCount <= threads + 1 }
             #expect(Self.triggerCount == 0)
         }
     }
 
-    @Test func `a source that nobody observes opens nothing`() async {
+    @Test func `a source without observers opens nothing`() async {
         await #expect(processExitsWith: .success) {
             let sources = (0..<100).map { _ in SystemMemoryPressureSource() }
             #expect(Self.triggerCount == 0)
@@ -69,7 +70,7 @@ struct RealMemoryPressureTests {
         }
     }
 
-    @Test func `pressure is announced where the machine can`() async {
+    @Test func `pressure is reported where the machine supports it`() async {
         await #expect(processExitsWith: .success) {
             let file = FileManager.default.isWritableFile(atPath: "/proc/pressure/memory")
             let source = SystemMemoryPressureSource()

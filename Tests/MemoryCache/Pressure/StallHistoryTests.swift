@@ -6,13 +6,13 @@ import Testing
     private var history = StallHistory()
     private let start = StallCount(some: 7_000_000, full: 5_000_000)
 
-    /// So many milliseconds after the start.
+    /// Counts of stalls the given number of milliseconds after the start.
     private func later(_ some: Int, _ full: Int) -> StallCount {
         StallCount(some: start.some + some * 1000, full: start.full + full * 1000)
     }
 
     @Test(arguments: [MemoryPressure.warning, .critical])
-    mutating func `what the count shows at once is believed at once`(level: MemoryPressure) {
+    mutating func `a stall that the counter shows at once is accepted at once`(level: MemoryPressure) {
         history.record(start, at: .zero)
         let enough = level == .warning ? later(100, 0) : later(0, 150)
 
@@ -22,9 +22,9 @@ import Testing
     }
 
     @Test(arguments: [MemoryPressure.warning, .critical])
-    mutating func `what the count never shows is not believed`(level: MemoryPressure) {
+    mutating func `a stall that the counter never shows is rejected`(level: MemoryPressure) {
         history.record(start, at: .zero)
-        // Much of the other kind is nothing to this one.
+        // Large counts of the other kind do not matter.
         let little = level == .warning ? later(99, 900) : later(900, 149)
 
         let isConfirmed = history.confirms(level, little, at: .seconds(1))
@@ -36,11 +36,11 @@ import Testing
         #expect(settled.isEmpty && history.nextSample == nil)
     }
 
-    @Test mutating func `what the count shows once it is renewed is believed then, each level for itself`() {
+    @Test mutating func `a stall that the counter shows after its update is accepted then, per level`() {
         history.record(start, at: .zero)
         let isWarning = history.confirms(.warning, start, at: .seconds(1))
         let isCritical = history.confirms(.critical, start, at: .seconds(2))
-        // It fires on; its first doubt stands.
+        // The trigger continues to fire, and the first rejection stays.
         let isStillWarning = history.confirms(.warning, start, at: .seconds(3))
         #expect(!isWarning && !isCritical && !isStillWarning)
 
@@ -50,7 +50,7 @@ import Testing
         #expect(second == [.critical] && history.nextSample == nil)
     }
 
-    @Test mutating func `a doubt ends when the trigger fires again and the count shows it`() {
+    @Test mutating func `a rejected trigger is accepted again once it fires and the counter shows the stall`() {
         history.record(start, at: .zero)
         _ = history.confirms(.warning, start, at: .seconds(1))
 
@@ -59,7 +59,7 @@ import Testing
         #expect(isConfirmed && history.nextSample == nil)
     }
 
-    @Test mutating func `stalls of long ago are nothing to a trigger`() {
+    @Test mutating func `old stalls do not confirm a trigger`() {
         history.record(start, at: .zero)
         history.record(later(900, 900), at: .seconds(10))
         for second in 11...15 { history.record(later(950, 950), at: .seconds(second)) }
@@ -68,7 +68,7 @@ import Testing
         #expect(!isConfirmed)
     }
 
-    @Test mutating func `looks in quick succession leave the older ones in place`() {
+    @Test mutating func `readings in quick succession keep the older ones`() {
         history.record(start, at: .zero)
         for millisecond in 1..<4000 { history.record(later(100, 0), at: .milliseconds(millisecond)) }
 
@@ -76,7 +76,7 @@ import Testing
         #expect(isConfirmed)
     }
 
-    @Test mutating func `nothing is held against a trigger where nothing is known`() {
+    @Test mutating func `a trigger is accepted where no counter exists`() {
         let isConfirmedWithoutPast = history.confirms(.critical, start, at: .zero)
         history.record(start, at: .zero)
         let isConfirmedWithoutPresent = history.confirms(.critical, nil, at: .seconds(1))
@@ -87,7 +87,7 @@ import Testing
         #expect(settled == [.critical])
     }
 
-    @Test func `a pressure file tells both counts`() {
+    @Test func `a pressure file yields both counters`() {
         let text = """
             some avg10=0.00 avg60=1.25 avg300=0.10 total=123456
             full avg10=0.00 avg60=0.00 avg300=0.00 total=98

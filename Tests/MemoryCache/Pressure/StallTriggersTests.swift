@@ -8,7 +8,7 @@ struct StallTriggersTests {
 
     init() throws { system = try FakeSystem() }
 
-    @Test func `both triggers are written, each at once and with the null at its end`() {
+    @Test func `both triggers are written in one call each, with a final null byte`() {
         let path = system.root + "/pressure"
         #expect(mkfifo(path, 0o600) == 0)
         let reader = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
@@ -23,18 +23,18 @@ struct StallTriggersTests {
         #expect(bytes.prefix(max(0, count)).elementsEqual("some 100000 2000000\0full 150000 2000000\0".utf8))
     }
 
-    @Test func `what cannot be opened or written is done without`() throws {
+    @Test func `a trigger that cannot be opened or written is skipped`() throws {
         for path in ["/missing", "/", "/below/missing"] {
             let triggers = StallTriggers(arming: system.root + path)
             let isArmed = triggers.isArmed
             #expect(!isArmed)
         }
-        // Opens, and refuses every write for want of room.
+        // Can be opened, and refuses every write with a lack of space.
         let isArmed = StallTriggers(arming: "/dev/full").isArmed
         #expect(!isArmed)
     }
 
-    @Test func `descriptors are closed when the triggers go`() {
+    @Test func `releasing the triggers closes their descriptors`() {
         var ends: [Int32] = [-1, -1]
         #expect(pipe(&ends) == 0)
         defer { close(ends[0]) }
@@ -45,7 +45,7 @@ struct StallTriggersTests {
             #expect(isArmed)
         }
 
-        // The end of the file: nobody is left to write. With a writer it would be an error.
+        // The end of the file, because there is no writer. With a writer it would be an error.
         var byte: UInt8 = 0
         #expect(read(ends[0], &byte, 1) == 0)
     }

@@ -13,7 +13,7 @@ struct SystemFilesTests {
         files = SystemFiles(root: system.root + "/")
     }
 
-    @Test func `what cannot be read is nil, what is empty is empty`() throws {
+    @Test func `an unreadable file is nil and an empty file is empty`() throws {
         try system.write("", to: "/empty")
 
         #expect(files.contents("/empty") == [])
@@ -22,7 +22,7 @@ struct SystemFilesTests {
         #expect(files.contents("/empty/below") == nil)
     }
 
-    @Test func `a long file is cut after its last whole line`() throws {
+    @Test func `a long file is truncated after its last whole line`() throws {
         let line = "MemTotal: 12345 kB\n"
         try system.write(String(repeating: line, count: 10000), to: "/long")
 
@@ -32,12 +32,12 @@ struct SystemFilesTests {
         #expect(bytes.last == 0x0A)
     }
 
-    @Test func `a long file of one line holds nothing that is whole`() throws {
+    @Test func `a long file with one line yields nothing`() throws {
         try system.write(String(repeating: "1", count: SystemFiles.byteLimit + 1), to: "/long")
         #expect(files.contents("/long") == [])
     }
 
-    @Test func `nobody waits for a FIFO that no one writes to`() {
+    @Test func `reading a FIFO without a writer does not block`() {
         #expect(mkfifo(system.root + "/fifo", 0o600) == 0)
         #expect(files.contents("/fifo") == [])
     }

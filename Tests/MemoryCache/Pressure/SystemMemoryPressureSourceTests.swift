@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct SystemMemoryPressureSourceTests {
-    @Test func `observers hear of changes only, down to normal again`() async throws {
+    @Test func `observers are called only for changes, including the one back to normal`() async throws {
         let system = WatchedSystem()
         let observation = system.observe()
         try await system.eventuallyReads()
@@ -19,41 +19,41 @@ struct SystemMemoryPressureSourceTests {
         system.setUse(.normal)
         try await system.pass(seconds: 30)
 
-        try await eventually { system.seen.value.count >= 3 }
+        try await system.seen.waitUntil { $0.count >= 3 }
         #expect(system.seen.value == [.warning, .critical, .normal])
         observation.end()
     }
 
-    @Test func `a level holds until its time is over`() async throws {
+    @Test func `a level lasts for its hold duration`() async throws {
         let system = WatchedSystem()
         system.setUse(.warning)
         let observation = system.observe()
-        try await eventually { system.seen.value == [.warning] }
+        try await system.seen.waitUntil { $0 == [.warning] }
 
         system.setUse(.normal)
         try await system.pass(seconds: 9)
         #expect(system.seen.value == [.warning])
         try await system.pass(seconds: 2)
-        try await eventually { system.seen.value == [.warning, .normal] }
+        try await system.seen.waitUntil { $0 == [.warning, .normal] }
         observation.end()
     }
 
-    @Test func `counters that rise are told`() async throws {
+    @Test func `rising counters raise the level`() async throws {
         let system = WatchedSystem()
-        system.figures.change { $0.readings.events = MemoryEvents(high: 7, max: 7, oom: 7) }
+        system.figures.update { $0.readings.events = MemoryEvents(high: 7, max: 7, oom: 7) }
         let observation = system.observe()
         try await system.eventuallyReads()
         try await system.pass(seconds: 3)
         #expect(system.seen.value.isEmpty)
 
-        system.figures.change { $0.readings.events = MemoryEvents(high: 8, max: 7, oom: 7) }
+        system.figures.update { $0.readings.events = MemoryEvents(high: 8, max: 7, oom: 7) }
         try await system.pass(seconds: 1)
 
-        try await eventually { system.seen.value == [.warning] }
+        try await system.seen.waitUntil { $0 == [.warning] }
         observation.end()
     }
 
-    @Test func `without observers nothing runs, and a new one begins anew`() async throws {
+    @Test func `without observers no thread runs, and a new observer starts from normal`() async throws {
         let system = WatchedSystem()
         #expect(system.figures.value.threadsMade == 0)
 
@@ -62,36 +62,36 @@ struct SystemMemoryPressureSourceTests {
             let (first, second) = (system.observe(), system.observe())
             system.setUse(.critical)
             try await system.pass(seconds: 2)
-            // Each of the two hears it.
-            try await eventually { system.seen.value.count == round * 2 }
+            // Both observers are called.
+            try await system.seen.waitUntil { $0.count == round * 2 }
             #expect(system.figures.value.threadCount == 1)
             first.end()
             try await system.pass(seconds: 1)
             #expect(system.figures.value.threadCount == 1)
             second.end()
-            try await eventually { system.figures.value.threadCount == 0 }
+            try await system.figures.waitUntil { $0.threadCount == 0 }
             #expect(system.figures.value.threadsMade == round)
         }
         #expect(system.seen.value.allSatisfy { $0 == .critical })
     }
 
-    @Test func `who has let its token go hears no more`() async throws {
+    @Test func `an observer is not called after it releases its token`() async throws {
         let system = WatchedSystem()
         let observation = system.observe()
-        let others = Guarded(0)
-        let other = system.observe { _ in others.change { $0 += 1 } }
+        let others = Watched(0)
+        let other = system.observe { _ in others.update { $0 += 1 } }
         try await system.eventuallyReads()
 
         other.end()
         system.setUse(.warning)
         try await system.pass(seconds: 2)
 
-        try await eventually { system.seen.value == [.warning] }
+        try await system.seen.waitUntil { $0 == [.warning] }
         #expect(others.value == 0)
         observation.end()
     }
 
-    @Test func `the observation outlives the source`() async throws {
+    @Test func `an observation works after its source is released`() async throws {
         var system: WatchedSystem? = WatchedSystem()
         let (figures, seen) = (system?.figures, system?.seen)
         let observation = system?.observe()
@@ -103,17 +103,17 @@ struct SystemMemoryPressureSourceTests {
         try await eventually { figures?.value.threadCount == 0 }
     }
 
-    @Test func `a handler may end its own observation, others, and begin new ones`() async throws {
+    @Test func `a handler may end its own and other observations and begin new ones`() async throws {
         let system = WatchedSystem()
         let all = Observation()
-        let late = Guarded<[MemoryPressure]>([])
-        let calls = Guarded(0)
+        let late = Watched<[MemoryPressure]>([])
+        let calls = Watched(0)
         let begin: @Sendable () -> any Sendable = { [source = system.source] in
-            source.observe { level in late.change { $0.append(level) } }
+            source.observe { level in late.update { $0.append(level) } }
         }
         all.hold(
             system.observe { _ in
-                calls.change { $0 += 1 }
+                calls.update { $0 += 1 }
                 let new = begin()
                 all.end()
                 all.hold(new)
@@ -123,22 +123,22 @@ struct SystemMemoryPressureSourceTests {
 
         system.setUse(.warning)
         try await system.pass(seconds: 2)
-        try await eventually { calls.value == 1 }
+        try await calls.waitUntil { $0 == 1 }
         system.setUse(.critical)
         try await system.pass(seconds: 2)
 
-        try await eventually { late.value == [.critical] }
+        try await late.waitUntil { $0 == [.critical] }
         #expect(calls.value == 1 && system.seen.value.isEmpty)
         #expect(system.figures.value.threadsMade == 1)
         all.end()
-        try await eventually { system.figures.value.threadCount == 0 }
+        try await system.figures.waitUntil { $0.threadCount == 0 }
     }
 
-    @Test func `a handler that lets everything go as it is let go finds no lock`() async throws {
+    @Test func `a handler that releases an observation while it is released finds no lock`() async throws {
         let system = WatchedSystem()
         let outer = Observation()
         do {
-            // The only one who holds the second observation is the handler of the first.
+            // Only the handler of the first observation holds the second.
             let inner = system.observe()
             outer.hold(system.observe { _ in withExtendedLifetime(inner) {} })
         }
@@ -146,61 +146,63 @@ struct SystemMemoryPressureSourceTests {
 
         outer.end()
 
-        try await eventually { system.figures.value.threadCount == 0 }
+        try await system.figures.waitUntil { $0.threadCount == 0 }
     }
 
-    @Test func `observers that come and go on many threads leave none behind`() async throws {
+    @Test func `observers added and removed on many threads leave no thread behind`() async throws {
         let system = WatchedSystem()
         system.setUse(.warning)
-        await withTaskGroup(of: Void.self) { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    for _ in 0..<50 {
+                    for round in 0..<50 {
                         let observation = system.observe()
-                        await letOthersRun()
+                        // Some stop before their thread has begun, some while it watches.
+                        if round.isMultiple(of: 2) { try await system.figures.waitUntil { $0.threadCount > 0 } }
                         observation.end()
                     }
                 }
             }
+            try await group.waitForAll()
         }
-        try await eventually { system.figures.value.threadCount == 0 }
+        try await system.figures.waitUntil { $0.threadCount == 0 }
         #expect(system.seen.value.allSatisfy { $0 == .warning })
 
         let count = system.seen.value.count
         let observation = system.observe()
-        try await eventually { system.seen.value.count > count }
+        try await system.seen.waitUntil { $0.count > count }
         observation.end()
     }
 
-    @Test func `files of the system become levels`() async throws {
+    @Test func `the system's files are mapped to levels`() async throws {
         let system = try FakeSystem(FakeSystem.unified)
         try system.write("1000\n", to: FakeSystem.group + "/memory.max")
         try system.write("900\n", to: FakeSystem.group + "/memory.current")
-        let seen = Guarded<[MemoryPressure]>([])
+        let seen = Watched<[MemoryPressure]>([])
         let source = SystemMemoryPressureSource(
             configuration: .init(root: system.root, interval: .milliseconds(5), holdDuration: .milliseconds(50)))
-        let observation = Observation(source.observe { level in seen.change { $0.append(level) } })
+        let observation = Observation(source.observe { level in seen.update { $0.append(level) } })
 
-        try await eventually { seen.value == [.warning] }
+        try await seen.waitUntil { $0 == [.warning] }
         try system.write("990\n", to: FakeSystem.group + "/memory.current")
-        try await eventually { seen.value == [.warning, .critical] }
+        try await seen.waitUntil { $0 == [.warning, .critical] }
         try system.write("10\n", to: FakeSystem.group + "/memory.current")
-        try await eventually { seen.value.last == .normal }
+        try await seen.waitUntil { $0.last == .normal }
         observation.end()
     }
 
-    @Test func `available memory counts where nothing else is told`() async throws {
+    @Test func `available memory counts where no other figure exists`() async throws {
         let system = try FakeSystem(["/proc/meminfo": "MemTotal: 1000 kB\nMemAvailable: 40 kB\n"])
-        let seen = Guarded<[MemoryPressure]>([])
+        let seen = Watched<[MemoryPressure]>([])
         let source = SystemMemoryPressureSource(configuration: .init(root: system.root))
-        let observation = Observation(source.observe { level in seen.change { $0.append(level) } })
+        let observation = Observation(source.observe { level in seen.update { $0.append(level) } })
 
-        try await eventually { seen.value == [.critical] }
+        try await seen.waitUntil { $0 == [.critical] }
         observation.end()
     }
 }
 
 extension WatchedSystem {
-    /// Returns once the thread has begun to look.
-    func eventuallyReads() async throws { try await eventually { figures.value.readCount > 0 } }
+    /// Returns once the thread has taken a reading.
+    func eventuallyReads() async throws { try await figures.waitUntil { $0.readCount > 0 } }
 }

@@ -10,11 +10,11 @@ import Testing
             (1 << 33, nil, 768 << 20), (1 << 33, 1 << 30, 161_061_273), (5_368_709_120, nil, 805_306_368),
             (5_368_709_119, nil, 805_306_367), (1 << 33, 5_368_709_127, 805_306_368),
         ] as [(Int, Int?, Int)])
-    func `the default is 15 % of the smaller figure, within limits`(physical: Int, limit: Int?, expected: Int) {
+    func `the default limit is 15 % of the smaller figure, within bounds`(physical: Int, limit: Int?, expected: Int) {
         #expect(SystemMemory.defaultCostLimit(physicalByteCount: physical, limitByteCount: limit) == expected)
     }
 
-    @Test func `the smallest limit of the own group and its ancestors wins`() throws {
+    @Test func `the smallest limit of the own group and its ancestors applies`() throws {
         let system = try FakeSystem(FakeSystem.unified)
         try system.write("MemTotal: 8192 kB\n", to: "/proc/meminfo")
         #expect(SystemMemory.current(root: system.root) == SystemMemory(physicalByteCount: 8 << 20))
@@ -31,7 +31,7 @@ import Testing
         #expect(SystemMemory.current(root: system.root).limitByteCount == 3_000_000)
     }
 
-    @Test func `cgroup v1 knows its own limit and what it inherits, and a huge one is none`() throws {
+    @Test func `cgroup v1 limits of the group and its ancestors apply, and a huge limit is ignored`() throws {
         let system = try FakeSystem(FakeSystem.legacy)
         let group = "/sys/fs/cgroup/memory/box"
         try system.write("9223372036854771712\n", to: group + "/memory.limit_in_bytes")
@@ -45,12 +45,12 @@ import Testing
         #expect(SystemMemory.current(root: system.root).limitByteCount == 5000)
     }
 
-    @Test func `a folder without any file still knows the machine`() throws {
+    @Test func `without any cgroup file the machine's memory applies`() throws {
         let memory = try SystemMemory.current(root: FakeSystem().root)
         #expect(memory.physicalByteCount > 0 && memory.limitByteCount == nil)
     }
 
-    @Test func `this machine has a default`() {
+    @Test func `this machine has a default limit`() {
         let memory = SystemMemory.current()
         #expect(memory.physicalByteCount > 16 << 20)
         #expect((1...768 << 20).contains(MemoryCacheLimits.defaultCostLimit))

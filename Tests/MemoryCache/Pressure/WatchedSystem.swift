@@ -4,33 +4,33 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// A source whose readings, triggers and clock a test holds in its hand.
+/// A source with readings, triggers and a clock that a test controls.
 final class WatchedSystem: Sendable {
     struct Figures {
         var readings = MemoryReadings()
         var readCount = 0
         var includesAvailable: [Bool] = []
-        /// Threads that watch now.
+        /// The number of running threads.
         var threadCount = 0
         var threadsMade = 0
     }
 
-    /// Goes with the thread whose sensors hold it.
+    /// Released with the thread whose sensors hold it.
     private final class Presence: Sendable {
-        private let figures: Guarded<Figures>
+        private let figures: Watched<Figures>
 
-        init(_ figures: Guarded<Figures>) {
+        init(_ figures: Watched<Figures>) {
             self.figures = figures
-            figures.change { $0.threadCount += 1 }
-            figures.change { $0.threadsMade += 1 }
+            figures.update { $0.threadCount += 1 }
+            figures.update { $0.threadsMade += 1 }
         }
 
-        deinit { figures.change { $0.threadCount -= 1 } }
+        deinit { figures.update { $0.threadCount -= 1 } }
     }
 
     let clock: ManualClock
-    let figures = Guarded(Figures())
-    let seen = Guarded<[MemoryPressure]>([])
+    let figures = Watched(Figures())
+    let seen = Watched<[MemoryPressure]>([])
     let source: SystemMemoryPressureSource
 
     static let holdDuration = Duration.seconds(10)
@@ -49,7 +49,7 @@ final class WatchedSystem: Sendable {
             sensors.triggers = triggers
             sensors.read = { includesAvailable in
                 withExtendedLifetime(presence) {}
-                return figures.change { figures in
+                return figures.update { figures in
                     figures.readCount += 1
                     figures.includesAvailable.append(includesAvailable)
                     return figures.readings
@@ -59,25 +59,25 @@ final class WatchedSystem: Sendable {
         }
     }
 
-    /// Observes, and notes what it sees.
-    func observe() -> Observation { observe { [seen] level in seen.change { $0.append(level) } } }
+    /// Observes and records the levels.
+    func observe() -> Observation { observe { [seen] level in seen.update { $0.append(level) } } }
 
     func observe(_ handler: @escaping @Sendable (MemoryPressure) -> Void) -> Observation {
         Observation(source.observe(handler))
     }
 
-    /// Sets what the next readings say.
+    /// Sets the usage of the next readings.
     func setUse(_ level: MemoryPressure) {
         let used = [MemoryPressure.normal: 0, .warning: 950, .critical: 1000][level] ?? 0
-        figures.change { $0.readings.usages = [MemoryUsage(current: used, inactiveFile: 0, max: 1000)] }
+        figures.update { $0.readings.usages = [MemoryUsage(current: used, inactiveFile: 0, max: 1000)] }
     }
 
-    /// Moves the clock on in steps of a second, and returns once the thread has looked again after each.
+    /// Advances the clock in steps of a second, and returns once the thread has taken a reading after each.
     func pass(seconds: Int) async throws {
         for _ in 0..<seconds {
             let before = figures.value.readCount
             clock.advance(by: .seconds(1))
-            try await eventually { figures.value.readCount > before }
+            try await figures.waitUntil { $0.readCount > before }
         }
     }
 }

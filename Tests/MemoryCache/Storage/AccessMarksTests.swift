@@ -5,10 +5,10 @@ import Testing
 
 @testable import AlcedoMemoryCache
 
-/// What a hit leaves for the policy.
+/// The accesses that hits record for the policy.
 @Suite(.timeLimit(.minutes(10)))
 struct AccessMarksTests {
-    @Test func `uses are counted up to fifteen, and the last is never set back`() {
+    @Test func `uses are counted up to fifteen, and the last use never decreases`() {
         let marks = AccessMarks()
         marks.reset(3, stamp: 7)
         for stamp in [9, 12, 10] as [UInt64] { AccessMarks.record(marks.marks + 3, stamp: stamp) }
@@ -27,9 +27,9 @@ struct AccessMarksTests {
         }
     }
 
-    @Test(.spawnsProcesses) func `a use that tells nothing new writes nothing`() async {
+    @Test(.spawnsProcesses) func `a use that changes nothing writes nothing`() async {
         await #expect(processExitsWith: .success) {
-            // A page that may not be written any more when the last uses are noted.
+            // A read-only page, after the last uses are recorded.
             let page = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
             let mark = try #require(page).assumingMemoryBound(to: Atomic<UInt64>.self)
             mark.initialize(to: Atomic(0))

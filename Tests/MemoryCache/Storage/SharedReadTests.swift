@@ -6,14 +6,14 @@ import Testing
 
 @testable import AlcedoMemoryCache
 
-/// Which look-ups let other threads read at the same time.
+/// Lookups that other threads can run concurrently.
 @Suite(.timeLimit(.minutes(10)))
 struct SharedReadTests {
     private typealias Cache = MemoryCache<Int, Int>
 
     private let clock = ManualClock()
 
-    /// Runs `body` on a thread whose lane is not the first, in which a lone reader would count.
+    /// Runs `body` on a thread whose lane is not the first, which a single reader would use.
     private func onAnotherLane(of cache: Cache, _ body: @escaping @Sendable () -> Void) async {
         while true {
             let isDone = await withCheckedContinuation { continuation in
@@ -32,20 +32,20 @@ struct SharedReadTests {
     private func soleHits(_ cache: Cache) -> Int { cache.lock.laneValue(0).pointee.hits }
 
     @Test(arguments: [nil, .seconds(100)] as [Duration?], [false, true])
-    func `a hit among readers is one also when the entry has a time`(life: Duration?, extends: Bool) async {
+    func `a hit under the shared lock succeeds for an entry with a time to live`(life: Duration?, extends: Bool) async {
         let limits = MemoryCacheLimits(costLimit: 100, timeToLive: life, extendsLifeOnUse: extends)
         let cache = Cache(limits: limits, clock: clock)
         cache.store(1, for: 1, cost: 1, timeToLive: .seconds(10))
-        let found = Guarded(0)
+        let found = Watched(0)
         await onAnotherLane(of: cache) {
-            for _ in 0..<5 where cache.value(for: 1) == 1 { found.change { $0 += 1 } }
+            for _ in 0..<5 where cache.value(for: 1) == 1 { found.update { $0 += 1 } }
         }
         #expect(found.value == 5)
         #expect(cache.statistics.hits == 5)
         #expect(soleHits(cache) == 0)
     }
 
-    @Test func `threads that read entries with a time while it runs out find them in time only`() async {
+    @Test func `concurrent readers find entries only until they expire`() async {
         let cache = Cache(
             limits: MemoryCacheLimits(costLimit: 1000, timeToLive: .seconds(10), extendsLifeOnUse: true), clock: clock)
         await withTaskGroup(of: Void.self) { group in

@@ -7,11 +7,11 @@ import Testing
 
 @testable import AlcedoMemoryCache
 
-/// What a cache costs that was large once.
+/// Memory and time of a cache after it shrinks.
 @Suite(.timeLimit(.minutes(10)))
 struct ShrinkTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `a set of slots has in a row what is in use`(seed: UInt64) {
+    func `a set of slots keeps the used slots contiguous`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var slots = SlotSet()
         var used: Set<Int> = []
@@ -30,12 +30,12 @@ struct ShrinkTests {
         #expect((0..<slots.capacity).allSatisfy { slots.contains($0) == used.contains($0) })
     }
 
-    /// Times the least of several runs, so that a machine that is busy does not matter.
+    /// Returns the minimum duration of several runs, so that a busy machine does not matter.
     private func least(_ body: () -> Void) -> Duration {
         (0..<20).map { _ in ContinuousClock().measure(body) }.min() ?? .zero
     }
 
-    @Test func `looking through few entries takes no longer because there were many`() {
+    @Test func `listing few entries takes no longer after the cache held many`() {
         let clock = ManualClock()
         let (small, large) = (
             MemoryCache<Int, Int>(limits: MemoryCacheLimits(costLimit: .max), policy: .fifo, clock: clock),
@@ -46,7 +46,7 @@ struct ShrinkTests {
         for key in 0..<10 { small.store(key, for: key, cost: 1) }
         for cache in [small, large] { cache.store(1, for: -1, cost: 1, timeToLive: .seconds(1)) }
 
-        // Sixty thousand places would take a thousand times as long as ten.
+        // Visiting sixty thousand slots would take a thousand times as long as ten.
         let bound = least { _ = small.entries } * 40 + .microseconds(50)
         let (looking, sweeping) = (least { _ = large.entries }, least { large.trim() })
         #expect(looking < bound)
@@ -55,7 +55,7 @@ struct ShrinkTests {
     }
 
     @Test(arguments: ["removeAll", "trim to a count", "trim to a cost", "critical"], PolicyChoice.allCases)
-    func `when everything goes, so do the places for it`(way: String, policy: PolicyChoice) {
+    func `removing all entries releases the slots`(way: String, policy: PolicyChoice) {
         let cache: MemoryCache<Int, Int> = policy.cache(MemoryCacheLimits(costLimit: .max))
         for key in 0..<5000 { cache.store(key, for: key, cost: 1) }
         switch way {
@@ -77,15 +77,15 @@ struct ShrinkTests {
     }
 
     @Test(arguments: [PolicyChoice.lru, .adaptive])
-    func `at critical pressure every entry is reported once, and stays to be found while it is held`(
+    func `critical pressure reports every entry once and keeps referenced values reachable`(
         policy: PolicyChoice
     ) {
-        let evicted = Guarded<[Int: EvictionReason]>([:])
+        let evicted = Watched<[Int: EvictionReason]>([:])
         let cache: MemoryCache<Int, ReferencedNumber> = policy.cache(
             MemoryCacheLimits(costLimit: .max), findsReferencedValues: true
         ) {
             key, value, reason in
-            evicted.change { $0[key] = reason }
+            evicted.update { $0[key] = reason }
         }
         let held = (0..<500).map { ReferencedNumber($0) }
         for number in held { cache.store(number, for: number.value, cost: 2) }
@@ -98,7 +98,7 @@ struct ShrinkTests {
     }
 
     @Test(arguments: [PolicyChoice.lru, .adaptive])
-    func `after critical pressure nothing is remembered that nobody holds`(policy: PolicyChoice) {
+    func `after critical pressure only referenced values are remembered`(policy: PolicyChoice) {
         let cache: MemoryCache<Int, ReferencedNumber> = policy.cache(
             MemoryCacheLimits(costLimit: .max), findsReferencedValues: true)
         let held = (0..<10).map { ReferencedNumber($0) }
@@ -114,7 +114,7 @@ struct ShrinkTests {
     /// The memory is taken from the `malloc` arena of a thread, which keeps memory at its end. glibc maps large blocks
     /// instead until a larger mapped block was freed, as happens in every app that has released an image.
     @Test(.spawnsProcesses, .enabled(if: !keepsFreedMemory))
-    func `after critical pressure the cache has hardly more memory than a new one`() async {
+    func `after critical pressure the cache uses hardly more memory than a new one`() async {
         await #expect(processExitsWith: .success) {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread {

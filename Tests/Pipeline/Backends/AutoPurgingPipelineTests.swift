@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// AFNetworking's image cache as the memory cache of a pipeline, as AFNetworking's and AlamofireImage's downloaders
+/// AFNetworking's image cache as the memory cache of a pipeline, as the downloaders of AFNetworking and AlamofireImage
 /// use it.
 @Suite(.timeLimit(.minutes(10)))
 struct AutoPurgingPipelineTests {
@@ -17,8 +17,8 @@ struct AutoPurgingPipelineTests {
             ImagePipeline.Configuration(downloader: downloader, codecs: FakeCodec().registry, memoryCache: cache))
     }
 
-    /// Requests of every kind: the additional identifier that the cache knows each by, nil where only the request
-    /// finds it.
+    /// Returns requests of every kind with the additional identifier of the cache, or nil where only the request finds
+    /// the image.
     private func requests() throws -> [(request: ImageRequest, identifier: String?)] {
         [
             (try web("a"), ""),
@@ -35,7 +35,7 @@ struct AutoPurgingPipelineTests {
         ]
     }
 
-    @Test func `the cache finds what the pipeline stored, by request, by identifier and by name`() async throws {
+    @Test func `the cache finds what the pipeline stored, by request, identifier and name`() async throws {
         let cache = AutoPurgingImageCache(pressureSource: nil)
         let pipeline = pipeline(cache)
         for (request, identifier) in try requests() {
@@ -51,7 +51,7 @@ struct AutoPurgingPipelineTests {
         #expect(cache.totalCost == 0)
     }
 
-    @Test func `the pipeline finds what was added by request, by identifier and by name`() async throws {
+    @Test func `the pipeline finds what was added by request, identifier and name`() async throws {
         let cache = AutoPurgingImageCache(pressureSource: nil)
         let pipeline = pipeline(cache)
         let image = DecodedImage.gray(side: 1, level: 99)
@@ -69,10 +69,10 @@ struct AutoPurgingPipelineTests {
         #expect(downloader.count == 0)
     }
 
-    @Test func `the pipeline stores only what should be cached, asked by request and identifier`() async throws {
-        let asked = Guarded<[String]>([])
+    @Test func `the pipeline stores only images that should be cached, by request and identifier`() async throws {
+        let asked = Watched<[String]>([])
         let cache = AutoPurgingImageCache(pressureSource: nil) { image, request, identifier in
-            asked.change { $0.append("\(request.originalKey.resource) \(identifier ?? "-") \(image.level)") }
+            asked.update { $0.append("\(request.originalKey.resource) \(identifier ?? "-") \(image.level)") }
             return identifier != "brighten(5)"
         }
         let pipeline = pipeline(cache)
@@ -84,7 +84,7 @@ struct AutoPurgingPipelineTests {
         #expect(asked.value == ["http://127.0.0.1/a brighten(5) 12", "http://127.0.0.1/a - 7"])
     }
 
-    @Test func `a memory warning empties the cache of a pipeline`() async throws {
+    @Test func `a memory warning removes all images from a pipeline's cache`() async throws {
         let source = ManualMemoryPressureSource()
         let cache = AutoPurgingImageCache(pressureSource: source)
         let pipeline = pipeline(cache)

@@ -6,11 +6,11 @@ import AlcedoRedisCache
 import AlcedoSQLiteCache
 import TestSupport
 
-/// The data caches that a pipeline is tried with. A new one is a case and a line.
+/// The data caches that a pipeline is tested with. A new one is a case and a line.
 enum Backend: String, CaseIterable {
     case files, sqlite, tiered, memory, redis
 
-    /// Those that this machine has.
+    /// The backends that are installed.
     static let available = allCases.filter { $0 != .redis || RedisServer.isInstalled }
 
     func make(in resources: BackendResources) async throws -> any MeasurableDataCache {

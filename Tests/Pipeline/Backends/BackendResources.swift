@@ -1,16 +1,17 @@
+import AlcedoTesting
 import TestSupport
 
-/// Where a test's data caches are: a folder, and a Redis when one is wanted. Both go with this object.
+/// The resources of a test's data caches: a directory, and a Redis server if needed. Both are removed with this object.
 final class BackendResources: Sendable {
     let directory: TemporaryDirectory
-    private let server = Guarded<RedisServer?>(nil)
+    private let server = Watched<RedisServer?>(nil)
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// The socket of a Redis of its own.
+    /// Returns the socket of a separate Redis server.
     func redis() async throws -> String {
         let new = try await RedisServer()
-        server.change { $0 = new }
+        server.update { $0 = new }
         return new.socket
     }
 }

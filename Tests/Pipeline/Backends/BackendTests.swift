@@ -17,7 +17,7 @@ struct BackendTests {
 
     init() throws { resources = try BackendResources() }
 
-    /// A pipeline that remembers nothing but what the data cache does.
+    /// Returns a pipeline whose only cache is the data cache.
     private func pipeline(_ cache: any DataCaching) -> ImagePipeline {
         ImagePipeline(
             ImagePipeline.Configuration(
@@ -26,7 +26,7 @@ struct BackendTests {
     }
 
     @Test(arguments: Backend.available)
-    func `what one pipeline has loaded, another finds without the network`(backend: Backend) async throws {
+    func `an image loaded by one pipeline is found by another without the network`(backend: Backend) async throws {
         let cache = try await backend.make(in: resources)
         let first = pipeline(cache)
         for name in ["a", "ab", "abc"] { #expect(try await first.load(try web(name)).layer == .network) }
@@ -42,7 +42,8 @@ struct BackendTests {
     }
 
     @Test(arguments: Backend.available)
-    func `a variant and its original are apart, and one original serves all variants`(backend: Backend) async throws {
+    func `a variant and its original are separate, and one original serves all variants`(backend: Backend) async throws
+    {
         let cache = try await backend.make(in: resources)
         let (original, variant) = (try web("a"), try web("a") { $0.processors = [Brighten(step: 5)] })
         let first = pipeline(cache)
@@ -59,7 +60,7 @@ struct BackendTests {
     }
 
     @Test(arguments: Backend.available)
-    func `a resource that was removed is asked for again, with all its variants`(backend: Backend) async throws {
+    func `a removed resource is loaded again with all its variants`(backend: Backend) async throws {
         let cache = try await backend.make(in: resources)
         let first = pipeline(cache)
         for name in ["a", "b"] { _ = try await first.load(try web(name)) }
@@ -74,7 +75,7 @@ struct BackendTests {
     }
 
     @Test(arguments: Backend.available)
-    func `bytes that turn out to be no image are replaced`(backend: Backend) async throws {
+    func `bytes that are not an image are replaced`(backend: Backend) async throws {
         let cache = try await backend.make(in: resources)
         try await cache.store(Data("fail:corrupt".utf8), for: try web("a").originalKey)
         let pipeline = pipeline(cache)
@@ -84,7 +85,7 @@ struct BackendTests {
     }
 
     @Test(arguments: Backend.available)
-    func `an image cache keeps originals and what was made of them`(backend: Backend) async throws {
+    func `an image cache stores originals and processed images`(backend: Backend) async throws {
         let data = try await backend.make(in: resources)
         let cache = ImageCache(
             codecs: FakeCodec().registry, memoryCache: DictionaryMemoryCache(), diskCache: data)
@@ -106,7 +107,7 @@ struct BackendTests {
         #expect(await cache.cachedLayer(forKey: "a", processorIdentifier: "p") == nil)
     }
 
-    @Test func `the images of a pipeline are found in an image cache over the same data cache`() async throws {
+    @Test func `a pipeline's images are found by an image cache over the same data cache`() async throws {
         let data = try await Backend.memory.make(in: resources)
         let pipeline = pipeline(data)
         _ = try await pipeline.load(try web("a"))

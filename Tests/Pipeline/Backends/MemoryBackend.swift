@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoMemoryCache
 import AlcedoNSCache
 
-/// The memory caches that a pipeline is tried with. A new one is a case and a line.
+/// The memory caches that a pipeline is tested with. A new one is a case and a line.
 enum MemoryBackend: String, CaseIterable {
     case adaptive, lru, autoPurging, nsCache, fake
 

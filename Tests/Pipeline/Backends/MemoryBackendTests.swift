@@ -16,7 +16,7 @@ struct MemoryBackendTests {
     }
 
     @Test(arguments: MemoryBackend.allCases)
-    func `what was loaded is there at once, also for another pipeline`(backend: MemoryBackend) async throws {
+    func `a loaded image is found at once, by another pipeline too`(backend: MemoryBackend) async throws {
         let cache = backend.make()
         let (original, variant) = (try web("a"), try web("a") { $0.processors = [Brighten(step: 5)] })
         let first = pipeline(cache)
@@ -31,7 +31,7 @@ struct MemoryBackendTests {
     }
 
     @Test(arguments: MemoryBackend.allCases)
-    func `what is removed is loaded again`(backend: MemoryBackend) async throws {
+    func `a removed image is loaded again`(backend: MemoryBackend) async throws {
         let cache = backend.make()
         let pipeline = pipeline(cache)
         for name in ["a", "b"] { _ = try await pipeline.load(try web(name)) }

@@ -19,7 +19,7 @@ struct CacheSerializerTests {
         bytes.flatMap { codecs.entry(for: $0.data)?.format }
     }
 
-    /// With transparent places.
+    /// An image with transparent pixels.
     private var holed: DecodedImage {
         var image = image
         image.pixels = image.pixels.reinterpreted(as: .straight)
@@ -31,13 +31,13 @@ struct CacheSerializerTests {
         var image = image
         var second = image.pixels
         second.withUnsafeMutableBytes { $0[0] = 200 }
-        image.frames = TwoFrames(buffer: image.pixels, second: second)
+        image.frames = MadeFrames(image.pixels, second)
         image.format = .gif
         return image
     }
 
     @Test(arguments: [ImageFormat.png, .jpeg, .gif, .webp])
-    func `a processed image is written in the format of its original`(format: ImageFormat) throws {
+    func `a processed image is encoded in the format of its original`(format: ImageFormat) throws {
         let original = try file(format, .gray(side: 5))
         let bytes = DefaultCacheSerializer().bytes(of: image, original: original, isProcessed: true, codecs: codecs)
         #expect(self.format(of: bytes) == format)
@@ -48,20 +48,20 @@ struct CacheSerializerTests {
     }
 
     @Test(arguments: [ImageFormat.png, .webp])
-    func `at the best quality formats without loss lose nothing`(format: ImageFormat) throws {
+    func `at the best quality lossless formats lose nothing`(format: ImageFormat) throws {
         let bytes = DefaultCacheSerializer().bytes(
             of: image, original: try file(format), isProcessed: true, codecs: codecs)
         #expect(try codecs.decode(try #require(bytes?.data)).pixels.tightBytes == image.pixels.tightBytes)
     }
 
     @Test(arguments: [ImageFormat.png, .jpeg, .gif, .webp])
-    func `an image to which nothing was done is its original, byte for byte`(format: ImageFormat) throws {
+    func `an unprocessed image is stored as its original bytes`(format: ImageFormat) throws {
         let original = try file(format)
         let bytes = DefaultCacheSerializer().bytes(of: image, original: original, isProcessed: false, codecs: codecs)
         #expect(bytes?.data == original && bytes?.isOriginal == true)
     }
 
-    @Test func `who prefers the original gets it, processed or not`() throws {
+    @Test func `an option stores the original bytes for processed images, too`() throws {
         let original = try file(.jpeg)
         let bytes = DefaultCacheSerializer(prefersOriginalData: true).bytes(
             of: image, original: original, isProcessed: true, codecs: codecs)
@@ -69,7 +69,7 @@ struct CacheSerializerTests {
     }
 
     @Test(arguments: [false, true])
-    func `without an original it is a PNG`(isProcessed: Bool) {
+    func `an image without an original is encoded as PNG`(isProcessed: Bool) {
         for original in [nil, Data()] {
             for prefersOriginalData in [false, true] {
                 let bytes = DefaultCacheSerializer(prefersOriginalData: prefersOriginalData).bytes(
@@ -79,7 +79,7 @@ struct CacheSerializerTests {
         }
     }
 
-    @Test func `bytes of an unknown format are kept, but not for what was made of them`() {
+    @Test func `bytes of an unknown format are stored for the original, not for a processed image`() {
         let original = Data("unknown".utf8)
         let serializer = DefaultCacheSerializer()
         let kept = serializer.bytes(of: image, original: original, isProcessed: false, codecs: codecs)
@@ -88,7 +88,7 @@ struct CacheSerializerTests {
         #expect(format(of: made) == .png)
     }
 
-    @Test func `quality counts where the format has loss`() throws {
+    @Test func `quality applies to lossy formats`() throws {
         let original = try file(.jpeg)
         let sizes = [1, 0.5, 0, -3, .nan].map { quality in
             DefaultCacheSerializer(quality: quality).bytes(
@@ -98,7 +98,7 @@ struct CacheSerializerTests {
         #expect(sizes[3] == sizes[2] && sizes[4] == sizes[2])
     }
 
-    @Test func `transparent places are not lost to JPEG`() throws {
+    @Test func `JPEG is not used for an image with transparency`() throws {
         let bytes = DefaultCacheSerializer().bytes(
             of: holed, original: try file(.jpeg), isProcessed: true, codecs: codecs)
         #expect(format(of: bytes) == .png)
@@ -117,13 +117,13 @@ struct CacheSerializerTests {
         }
     }
 
-    @Test func `an animation whose format nobody writes keeps its original`() throws {
+    @Test func `an animation whose format has no encoder is stored as its original`() throws {
         let original = try file(.png)
         let bytes = DefaultCacheSerializer().bytes(of: animation, original: original, isProcessed: true, codecs: codecs)
         #expect(bytes?.data == original && bytes?.isOriginal == true)
     }
 
-    @Test func `an animation without an original goes to a format that holds it, and else shows its first frame`()
+    @Test func `an animation without an original is encoded in a format that supports it, or as its first frame`()
         throws
     {
         var image = animation
@@ -136,7 +136,7 @@ struct CacheSerializerTests {
         #expect(format(of: still) == .png)
     }
 
-    @Test func `without anybody who writes there is the original, or nothing`() throws {
+    @Test func `without any encoder the original is stored, or nothing`() throws {
         let readers = CodecRegistry(
             codecs.entries.map { entry in
                 var reader = entry
@@ -152,7 +152,7 @@ struct CacheSerializerTests {
     }
 
     @Test(arguments: [ImageFormat.png, .jpeg, .gif, .webp])
-    func `one format is written whatever the original is`(format: ImageFormat) throws {
+    func `a fixed format is used whatever the original is`(format: ImageFormat) throws {
         for original in [nil, try file(.png), Data("unknown".utf8)] {
             let bytes = DefaultCacheSerializer(format: format).bytes(
                 of: image, original: original, isProcessed: false, codecs: codecs)
@@ -160,7 +160,7 @@ struct CacheSerializerTests {
         }
     }
 
-    @Test func `a format that nobody writes gives way to the original's, then to PNG`() throws {
+    @Test func `a format without an encoder falls back to the original's format, then to PNG`() throws {
         let serializer = DefaultCacheSerializer(format: ImageFormat(rawValue: "none"))
         for (original, expected) in [(try file(.webp), ImageFormat.webp), (Data("?".utf8), .png)] {
             let bytes = serializer.bytes(of: image, original: original, isProcessed: false, codecs: codecs)
@@ -168,7 +168,7 @@ struct CacheSerializerTests {
         }
     }
 
-    @Test func `what is no image of any format is an error when it is read`() {
+    @Test func `decoding bytes of no known format throws an error`() {
         #expect(throws: ImageDecodingError.self) {
             try DefaultCacheSerializer().image(from: Data("?".utf8), options: DecodingOptions(), codecs: codecs)
         }

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What happens at the same time.
+/// Concurrent calls.
 @Suite(.timeLimit(.minutes(10)))
 struct ImageCacheOrderTests {
     private let clock = ManualClock()
@@ -14,15 +14,15 @@ struct ImageCacheOrderTests {
 
     private func image(_ level: UInt8) -> DecodedImage { .gray(side: 1, level: level) }
 
-    /// A cache over a disk that holds level 1 and whose reads wait for the clock.
+    /// Returns a cache over a disk with level 1 whose reads wait for the clock.
     private func slowReads(on executor: ManualExecutor? = nil) -> (ImageCacheParts, ImageCache) {
         let disk = FakeDataCache(afterRead: { [clock] _ in try? await clock.sleep(for: .seconds(1)) })
-        disk.entries.change { $0[key] = CachedData(level(1)) }
+        disk.entries.update { $0[key] = CachedData(level(1)) }
         let parts = ImageCacheParts(disk: disk, clock: clock)
         return (parts, parts.cache { $0.taskExecutor = executor })
     }
 
-    /// A cache over a disk whose first store waits for the clock.
+    /// Returns a cache over a disk whose first store waits for the clock.
     private func slowStores(on executor: ManualExecutor? = nil) -> (ImageCacheParts, ImageCache) {
         let disk = FakeDataCache(beforeStore: { [clock] number in
             if number == 1 { try await clock.sleep(for: .seconds(1)) }
@@ -31,7 +31,7 @@ struct ImageCacheOrderTests {
         return (parts, parts.cache { $0.taskExecutor = executor })
     }
 
-    @Test func `the same image asked for ten times at once is read and decoded once`() async throws {
+    @Test func `ten concurrent reads of one image read and decode once`() async throws {
         let (parts, cache) = slowReads()
         let reads = (0..<10).map { _ in Task.immediate { try await cache.image(forKey: "a") } }
         try await clock.waitForSleepers(count: 1)
@@ -57,7 +57,7 @@ struct ImageCacheOrderTests {
     }
 
     @Test(arguments: Change.allCases)
-    func `what is removed while it is read does not come to memory`(change: Change) async throws {
+    func `an image removed during its read is not stored in memory`(change: Change) async throws {
         let (parts, cache) = slowReads()
         let read = Task { try await cache.image(forKey: "a") }
         try await clock.waitForSleepers(count: 1)
@@ -70,7 +70,7 @@ struct ImageCacheOrderTests {
     }
 
     @Test(arguments: [true, false])
-    func `what is stored while something older is read stays in memory`(toDisk: Bool) async throws {
+    func `an image stored during an older read stays in memory`(toDisk: Bool) async throws {
         let (_, cache) = slowReads()
         let read = Task { try await cache.image(forKey: "a") }
         try await clock.waitForSleepers(count: 1)
@@ -82,7 +82,7 @@ struct ImageCacheOrderTests {
         #expect(cache.imageInMemory(forKey: "a")?.level == 2)
     }
 
-    @Test func `who asks after a removal does not get what was read before it`() async throws {
+    @Test func `a read after a removal does not join the read before it`() async throws {
         let (parts, cache) = slowReads()
         let first = Task { try await cache.image(forKey: "a") }
         try await clock.waitForSleepers(count: 1)
@@ -96,9 +96,9 @@ struct ImageCacheOrderTests {
         #expect(parts.disk.reads.value == 2)
     }
 
-    @Test func `bytes that turn out to be none are not removed when they have been replaced`() async throws {
+    @Test func `bytes that cannot be decoded are not removed once they have been replaced`() async throws {
         let (parts, cache) = slowReads()
-        parts.disk.entries.change { $0[key] = CachedData(Data("fail:corrupt".utf8)) }
+        parts.disk.entries.update { $0[key] = CachedData(Data("fail:corrupt".utf8)) }
         let read = Task { try await cache.image(forKey: "a") }
         try await clock.waitForSleepers(count: 1)
         try await cache.store(image(2), forKey: "a")
@@ -109,7 +109,7 @@ struct ImageCacheOrderTests {
         #expect(parts.stored("a") == level(2))
     }
 
-    @Test func `a read that nobody waits for any more decodes nothing and brings nothing to memory`() async throws {
+    @Test func `a read without waiters decodes nothing and stores nothing in memory`() async throws {
         let (parts, cache) = slowReads(on: executor)
         let read = Task(executorPreference: executor) { try await cache.image(forKey: "a") }
         executor.drain()
@@ -123,7 +123,7 @@ struct ImageCacheOrderTests {
         #expect(parts.codec.decodes.value == 0 && parts.memory.count == 0)
     }
 
-    @Test func `one who leaves leaves the others their image`() async throws {
+    @Test func `a waiter that leaves does not cancel the read of the others`() async throws {
         let (parts, cache) = slowReads()
         let reads = (0..<2).map { _ in Task.immediate { try await cache.image(forKey: "a") } }
         try await clock.waitForSleepers(count: 1)
@@ -134,7 +134,7 @@ struct ImageCacheOrderTests {
         #expect(parts.memory.count == 1)
     }
 
-    @Test func `of two stores the later stays, on disk as in memory`() async throws {
+    @Test func `the later of two stores stays, on disk as in memory`() async throws {
         let (parts, cache) = slowStores(on: executor)
         cache.startStoring(image(1), forKey: "a")
         executor.drain()
@@ -148,7 +148,7 @@ struct ImageCacheOrderTests {
     }
 
     @Test(arguments: [Change.remove, .removeAll, .emptyDisk, .emptyAll])
-    func `what is removed while it is written is gone`(change: Change) async throws {
+    func `an image removed during its write is gone`(change: Change) async throws {
         let (parts, cache) = slowStores(on: executor)
         cache.startStoring(image(1), forKey: "a")
         executor.drain()
@@ -161,7 +161,7 @@ struct ImageCacheOrderTests {
         #expect(parts.stored("a") == nil)
     }
 
-    @Test func `the size counts what is still being written, and other keys do not wait for it`() async throws {
+    @Test func `the size includes pending writes and does not wait for other keys`() async throws {
         let (_, cache) = slowStores()
         cache.startStoring(image(1), forKey: "a")
         try await clock.waitForSleepers(count: 1)
@@ -171,9 +171,9 @@ struct ImageCacheOrderTests {
         #expect(await size.value == 2 * level(1).count)
     }
 
-    @Test func `a cancelled store is cancelled, and leaves the image in memory only`() async throws {
+    @Test func `a cancelled store throws CancellationError and leaves the image in memory only`() async throws {
         let (parts, cache) = slowStores()
-        parts.disk.entries.change { $0[key] = CachedData(level(9)) }
+        parts.disk.entries.update { $0[key] = CachedData(level(9)) }
         let store = Task { try await cache.store(image(1), forKey: "a") }
         try await clock.waitForSleepers(count: 1)
         store.cancel()
@@ -182,7 +182,7 @@ struct ImageCacheOrderTests {
         #expect(cache.imageInMemory(forKey: "a")?.level == 1)
     }
 
-    @Test func `removing goes on in a cancelled task`() async throws {
+    @Test func `removal completes in a cancelled task`() async throws {
         let parts = ImageCacheParts()
         let cache = parts.cache()
         try await cache.store(image(1), forKey: "a")

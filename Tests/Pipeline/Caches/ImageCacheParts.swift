@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// What image caches under test are made of.
+/// The parts of image caches under test.
 struct ImageCacheParts: Sendable {
     let memory = DictionaryMemoryCache()
     let disk: FakeDataCache
@@ -33,7 +33,7 @@ struct ImageCacheParts: Sendable {
             serializer: options.serializer, onClean: options.onClean, taskExecutor: options.taskExecutor)
     }
 
-    /// The bytes of an original on disk.
+    /// Returns the bytes of an original on disk.
     func stored(_ key: String) -> Data? { disk.entries.value[ImageCache.imageKey(key)]?.data }
 }
 

@@ -28,7 +28,7 @@ struct ImageCacheTests {
         let path = try #require(files.path(for: key))
         let name = key.fileName
         #expect(name == ImageKey(ResourceKey("a"), variant: "p").fileName)
-        // Of folders a part of the name may be made.
+        // A part of the name may become a directory.
         #expect(name.hasSuffix(path.deletingPathExtension().lastPathComponent) && path.pathExtension == "img")
 
         try await cache.store(image(7), forKey: "a", processorIdentifier: "p")
@@ -38,7 +38,7 @@ struct ImageCacheTests {
 
     // MARK: Storing
 
-    @Test func `an image is in memory at once, and on disk when that is awaited`() async throws {
+    @Test func `an image is in memory at once, and on disk once the store is awaited`() async throws {
         let cache = parts.cache()
         cache.startStoring(image(7), forKey: "a")
         #expect(cache.imageInMemory(forKey: "a")?.level == 7)
@@ -50,13 +50,13 @@ struct ImageCacheTests {
         #expect(cache.imageInMemory(forKey: "b")?.level == 8)
     }
 
-    @Test func `an original is kept as it is`() async throws {
+    @Test func `an original is stored unchanged`() async throws {
         let cache = parts.cache()
         try await cache.store(image(7), original: Data("level:007".utf8), forKey: "a")
         #expect(parts.stored("a") == Data("level:007".utf8))
     }
 
-    @Test func `images of one key and different processors are apart`() async throws {
+    @Test func `images of one key with different processors are separate`() async throws {
         let cache = parts.cache()
         try await cache.store(image(1), forKey: "a")
         try await cache.store(image(2), original: level(1), forKey: "a", processorIdentifier: "p")
@@ -66,7 +66,7 @@ struct ImageCacheTests {
         #expect(try await cache.image(forKey: "a@p") == nil)
     }
 
-    @Test func `what is not for the disk stays off it`() async throws {
+    @Test func `an image excluded from the disk is not written`() async throws {
         let cache = parts.cache()
         #expect(try await !cache.store(image(7), forKey: "a", toDisk: false))
         await cache.flush()
@@ -74,7 +74,7 @@ struct ImageCacheTests {
         #expect(cache.imageInMemory(forKey: "a") != nil)
     }
 
-    @Test func `a part of an image is kept nowhere`() async throws {
+    @Test func `a partial image is not stored`() async throws {
         let cache = parts.cache()
         var part = image(7)
         part.partialError = ImageDecodingError(.truncated, "the end is missing")
@@ -89,12 +89,12 @@ struct ImageCacheTests {
         try await cache.store(image(1), forKey: "a")
 
         await #expect(throws: DataCacheError(.noSpace, "full")) { try await cache.store(image(2), forKey: "a") }
-        // What is no longer right is not found again.
+        // An entry that is no longer valid is not found again.
         #expect(parts.stored("a") == nil)
         #expect(cache.imageInMemory(forKey: "a")?.level == 2)
     }
 
-    @Test func `what the serializer has no bytes for is in memory only`() async throws {
+    @Test func `an image that the serializer cannot encode is stored in memory only`() async throws {
         struct Nothing: CacheSerializer {
             func bytes(
                 of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
@@ -107,7 +107,7 @@ struct ImageCacheTests {
         #expect(parts.stored("a") == nil)
     }
 
-    @Test func `the scale comes back from disk`() async throws {
+    @Test func `the scale is read from disk`() async throws {
         let cache = parts.cache()
         var image = image(7)
         image.scale = 2.5
@@ -118,14 +118,14 @@ struct ImageCacheTests {
     }
 
     @Test(arguments: ["", "notes", "0123456789", "\u{A1}23456789"])
-    func `foreign notes do no harm`(notes: String) async throws {
+    func `foreign metadata does no harm`(notes: String) async throws {
         let entry = CachedData(level(7), metadata: Data(notes.utf8))
         try await parts.disk.store(entry, for: ImageCache.imageKey("a"))
         let hit = try #require(try await parts.cache().image(forKey: "a"))
         #expect(hit.image.scale == 1 && !hit.needsProcessing && hit.image.level == 7)
     }
 
-    @Test func `an original that stands for a processed image says so, and does not pass for it in memory`()
+    @Test func `an original served for a processed image is marked and not stored in memory as processed`()
         async throws
     {
         let cache = parts.cache { $0.serializer = DefaultCacheSerializer(prefersOriginalData: true) }
@@ -141,7 +141,7 @@ struct ImageCacheTests {
 
     // MARK: Reading
 
-    @Test func `what is found on disk comes to memory`() async throws {
+    @Test func `an image found on disk is stored in memory`() async throws {
         try await parts.disk.store(level(7), for: ImageCache.imageKey("a"))
         let cache = parts.cache()
         #expect(cache.imageInMemory(forKey: "a") == nil)
@@ -151,10 +151,10 @@ struct ImageCacheTests {
         #expect(try await cache.image(forKey: "b") == nil)
     }
 
-    @Test func `either part may be missing`() async throws {
+    @Test func `memory or disk cache may be absent`() async throws {
         let onDisk = parts.cache { $0.memoryCache = nil }
         onDisk.startStoring(image(7), forKey: "a")
-        // Not flushed: a read sees what was asked for before it.
+        // Not flushed, because a read sees earlier requests.
         #expect(try await onDisk.image(forKey: "a")?.layer == .disk)
         #expect(await onDisk.cachedLayer(forKey: "a") == .disk)
 
@@ -166,7 +166,7 @@ struct ImageCacheTests {
         #expect(await inMemory.cachedLayer(forKey: "a") == nil)
     }
 
-    @Test func `where an image is, is told without reading it or counting a use`() async throws {
+    @Test func `looking up the layer of an image reads nothing and counts no use`() async throws {
         let memory = ImageMemoryCache(costLimit: 2 * image(1).cost, policy: .lru)
         let cache = parts.cache { $0.memoryCache = memory }
         for name in ["a", "b"] { cache.startStoring(image(1), forKey: name, toDisk: false) }
@@ -183,13 +183,13 @@ struct ImageCacheTests {
     }
 
     @Test(arguments: ["fail:corrupt", "fail:truncated", "nothing", ""])
-    func `bytes that are no image are removed, and a miss`(content: String) async throws {
+    func `bytes that are not an image are removed and are a miss`(content: String) async throws {
         try await parts.disk.store(Data(content.utf8), for: ImageCache.imageKey("a"))
         #expect(try await parts.cache().image(forKey: "a") == nil)
         #expect(parts.disk.entries.value.isEmpty)
     }
 
-    @Test func `an image beyond the limits is an error, and stays`() async throws {
+    @Test func `an image over the decoding limits is an error and stays on disk`() async throws {
         try await parts.disk.store(Data("fail:exceedsLimit".utf8), for: ImageCache.imageKey("a"))
         await #expect(throws: ImageDecodingError.self) { try await parts.cache().image(forKey: "a") }
         #expect(parts.disk.entries.value.count == 1)
@@ -197,7 +197,7 @@ struct ImageCacheTests {
 
     // MARK: Removing
 
-    @Test func `removing removes from memory, from disk, or from both`() async throws {
+    @Test func `removing works for memory, disk or both`() async throws {
         let cache = parts.cache()
         try await cache.store(image(7), forKey: "a")
         #expect(await cache.remove(forKey: "a", from: .memory))
@@ -211,7 +211,7 @@ struct ImageCacheTests {
         #expect(await cache.cachedLayer(forKey: "a") == nil)
     }
 
-    @Test func `removing all of a key takes its processed images along`() async throws {
+    @Test func `removing all variants of a key removes its processed images`() async throws {
         let cache = parts.cache()
         for processor in ["", "p", "q"] { try await cache.store(image(1), forKey: "a", processorIdentifier: processor) }
         try await cache.store(image(1), forKey: "b")
@@ -220,7 +220,7 @@ struct ImageCacheTests {
         #expect(parts.memory.count == 1 && parts.disk.entries.value.count == 1)
     }
 
-    @Test func `clearing one part leaves the other`() async throws {
+    @Test func `clearing one layer keeps the other`() async throws {
         let cache = parts.cache()
         try await cache.store(image(7), forKey: "a")
         await cache.removeAll(from: .memory)
@@ -236,14 +236,14 @@ struct ImageCacheTests {
 
     // MARK: Maintaining
 
-    @Test func `a clean tells what it has removed, and the size what is left`() async throws {
+    @Test func `cleaning returns the removed entries, and the size is the remaining one`() async throws {
         let directory = try TemporaryDirectory()
-        let cleaned = Guarded<[[String]]>([])
+        let cleaned = Watched<[[String]]>([])
         let limits = DataCacheLimits(maximumAge: .seconds(100))
         let files = FileDiskCache(directory: directory.url, limits: limits, clock: parts.clock)
         let cache = parts.cache {
             $0.diskCache = files
-            $0.onClean = { names in cleaned.change { $0.append(names) } }
+            $0.onClean = { names in cleaned.update { $0.append(names) } }
         }
         try await cache.store(image(1), forKey: "old", processorIdentifier: "p")
         parts.clock.advance(by: .seconds(60))

@@ -24,7 +24,7 @@ private struct Wrapper: MeasurableDataCache {
     func flush() async { await cache.flush() }
 }
 
-/// An image cache tells what its disk cache removes by itself.
+/// An image cache reports what its disk cache removes in the background.
 @Suite(.timeLimit(.minutes(2)))
 struct ImageCacheTrimTests {
     /// A disk cache on a directory.
@@ -34,7 +34,7 @@ struct ImageCacheTrimTests {
 
     private let directory: TemporaryDirectory
     private let parts = ImageCacheParts()
-    private let told = Guarded<[String]>([])
+    private let told = Watched<[String]>([])
 
     init() throws { directory = try TemporaryDirectory() }
 
@@ -48,7 +48,7 @@ struct ImageCacheTrimTests {
     private func cache(on disk: any MaintainableDataCache) -> ImageCache {
         parts.cache {
             $0.diskCache = disk
-            $0.onClean = { [told] names in told.change { $0 += names } }
+            $0.onClean = { [told] names in told.update { $0 += names } }
         }
     }
 
@@ -59,7 +59,7 @@ struct ImageCacheTrimTests {
     }
 
     @Test(arguments: Storage.allCases)
-    func `a trim in the background is told`(storage: Storage) async throws {
+    func `a trim in the background is reported`(storage: Storage) async throws {
         let disk = disk(storage, DataCacheLimits(maximumCount: 10))
         let cache = cache(on: disk)
 
@@ -71,22 +71,22 @@ struct ImageCacheTrimTests {
     }
 
     @Test(arguments: Storage.allCases)
-    func `a sweep for what has expired is told`(storage: Storage) async throws {
+    func `a sweep of expired entries is reported`(storage: Storage) async throws {
         let cache = cache(on: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
         try await store(0..<2, in: cache)
         try await parts.clock.waitForSleepers(count: 1)
 
         parts.clock.advance(by: .seconds(600))
 
-        try await eventually { told.value.count == 2 }
+        try await told.waitUntil { $0.count == 2 }
         #expect(Set(told.value) == [name(0), name(1)])
     }
 
     @Test(arguments: Storage.allCases)
-    func `a clean that is asked for is told once`(storage: Storage) async throws {
+    func `a requested clean is reported once`(storage: Storage) async throws {
         let cache = cache(on: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
         try await store(0..<2, in: cache)
-        // The look that follows the first store must not find them expired.
+        // The check after the first store must not find them expired.
         await cache.flush()
         parts.clock.advance(by: .seconds(100))
 
@@ -100,7 +100,7 @@ struct ImageCacheTrimTests {
     func `a cache that wraps a disk cache reports its cleans`(storage: Storage) async throws {
         let disk = Wrapper(cache: disk(storage, DataCacheLimits(maximumAge: .seconds(90))))
         let cache = ImageCache(
-            codecs: parts.codec.registry, diskCache: disk, onClean: { [told] names in told.change { $0 += names } })
+            codecs: parts.codec.registry, diskCache: disk, onClean: { [told] names in told.update { $0 += names } })
         try await store(0..<1, in: cache)
         await cache.flush()
         parts.clock.advance(by: .seconds(100))
@@ -111,7 +111,7 @@ struct ImageCacheTrimTests {
     }
 
     @Test(arguments: Storage.allCases)
-    func `a cache that was released is told nothing`(storage: Storage) async throws {
+    func `a released cache receives no reports`(storage: Storage) async throws {
         let disk = disk(storage, DataCacheLimits(maximumCount: 10))
         try await store(0..<10, in: cache(on: disk))
 

@@ -43,14 +43,14 @@ struct PipelineCacheTests {
         #expect(try await stack.load(request).image.level == 7)
     }
 
-    @Test func `an image that was loaded is read by the same subscript`() async throws {
+    @Test func `a loaded image is read by the same subscript`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         _ = try await stack.load(try bright())
         #expect(stack.pipeline.cache[try bright()]?.level == 8)
         #expect(stack.pipeline.cache[try web("a")] == nil)
     }
 
-    @Test func `setting obeys the policy of the request, and keeps no partial image`() throws {
+    @Test func `setting follows the request's cache policy and stores no partial image`() throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         stack.pipeline.cache[try web("a") { $0.cachePolicy.memory = .read }] = .gray(side: 1, level: 9)
         var part = DecodedImage.gray(side: 1, level: 9)
@@ -73,7 +73,7 @@ struct PipelineCacheTests {
 
     // MARK: Memory and disk
 
-    @Test func `an image that is stored for a request as it comes is on disk, and found there`() async throws {
+    @Test func `storing a request's image writes it to disk`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
 
         try await stack.pipeline.cache.store(.gray(side: 1, level: 9), for: try web("a"))
@@ -86,7 +86,7 @@ struct PipelineCacheTests {
         #expect(stack.downloader.count == 0)
     }
 
-    @Test func `a processed image is stored on disk only where processed images are kept`() async throws {
+    @Test func `a processed image is written to disk only where processed images are stored`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         try await stack.pipeline.cache.store(.gray(side: 1, level: 9), for: try bright(.original))
         #expect(await stack.pipeline.cache.contains(try bright()) == .memory)
@@ -98,14 +98,14 @@ struct PipelineCacheTests {
         #expect(response.image.level == 9 && response.layer == .disk && stack.downloader.count == 0)
     }
 
-    @Test func `storing obeys the policy of the request for the disk`() async throws {
+    @Test func `storing follows the request's disk policy`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         try await stack.pipeline.cache.store(
             .gray(side: 1, level: 9), for: try web("a") { $0.cachePolicy.disk = .read })
         #expect(await stack.pipeline.cache.contains(try web("a")) == .memory)
     }
 
-    @Test func `an image that the disk does not get stays in memory, and the caller learns why`() async throws {
+    @Test func `an image that the disk refuses stays in memory, and the caller receives the error`() async throws {
         let stack = Stack(
             FakeDownloader(giving: level(7)), disk: FakeDataCache { _ in throw DataCacheError(.noSpace, "full") })
 
@@ -118,7 +118,7 @@ struct PipelineCacheTests {
         #expect(await stack.pipeline.cache.contains(try web("a")) == .memory)
     }
 
-    @Test func `a partial image is not stored, and nothing is after the end`() async throws {
+    @Test func `a partial image is not stored, and nothing is stored after shutdown`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         var part = DecodedImage.gray(side: 1, level: 9)
         part.partialError = ImageDecodingError(.truncated, "the end is missing")
@@ -135,7 +135,7 @@ struct PipelineCacheTests {
         #expect(stack.memory.count == 0 && stack.disk.count == 0)
     }
 
-    @Test func `removing everything leaves nothing in memory and on disk, and a load in progress brings nothing back`()
+    @Test func `removing all images clears memory and disk, and a load in progress restores none`()
         async throws
     {
         let stack = waiting

@@ -16,7 +16,7 @@ struct TieredDataCacheTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Memory over files, with a quarter and three quarters of the room.
+    /// Memory over files, with a quarter and three quarters of the size.
     @Test(arguments: DataCacheConformance.checks)
     func conforms(to check: DataCacheConformance.Check) async throws {
         try await check { [directory] options in
@@ -40,12 +40,12 @@ struct TieredDataCacheTests {
         TieredDataCache([DataCacheTier(self.upper, writes: upper), DataCacheTier(self.lower, writes: lower)])
     }
 
-    /// Tiers of which the lower reads slowly: until the clock has gone on. `during` happens in between.
+    /// Tiers whose lower one reads only after the clock has advanced. `during` runs in between.
     private func promotion(
         of entry: CachedData, _ during: (TieredDataCache) async throws -> Void
     ) async throws -> CachedData? {
         let slow = FakeDataCache(afterRead: { [clock] _ in try? await clock.sleep(for: .seconds(1)) })
-        slow.entries.change { $0[key] = entry }
+        slow.entries.update { $0[key] = entry }
         let cache = TieredDataCache([DataCacheTier(upper), DataCacheTier(slow)])
         let read = Task { await cache.entry(for: key) }
         try await clock.waitForSleepers(count: 1)
@@ -56,7 +56,7 @@ struct TieredDataCacheTests {
         return await read.value
     }
 
-    @Test func `the statistics count each read and store once, whatever tiers took part`() async throws {
+    @Test func `the statistics count each read and store once, whatever tiers are involved`() async throws {
         let cache = tiers()
         _ = await cache.entry(for: key)
         try await cache.store(entry("a"), for: key)
@@ -71,14 +71,14 @@ struct TieredDataCacheTests {
         #expect(closed.statistics.failures == 1 && closed.statistics.stores == 0)
     }
 
-    @Test func `the first tier that has it answers, and those below are not asked`() async throws {
+    @Test func `the first tier with the entry serves it, and lower tiers are not read`() async throws {
         try await upper.store(entry("upper"), for: key)
         try await lower.store(entry("lower"), for: key)
         #expect(await tiers().entry(for: key) == entry("upper"))
         #expect(lower.reads.value == 0)
     }
 
-    @Test func `a hit fills the tiers above it, notes and expiry too`() async throws {
+    @Test func `a hit is promoted to the tiers above with metadata and expiry`() async throws {
         let whole = CachedData(Data("a".utf8), metadata: Data("b".utf8), expiry: Date(timeIntervalSince1970: 4e9))
         try await lower.store(whole, for: key)
         #expect(await tiers().entry(for: key) == whole)
@@ -86,26 +86,26 @@ struct TieredDataCacheTests {
     }
 
     @Test(arguments: [DataCacheTier.Writes.stores, .readOnly])
-    func `a hit fills no tier that takes no promotions`(writes: DataCacheTier.Writes) async throws {
+    func `a hit is not promoted to tiers that take no promotions`(writes: DataCacheTier.Writes) async throws {
         try await lower.store(entry("a"), for: key)
         #expect(await tiers(writes).entry(for: key) == entry("a"))
         #expect(upper.stores.value == 0)
     }
 
-    @Test func `a promotion that fails costs no hit`() async throws {
+    @Test func `a failed promotion does not fail the hit`() async throws {
         let full = FakeDataCache(beforeStore: { _ in throw DataCacheError(.noSpace, "full") })
         try await lower.store(entry("a"), for: key)
         let cache = TieredDataCache([DataCacheTier(full), DataCacheTier(lower)])
         #expect(await cache.entry(for: key) == entry("a"))
     }
 
-    @Test func `what is replaced while it is read is not promoted over what is newer`() async throws {
+    @Test func `an entry replaced during its read is not promoted over the newer one`() async throws {
         let read = try await promotion(of: entry("old")) { try await $0.store(entry("new"), for: key) }
         #expect(read == entry("old"))
         #expect(upper.entries.value[key] == entry("new"))
     }
 
-    @Test func `what is removed while it is read does not come back`() async throws {
+    @Test func `an entry removed during its read is not promoted`() async throws {
         _ = try await promotion(of: entry("old")) { await $0.remove(key) }
         #expect(upper.entries.value.isEmpty)
         _ = try await promotion(of: entry("old")) { await $0.removeAll(of: key.resource) }
@@ -114,13 +114,13 @@ struct TieredDataCacheTests {
         #expect(upper.entries.value.isEmpty)
     }
 
-    @Test func `without a change in between it is promoted`() async throws {
-        // Else the tests above would prove nothing.
+    @Test func `an unchanged entry is promoted`() async throws {
+        // Without this the tests above would prove nothing.
         _ = try await promotion(of: entry("old")) { _ in }
         #expect(upper.entries.value[key] == entry("old"))
     }
 
-    @Test func `what a store is about to replace is not promoted`() async throws {
+    @Test func `an entry about to be replaced is not promoted`() async throws {
         let slow = FakeDataCache(beforeStore: { [clock] number in
             if number == 2 { try await clock.sleep(for: .seconds(1)) }
         })
@@ -139,7 +139,7 @@ struct TieredDataCacheTests {
         #expect(await whole.entry(for: key) == entry("new"))
     }
 
-    @Test func `of two stores at once the later stays in every tier`() async throws {
+    @Test func `the later of two concurrent stores stays in every tier`() async throws {
         let slow = FakeDataCache(beforeStore: { [clock] number in
             if number == 1 { try await clock.sleep(for: .seconds(1)) }
         })
@@ -160,7 +160,7 @@ struct TieredDataCacheTests {
         #expect(lower.entries.value[key] == entry("2"))
     }
 
-    @Test func `other resources do not wait for a slow store, and flushing does`() async throws {
+    @Test func `a slow store delays flushing but no other resources`() async throws {
         let slow = FakeDataCache(beforeStore: { [clock] number in
             if number == 1 { try await clock.sleep(for: .seconds(1)) }
         })
@@ -177,7 +177,7 @@ struct TieredDataCacheTests {
         try await store.value
     }
 
-    @Test func `a store reaches the tiers that take stores, and ends what the others had`() async throws {
+    @Test func `a store reaches the tiers that take stores and removes the entry from the others`() async throws {
         for tier in [upper, lower] { try await tier.store(entry("old"), for: key) }
         try await tiers(.promotions, .stores).store(entry("new"), for: key)
         #expect(upper.entries.value[key] == nil)
@@ -188,7 +188,7 @@ struct TieredDataCacheTests {
         #expect(lower.entries.value[key] == entry("new"))
     }
 
-    @Test func `a tier without room is passed over when another takes it, and answers with nothing old`() async throws {
+    @Test func `a full tier is skipped when another stores the entry, and serves nothing old`() async throws {
         let small = DataMemoryCache(sizeLimit: 5)
         let cache = TieredDataCache([DataCacheTier(small), DataCacheTier(lower)])
         try await cache.store(entry("old"), for: key)
@@ -199,7 +199,7 @@ struct TieredDataCacheTests {
         #expect(try await code(of: smalls) == .tooLarge)
     }
 
-    @Test func `the error of one tier is thrown when all have been tried`() async throws {
+    @Test func `the error of one tier is thrown after all tiers have been tried`() async throws {
         let full = FakeDataCache(beforeStore: { number in
             if number == 2 { throw DataCacheError(.noSpace, "full") }
         })
@@ -209,12 +209,12 @@ struct TieredDataCacheTests {
         #expect(await cache.entry(for: key) == entry("much newer"))
     }
 
-    @Test func `a store that no tier takes is an error`() async throws {
+    @Test func `a store that every tier refuses is an error`() async throws {
         #expect(try await code(of: tiers(.readOnly, .promotions)) == .notWritable)
         #expect(try await code(of: TieredDataCache([])) == .notWritable)
     }
 
-    @Test func `a cancelled store is cancelled, and leaves nothing old behind`() async throws {
+    @Test func `a cancelled store throws CancellationError and leaves nothing old behind`() async throws {
         let slow = FakeDataCache(beforeStore: { [clock] number in
             if number == 2 { try await clock.sleep(for: .seconds(1)) }
         })
@@ -229,7 +229,7 @@ struct TieredDataCacheTests {
         #expect(await !cache.contains(key))
     }
 
-    @Test func `nothing is removed from a tier that is read only`() async throws {
+    @Test func `nothing is removed from a read-only tier`() async throws {
         for tier in [upper, lower] { try await tier.store(entry("a"), for: key) }
         let cache = tiers(.all, .readOnly)
         #expect(await cache.remove(key))
@@ -240,14 +240,14 @@ struct TieredDataCacheTests {
         #expect(upper.entries.value.isEmpty && lower.entries.value.count == 1)
     }
 
-    @Test func `sizes are added, and of the counts the greatest is told`() async throws {
+    @Test func `sizes are added, and the largest count is returned`() async throws {
         try await tiers().store(entry("12345"), for: key)
         try await lower.store(entry("123"), for: ImageKey(ResourceKey("b")))
         #expect(await tiers().totalSize == 13)
         #expect(await tiers().count == 2)
     }
 
-    /// How a store fails.
+    /// Returns the error code of a store.
     private func code(of cache: TieredDataCache) async throws -> DataCacheError.Code? {
         do {
             try await cache.store(entry("much newer"), for: key)

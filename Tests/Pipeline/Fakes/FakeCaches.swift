@@ -1,10 +1,11 @@
 import AlcedoCore
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// A dictionary that forgets nothing.
+/// A dictionary without eviction.
 final class DictionaryMemoryCache: MaintainableMemoryCache {
-    private let images = Guarded<[ImageKey: DecodedImage]>([:])
+    private let images = Watched<[ImageKey: DecodedImage]>([:])
 
     var count: Int { images.value.count }
 
@@ -12,30 +13,30 @@ final class DictionaryMemoryCache: MaintainableMemoryCache {
 
     func contains(_ key: ImageKey) -> Bool { images.value[key] != nil }
 
-    func store(_ image: DecodedImage, for key: ImageKey) { images.change { $0[key] = image } }
+    func store(_ image: DecodedImage, for key: ImageKey) { images.update { $0[key] = image } }
 
-    func remove(_ key: ImageKey) -> Bool { images.change { $0.removeValue(forKey: key) != nil } }
+    func remove(_ key: ImageKey) -> Bool { images.update { $0.removeValue(forKey: key) != nil } }
 
     func removeAll(of resource: ResourceKey) -> Int {
-        images.change { images in
+        images.update { images in
             let before = images.count
             images = images.filter { $0.key.resource != resource }
             return before - images.count
         }
     }
 
-    func removeAll() { images.change { $0 = [:] } }
+    func removeAll() { images.update { $0 = [:] } }
 
     func trim(toCost cost: Int) { removeAll() }
 
     var totalCost: Int { images.value.values.reduce(0) { $0 + $1.cost } }
 }
 
-/// Bytes in a dictionary; stores go through a closure that may wait or fail, and what was read through one that may wait.
+/// Entries in a dictionary. Stores run a closure that may wait or fail, and reads run one that may wait.
 final class FakeDataCache: MeasurableDataCache {
-    let entries = Guarded<[ImageKey: CachedData]>([:])
-    let reads = Guarded(0)
-    let stores = Guarded(0)
+    let entries = Watched<[ImageKey: CachedData]>([:])
+    let reads = Watched(0)
+    let stores = Watched(0)
     private let beforeStore: @Sendable (_ number: Int) async throws -> Void
     private let afterRead: @Sendable (_ number: Int) async -> Void
 
@@ -51,7 +52,7 @@ final class FakeDataCache: MeasurableDataCache {
     }
 
     func entry(for key: ImageKey) async -> CachedData? {
-        let number = reads.change { count -> Int in
+        let number = reads.update { count -> Int in
             count += 1
             return count
         }
@@ -61,22 +62,22 @@ final class FakeDataCache: MeasurableDataCache {
     }
 
     func store(_ entry: CachedData, for key: ImageKey) async throws {
-        let number = stores.change { count -> Int in
+        let number = stores.update { count -> Int in
             count += 1
             return count
         }
         try await beforeStore(number)
-        entries.change { $0[key] = entry }
+        entries.update { $0[key] = entry }
     }
 
-    func remove(_ key: ImageKey) async -> Bool { entries.change { $0.removeValue(forKey: key) != nil } }
+    func remove(_ key: ImageKey) async -> Bool { entries.update { $0.removeValue(forKey: key) != nil } }
 
-    func removeAll() async { entries.change { $0 = [:] } }
+    func removeAll() async { entries.update { $0 = [:] } }
 
     func contains(_ key: ImageKey) async -> Bool { entries.value[key] != nil }
 
     func removeAll(of resource: ResourceKey) async -> Int {
-        entries.change { entries in
+        entries.update { entries in
             let before = entries.count
             entries = entries.filter { $0.key.resource != resource }
             return before - entries.count

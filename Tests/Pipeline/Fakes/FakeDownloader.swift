@@ -4,16 +4,16 @@ import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// Gives bytes by a closure, and remembers what it was asked for.
+/// Returns the bytes of a closure, and records its requests.
 struct FakeDownloader: Downloading {
     typealias Progress = @Sendable (DownloadProgress) -> Void
 
-    let requests = Guarded<[DownloadRequest]>([])
+    let requests = Watched<[DownloadRequest]>([])
     let answer: @Sendable (DownloadRequest, Progress) async throws -> Download
 
     init(_ answer: @escaping @Sendable (DownloadRequest, Progress) async throws -> Download) { self.answer = answer }
 
-    /// Always gives these bytes, as a server with these fields.
+    /// Always returns these bytes, as from a server with these fields.
     init(giving data: Data, fields: HTTPFields? = nil) {
         self.init { request, _ in
             guard let fields, case .http(let http) = request.source else { return Download(data: data) }
@@ -26,7 +26,7 @@ struct FakeDownloader: Downloading {
     func download(
         _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
     ) async throws -> Download {
-        requests.change { $0.append(request) }
+        requests.update { $0.append(request) }
         return try await answer(request) { progress?($0) }
     }
 }

@@ -5,17 +5,17 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Writes an image as "level:N".
+/// Encodes an image as "level:N".
 struct FakeEncoder: ImageEncoding {
     let format = ImageFormat(rawValue: "level")
 
     func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { Data("level:\(image.level)".utf8) }
 }
 
-/// Reads "level:N" as one gray pixel of level N, "part:N" as what is left of one, "anim:N" as two frames of it, and
-/// fails as "fail:CODE" says. Counts.
+/// Decodes "level:N" as one gray pixel of level N, "part:N" as a partial image of it, "anim:N" as two frames of it, and
+/// throws for "fail:CODE". Counts its decodes.
 struct FakeCodec: ImageDecoding {
-    let decodes = Guarded(0)
+    let decodes = Watched(0)
 
     var registry: CodecRegistry {
         var entry = CodecRegistry.Entry(format: ImageFormat(rawValue: "level"), decoder: self) { prefix in
@@ -31,7 +31,7 @@ struct FakeCodec: ImageDecoding {
     }
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        decodes.change { $0 += 1 }
+        decodes.update { $0 += 1 }
         try options.limits.check(PixelSize(width: 1, height: 1), format: .gray8)
         let words = String(decoding: data, as: UTF8.self).split(separator: ":")
         if words.first == "fail", let code = words.last.flatMap({ ImageDecodingError.Code(rawValue: String($0)) }) {
@@ -44,33 +44,26 @@ struct FakeCodec: ImageDecoding {
             guard options.allowsPartial else { throw damage }
             image.partialError = damage
         }
-        if words.first == "anim" { image.frames = TwoFrames(buffer: image.pixels) }
+        if words.first == "anim" { image.frames = MadeFrames(image.pixels, image.pixels) }
         return image
     }
 }
 
-/// An animation, which stands still unless it has a second picture.
-struct TwoFrames: ImageFrameSource {
-    let buffer: PixelBuffer
-    var second: PixelBuffer?
-
-    var canvasSize: PixelSize { buffer.size }
-    var frameCount: Int { 2 }
-    var playCount: Int? { nil }
-    var cost: Int { 0 }
-    func delay(at index: Int) -> Duration { .milliseconds(100) }
-    func rawDelay(at index: Int) -> Duration { .milliseconds(100) }
-    func frame(at index: Int) throws -> PixelBuffer { index == 1 ? second ?? buffer : buffer }
+extension MadeFrames {
+    /// Creates an animation of two frames, which is still unless the second differs.
+    init(_ first: PixelBuffer, _ second: PixelBuffer) {
+        self.init(first.size, [(first, .milliseconds(100)), (second, .milliseconds(100))])
+    }
 }
 
-/// Leaves the pixels, and the rest of the image, as they are.
+/// Returns the image unchanged.
 struct Untouched: ImageProcessing {
     var identifier: String { "untouched" }
 
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage { image }
 }
 
-/// Makes another picture, and forgets the frames.
+/// Returns a larger image without frames.
 struct Grow: ImageProcessing {
     var identifier: String { "grow" }
 
@@ -81,16 +74,16 @@ struct Grow: ImageProcessing {
     }
 }
 
-/// Adds to the level; refuses where told to. Counts.
+/// Adds to the level, or throws where required. Counts its calls.
 struct Brighten: ImageProcessing {
     let step: UInt8
     var error: ImageProcessingError?
-    let runs = Guarded(0)
+    let runs = Watched(0)
 
     var identifier: String { "brighten(\(step))" }
 
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-        runs.change { $0 += 1 }
+        runs.update { $0 += 1 }
         if let error { throw error }
         return .gray(side: 1, level: image.level &+ step)
     }
@@ -101,9 +94,9 @@ extension DecodedImage {
     var level: UInt8 { pixels.withUnsafeBytes { $0[0] } }
 }
 
-/// Remembers what it is told, in words.
+/// Records the events as text.
 struct Log: PipelineObserving {
-    let events = Guarded<[PipelineEvent]>([])
+    let events = Watched<[PipelineEvent]>([])
 
     var words: [String] {
         events.value.map { event in
@@ -123,7 +116,7 @@ struct Log: PipelineObserving {
         }
     }
 
-    func pipelineDidReport(_ event: PipelineEvent) { events.change { $0.append(event) } }
+    func pipelineDidReport(_ event: PipelineEvent) { events.update { $0.append(event) } }
 }
 
 func level(_ level: Int) -> Data { Data("level:\(level)".utf8) }

@@ -4,7 +4,7 @@ import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// A pipeline of fakes. Its clock stands still: however slowly a test runs, nothing is late.
+/// A pipeline of fakes. Its clock is manual, so nothing times out however slowly a test runs.
 struct Stack: Sendable {
     let downloader: FakeDownloader
     let memory = DictionaryMemoryCache()
@@ -12,7 +12,7 @@ struct Stack: Sendable {
     let codec = FakeCodec()
     let log = Log()
     let pipeline: ImagePipeline
-    /// Runs the loads that are started and the work of the pipeline.
+    /// Runs the started loads and the work of the pipeline.
     let executor: ManualExecutor?
 
     init(
@@ -39,7 +39,7 @@ struct Stack: Sendable {
 
     func stored(_ request: ImageRequest) -> Data? { disk.entries.value[request.originalKey]?.data }
 
-    /// The error of a load that has to fail.
+    /// Returns the error of a load that must fail.
     func failure(_ request: ImageRequest) async throws -> PipelineError {
         do {
             let response = try await load(request)

@@ -8,15 +8,15 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct CachedLayersTests {
-    /// A response cache that has what is put in.
+    /// A response cache with the responses that a test stores.
     private struct Responses: ResponseCacheAccess {
-        let urls = Guarded<Set<URL>>([])
+        let urls = Watched<Set<URL>>([])
 
         func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool {
             urls.value.contains(request.url)
         }
 
-        func removeAllResponses(for request: HTTPRequest) async { urls.change { _ = $0.remove(request.url) } }
+        func removeAllResponses(for request: HTTPRequest) async { urls.update { _ = $0.remove(request.url) } }
     }
 
     private let responses = Responses()
@@ -34,13 +34,13 @@ struct CachedLayersTests {
         try web("a") { $0.processors = [Brighten(step: step)] }
     }
 
-    @Test func `it can be asked what is cached where, and removed there`() async throws {
+    @Test func `the cached layers of an image are listed and can be removed individually`() async throws {
         let pipeline = pipeline(FakeDownloader(giving: level(7)))
         let request = try bright(1)
         #expect(await pipeline.cache.contains(request) == [])
         _ = try await pipeline.load(request)
         await pipeline.flush()
-        if case .http(let http) = request.source { responses.urls.change { _ = $0.insert(http.url) } }
+        if case .http(let http) = request.source { responses.urls.update { _ = $0.insert(http.url) } }
         #expect(await pipeline.cache.contains(request) == .all)
 
         await pipeline.cache.remove(request, from: .processed)
@@ -51,7 +51,7 @@ struct CachedLayersTests {
         #expect(await pipeline.cache.contains(request) == [])
     }
 
-    @Test func `all variants go together where that is asked for, and no other resource`() async throws {
+    @Test func `removing all variants removes them together and no other resource`() async throws {
         let pipeline = pipeline(FakeDownloader(giving: level(7)))
         for request in try [bright(1), bright(2), web("b")] { _ = try await pipeline.load(request) }
         await pipeline.flush()
@@ -63,7 +63,7 @@ struct CachedLayersTests {
         #expect(await pipeline.cache.contains(try web("b")) == [.memory, .original])
     }
 
-    @Test func `a load that was under way when its image was removed brings nothing back`() async throws {
+    @Test func `a load in progress when its image is removed stores nothing`() async throws {
         let clock = ManualClock()
         let pipeline = pipeline(
             FakeDownloader { _, _ in
@@ -82,7 +82,7 @@ struct CachedLayersTests {
         #expect(await pipeline.cache.contains(request) == [])
     }
 
-    @Test func `the presets of NSURLRequest mean what they mean`() async throws {
+    @Test func `the presets of NSURLRequest behave as documented`() async throws {
         let rows: [(HTTPCachePolicy, memory: CachePolicy.Access, disk: CachePolicy.Access, network: Bool)] = [
             (.useProtocolCachePolicy, .all, .all, true), (.reloadIgnoringLocalCacheData, .write, .write, true),
             (.reloadIgnoringLocalAndRemoteCacheData, .write, .write, true),
@@ -100,7 +100,7 @@ struct CachedLayersTests {
         }
     }
 
-    @Test func `where the network is not to be used, the response cache may answer, and nobody else`() async throws {
+    @Test func `without network access only the response cache may serve a request`() async throws {
         let downloader = FakeDownloader { request, _ in
             guard case .http(let http) = request.source, http.cachePolicy == .returnCacheDataDontLoad else {
                 return Download(data: level(9))
@@ -110,7 +110,7 @@ struct CachedLayersTests {
         let offline = try web("a") { $0.cachePolicy = .cacheOnly }
         let error = await #expect(throws: PipelineError.self) { try await pipeline(downloader).load(offline) }
         #expect(error?.code == .notInCache && downloader.count == 1)
-        // Without a response cache below nobody would keep the downloader from the network.
+        // Without a response cache the downloader could access the network.
         let bare = Stack(FakeDownloader(giving: level(9)))
         #expect(try await bare.failure(offline).code == .notInCache)
         #expect(bare.downloader.count == 0)

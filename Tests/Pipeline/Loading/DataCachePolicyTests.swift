@@ -1,19 +1,20 @@
 import AlcedoCore
 import AlcedoHTTP
 import AlcedoPipeline
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct DataCachePolicyTests {
-    /// What is on disk after a plain load and after one of a variant: the original, the variant.
+    /// The entries on disk after a plain load and after one of a variant: the original, the variant.
     private static let rows: [(DataCachePolicy, plain: Bool, original: Bool, variant: Bool)] = [
         (.original, true, true, false), (.processed, true, false, true), (.both, true, true, true),
     ]
 
     @Test(arguments: rows)
-    func `what is kept is what the request says`(
+    func `the request decides what is stored on disk`(
         content: DataCachePolicy, plain: Bool, original: Bool, variant: Bool
     ) async throws {
         let simple = Stack(FakeDownloader(giving: level(7)))
@@ -51,7 +52,7 @@ struct DataCachePolicyTests {
         #expect(second.downloader.count == 0 && step.runs.value == 1)
     }
 
-    @Test func `a variant on disk that is no image is made anew`() async throws {
+    @Test func `a variant on disk that is not an image is made again`() async throws {
         let request = try web("a") {
             $0.processors = [Brighten(step: 1)]
             $0.dataCachePolicy = .processed
@@ -65,14 +66,14 @@ struct DataCachePolicyTests {
         #expect(stack.log.words.contains("disk miss"))
     }
 
-    @Test func `what the server forbids to store is stored in no form`() async throws {
+    @Test func `content that the server forbids to store is stored in no form`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7), fields: ["Cache-Control": "no-store"]))
         let bright = try web("a") {
             $0.processors = [Brighten(step: 1)]
             $0.dataCachePolicy = .both
         }
         _ = try await stack.load(bright)
-        // The second variant is made of the first, which is in memory.
+        // The second variant is made from the first, which is in memory.
         _ = try await stack.load(
             try web("a") {
                 $0.processors = [Brighten(step: 1), Brighten(step: 2)]
@@ -83,7 +84,7 @@ struct DataCachePolicyTests {
     }
 
     @Test(arguments: [true, false])
-    func `a variant made of a picture in memory is kept, too`(isDecoded: Bool) async throws {
+    func `a variant made of an image in memory is stored, too`(isDecoded: Bool) async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         func request(_ steps: [UInt8]) throws -> ImageRequest {
             try web("a") {
@@ -91,7 +92,7 @@ struct DataCachePolicyTests {
                 $0.dataCachePolicy = .processed
             }
         }
-        // Of the one in the memory cache, or of the decoded one that is held for a while.
+        // From the image in the memory cache, or from the decoded one that is held for a while.
         _ = try await stack.load(try request([1]))
         let second = try request(isDecoded ? [2] : [1, 2])
         #expect(try await stack.load(second).layer == .memory)
@@ -100,7 +101,7 @@ struct DataCachePolicyTests {
         #expect(await stack.disk.contains(second.key))
     }
 
-    @Test func `who wants the original on disk has it there, though another has loaded it before`() async throws {
+    @Test func `a request that stores the original stores it although another has loaded it before`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         func request(_ step: UInt8, _ content: DataCachePolicy) throws -> ImageRequest {
             try web("a") {
@@ -119,7 +120,7 @@ struct DataCachePolicyTests {
         #expect(stack.stored(try web("a")) == level(7) && stack.downloader.count == 1)
     }
 
-    @Test func `what is made of a file is kept where that is asked for, and the file is not`() async throws {
+    @Test func `the variant of a file is stored on request, and the file is not`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         var request = ImageRequest(source: .file("/a"), processors: [Brighten(step: 1)])
         request.dataCachePolicy = .processed
@@ -129,7 +130,7 @@ struct DataCachePolicyTests {
         #expect(stack.disk.count == 1)
     }
 
-    @Test func `requests that keep other things do not spoil one another's`() async throws {
+    @Test func `requests with different storage policies do not affect one another`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let (one, two) = (
             try web("a") { $0.dataCachePolicy = .processed },
@@ -146,7 +147,7 @@ struct DataCachePolicyTests {
         #expect(await stack.disk.contains(two.key))
     }
 
-    @Test func `bytes can be had without an image, and are kept when they begin as one`() async throws {
+    @Test func `data can be loaded without decoding and is stored when it begins like an image`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         #expect(try await stack.pipeline.data(for: try web("a")) == level(7))
         await stack.pipeline.flush()

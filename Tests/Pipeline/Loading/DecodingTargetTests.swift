@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The target that a pipeline derives from the first processor.
+/// The decoding target that a pipeline derives from the first processor.
 @Suite(.timeLimit(.minutes(10)))
 struct DecodingTargetTests {
     private let codec = ShrinkingCodec()
@@ -24,7 +24,7 @@ struct DecodingTargetTests {
         try web("a") { $0.processors = processors }
     }
 
-    @Test func `the image is decoded towards the first processor's target`() async throws {
+    @Test func `an image is decoded toward the first processor's target`() async throws {
         let shrink = Shrink(target)
         let response = try await pipeline.load(try request(shrink, Shrink(TargetSize(PixelSize(width: 1, height: 1)))))
 
@@ -34,20 +34,20 @@ struct DecodingTargetTests {
         #expect(response.image.fullSize == nil)
     }
 
-    @Test func `the decode budget counts the shrunk image`() async throws {
+    @Test func `the decode budget counts the smaller image`() async throws {
         _ = try await pipeline.load(try request(Shrink(target)))
 
         #expect(codec.countedTargets.value == [target])
     }
 
-    @Test func `the key of a request does not depend on the derived target`() throws {
+    @Test func `the key of a request does not depend on the derived decoding target`() throws {
         let (with, without) = (try request(Shrink(target)), try request(Shrink(nil)))
 
         #expect(with.derivedTarget == target && without.derivedTarget == nil)
         #expect(with.key == without.key && with.originalKey == without.originalKey)
     }
 
-    @Test func `a request's own target and rows as they are stored are decoded as the request says`() async throws {
+    @Test func `a request's own target and stored orientation are decoded as requested`() async throws {
         let own = TargetSize(PixelSize(width: 10, height: 10), mode: .fill)
         var sized = try request(Shrink(target))
         sized.decoding.target = own
@@ -59,7 +59,7 @@ struct DecodingTargetTests {
         #expect(codec.targets.value == [own, nil])
     }
 
-    @Test func `an image without processors, and one whose first processor has no target, is decoded whole`()
+    @Test func `an image without processors or without a target is decoded at full size`()
         async throws
     {
         _ = try await pipeline.load(try request())
@@ -68,7 +68,7 @@ struct DecodingTargetTests {
         #expect(codec.targets.value == [nil, nil])
     }
 
-    @Test func `a shrunk image is not found under the key of the whole one`() async throws {
+    @Test func `a smaller image is not found under the key of the full size`() async throws {
         _ = try await pipeline.load(try request(Shrink(target)))
         let plain = try request()
         #expect(pipeline.cachedImage(for: plain) == nil && memory.count == 1)
@@ -81,7 +81,7 @@ struct DecodingTargetTests {
         #expect(pipeline.cachedImage(for: plain)?.size == ShrinkingCodec.size)
     }
 
-    @Test func `a shrunk image is not shared with a request that names the same target itself`() async throws {
+    @Test func `a smaller image is not shared with a request that sets the same target itself`() async throws {
         let (derived, explicit) = (Shrink(target), Shrink(target))
         _ = try await pipeline.load(try request(derived))
         var sized = try request(explicit)
@@ -92,8 +92,8 @@ struct DecodingTargetTests {
     }
 
     @Test(arguments: [true, false])
-    func `a whole image that is held is used instead of a shrunk decode`(isInMemory: Bool) async throws {
-        // In the memory cache itself, or only held before its processors.
+    func `a full-size image in memory is used instead of a smaller decode`(isInMemory: Bool) async throws {
+        // In the memory cache, or only held before its processors.
         _ = try await pipeline.load(try isInMemory ? request() : request(Brighten(step: 1)))
         let shrink = Shrink(target)
 
@@ -103,7 +103,8 @@ struct DecodingTargetTests {
         #expect(shrink.sizes.value == [ShrinkingCodec.size] && shrink.fullSizes.value == [nil])
     }
 
-    @Test func `requests whose first processors have one target share a decode, other targets do not`() async throws {
+    @Test func `requests whose first processors have one target share a decode, and other targets do not`() async throws
+    {
         _ = try await pipeline.load(try request(Shrink(target, "a")))
         _ = try await pipeline.load(try request(Shrink(target, "b")))
         let other = TargetSize(PixelSize(width: 30, height: 30))
@@ -112,7 +113,7 @@ struct DecodingTargetTests {
         #expect(codec.targets.value == [target, other])
     }
 
-    @Test func `an image that the decoder leaves whole has no other full size`() async throws {
+    @Test func `an image that the decoder does not reduce reports no other full size`() async throws {
         let shrink = Shrink(TargetSize(PixelSize(width: 400, height: 400)))
 
         _ = try await pipeline.load(try request(shrink))
@@ -121,12 +122,12 @@ struct DecodingTargetTests {
     }
 }
 
-/// Decodes everything as 40 x 30 gray pixels, or as fewer towards a target. Records the targets.
+/// Decodes everything as 40 x 30 gray pixels, or fewer toward a target. Records the targets.
 private struct ShrinkingCodec: ImageDecoding {
     static let size = PixelSize(width: 40, height: 30)
 
-    let targets = Guarded<[TargetSize?]>([])
-    let countedTargets = Guarded<[TargetSize?]>([])
+    let targets = Watched<[TargetSize?]>([])
+    let countedTargets = Watched<[TargetSize?]>([])
 
     var registry: CodecRegistry {
         CodecRegistry([CodecRegistry.Entry(format: ImageFormat(rawValue: "picture"), decoder: self) { _ in true }])
@@ -137,22 +138,22 @@ private struct ShrinkingCodec: ImageDecoding {
     }
 
     func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        countedTargets.change { $0.append(options.target) }
+        countedTargets.update { $0.append(options.target) }
         return 1_200
     }
 
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        targets.change { $0.append(options.target) }
+        targets.update { $0.append(options.target) }
         return .coordinates(options.target.map { Self.size.scaled(to: $0.size, mode: $0.mode) } ?? Self.size)
     }
 }
 
-/// Has a target, and records the images that it is given.
+/// A processor with a target that records its images.
 private struct Shrink: ImageProcessing {
     let decodingTarget: TargetSize?
     let identifier: String
-    let sizes = Guarded<[PixelSize]>([])
-    let fullSizes = Guarded<[PixelSize?]>([])
+    let sizes = Watched<[PixelSize]>([])
+    let fullSizes = Watched<[PixelSize?]>([])
 
     init(_ target: TargetSize?, _ identifier: String = "shrink") {
         decodingTarget = target
@@ -160,8 +161,8 @@ private struct Shrink: ImageProcessing {
     }
 
     func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
-        sizes.change { $0.append(image.size) }
-        fullSizes.change { $0.append(image.fullSize) }
+        sizes.update { $0.append(image.size) }
+        fullSizes.update { $0.append(image.fullSize) }
         return image
     }
 }

@@ -8,7 +8,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What was made of a local file is served until the file changes.
+/// Images of a local file are served until the file changes.
 @Suite(.timeLimit(.minutes(2)))
 struct FileVersionTests {
     private let directory: TemporaryDirectory
@@ -35,7 +35,7 @@ struct FileVersionTests {
         return request
     }
 
-    /// A variant that is kept on disk.
+    /// Returns a request whose variant is stored on disk.
     private func bright(_ change: (inout ImageRequest) -> Void = { _ in }) -> ImageRequest {
         request {
             $0.processors = [Brighten(step: 1)]
@@ -45,7 +45,7 @@ struct FileVersionTests {
     }
 
     @Test(arguments: [8, 17])
-    func `an edited file is loaded again`(edited: Int) async throws {
+    func `a modified file is loaded again`(edited: Int) async throws {
         let pipeline = pipeline()
         try write(7)
         #expect(try await pipeline.load(request()).image.level == 7)
@@ -62,7 +62,7 @@ struct FileVersionTests {
     }
 
     @Test(arguments: [8, 17])
-    func `an image of an earlier version is not served from disk`(edited: Int) async throws {
+    func `an image of an earlier file version is not served from disk`(edited: Int) async throws {
         try write(7)
         let first = pipeline()
         _ = try await first.load(bright())
@@ -79,7 +79,7 @@ struct FileVersionTests {
         #expect(disk.count == 1)
     }
 
-    @Test func `changes that follow each other at once are seen`() async throws {
+    @Test func `modifications in quick succession are detected`() async throws {
         let pipeline = pipeline()
         for number in 10..<60 {
             try write(number)
@@ -87,7 +87,7 @@ struct FileVersionTests {
         }
     }
 
-    @Test func `an edit that restores the modification time is seen`() async throws {
+    @Test func `a modification that restores the modification time is detected`() async throws {
         let pipeline = pipeline()
         try write(7)
         var status = stat()
@@ -116,7 +116,7 @@ struct FileVersionTests {
         #expect(response.layer == .disk && response.image.level == 8)
     }
 
-    @Test func `a file that has vanished is not served`() async throws {
+    @Test func `a removed file is not served`() async throws {
         let pipeline = pipeline()
         try write(7)
         _ = try await pipeline.load(request())
@@ -130,7 +130,7 @@ struct FileVersionTests {
         #expect(memory.count == 0)
     }
 
-    @Test func `a removal removes the version that was kept`() async throws {
+    @Test func `removal removes the stored version`() async throws {
         let pipeline = pipeline()
         try write(7)
         for request in [request(), bright()] { _ = try await pipeline.load(request) }
@@ -142,7 +142,7 @@ struct FileVersionTests {
         #expect(memory.count == 1 && disk.count == 0)
     }
 
-    @Test func `a removal of all variants removes all versions`() async throws {
+    @Test func `removal of all variants removes all versions`() async throws {
         for number in 1...3 {
             try write(number)
             let pipeline = pipeline()
@@ -157,13 +157,13 @@ struct FileVersionTests {
         #expect(memory.count == 0 && disk.count == 0)
     }
 
-    @Test func `a file that changes while it is read is kept nowhere`() async throws {
+    @Test func `a file that is modified during its read is not stored`() async throws {
         try write(7)
-        let changes = Guarded([8])
+        let changes = Watched([8])
         let pipeline = pipeline(
             FakeDownloader { [file] _, _ in
                 let data = try Data(contentsOf: file)
-                for number in changes.change({ numbers in
+                for number in changes.update({ numbers in
                     defer { numbers = [] }
                     return numbers
                 }) { try level(number).write(to: file) }
@@ -178,21 +178,21 @@ struct FileVersionTests {
         #expect(pipeline.cachedImage(for: bright())?.level == 9)
     }
 
-    @Test func `what is shown first is never of an earlier version`() async throws {
+    @Test func `the cached image shown first is never of an earlier version`() async throws {
         let pipeline = pipeline()
         try write(7)
         _ = try await pipeline.load(request())
         try write(8)
-        let shown = Guarded<[UInt8]>([])
+        let shown = Watched<[UInt8]>([])
 
         let response = try await pipeline.load(request { $0.showsCachedFirst = true }, priority: PriorityHandle()) {
-            if case .cached(let response) = $0 { shown.change { $0.append(response.image.level) } }
+            if case .cached(let response) = $0 { shown.update { $0.append(response.image.level) } }
         }
 
         #expect(response.image.level == 8 && shown.value == [8])
     }
 
-    @Test func `a prefetch of a file can be stopped after an edit`() async throws {
+    @Test func `prefetching of a file can be stopped after it was modified`() async throws {
         let prefetcher = ImagePrefetcher(pipeline: pipeline())
         prefetcher.isPaused = true
         try write(7)

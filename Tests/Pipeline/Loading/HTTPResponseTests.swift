@@ -12,7 +12,7 @@ struct HTTPResponseTests {
 
     private let clock = ManualClock()
 
-    /// Answers after a second, as a server behind a redirect.
+    /// Responds after a second, like a server behind a redirect.
     private var stack: Stack {
         Stack(
             FakeDownloader { [clock] _, _ in
@@ -39,7 +39,7 @@ struct HTTPResponseTests {
         #expect(response.metrics?.bytesReceived == 99)
     }
 
-    @Test func `a downloaded image has the response and the metrics, also after its processors`() async throws {
+    @Test func `a downloaded image has response and metrics, also after processing`() async throws {
         let stack = stack
         for request in try [web("a"), web("b") { $0.processors = [Brighten(step: 1)] }] {
             let load = Task { try await stack.load(request) }
@@ -50,7 +50,7 @@ struct HTTPResponseTests {
         }
     }
 
-    @Test func `an image from memory or disk has none`() async throws {
+    @Test func `an image from memory or disk has no response`() async throws {
         let stack = stack
         let load = Task { try await stack.load(try web("a")) }
         try await clock.waitForSleepers(count: 1)
@@ -65,7 +65,7 @@ struct HTTPResponseTests {
         for response in [fromMemory, fromDisk] { #expect(response.httpResponse == nil && response.metrics == nil) }
     }
 
-    @Test func `an image that is made of one in memory has none`() async throws {
+    @Test func `an image made of one in memory has no response`() async throws {
         let stack = stack
         let load = Task { try await stack.load(try web("a")) }
         try await clock.waitForSleepers(count: 1)
@@ -78,9 +78,9 @@ struct HTTPResponseTests {
         #expect(processed.httpResponse == nil && processed.metrics == nil && processed.encodedByteCount == nil)
     }
 
-    @Test func `requests that share a download all get its response`() async throws {
+    @Test func `requests that share a download all receive its response`() async throws {
         let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
-        // Ends when the second request has joined, which is more urgent.
+        // Ends once the second request has joined, which has a higher priority.
         let stack = Stack(
             FakeDownloader { request, _ in
                 let (changes, change) = AsyncStream.makeStream(of: Void.self)

@@ -26,15 +26,15 @@ struct InterceptorTests {
                 interceptors: interceptors))
     }
 
-    @Test func `the first is outermost, and each may change what goes on and what comes back`() async throws {
-        let order = Guarded<[String]>([])
+    @Test func `the first interceptor is outermost, and each may change request and result`() async throws {
+        let order = Watched<[String]>([])
         func step(_ name: String, _ step: UInt8) -> Closure {
             Closure { request, next in
-                order.change { $0.append("\(name) in") }
+                order.update { $0.append("\(name) in") }
                 var changed = request
                 changed.processors.append(Brighten(step: step))
                 let response = try await next(changed)
-                order.change { $0.append("\(name) out") }
+                order.update { $0.append("\(name) out") }
                 return response
             }
         }
@@ -45,11 +45,11 @@ struct InterceptorTests {
         #expect(try await pipeline.load(try web("a")).layer == .memory)
     }
 
-    @Test func `one can try again, and one can answer by itself`() async throws {
+    @Test func `an interceptor can retry and can return its own result`() async throws {
         struct Broken: Error {}
-        let tries = Guarded(0)
+        let tries = Watched(0)
         let downloader = FakeDownloader { _, _ in
-            let number = tries.change { count -> Int in
+            let number = tries.update { count -> Int in
                 count += 1
                 return count
             }

@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoMemoryCache
 import AlcedoPipeline
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -14,7 +15,7 @@ struct MetricsTests {
                 diskCache: FakeDataCache(), observers: observers, writeTimeout: .seconds(3_600)))
     }
 
-    @Test func `hits, misses with their reasons, bytes and times are counted`() async throws {
+    @Test func `hits, misses with reasons, bytes and durations are counted`() async throws {
         let metrics = PipelineMetrics()
         let pipeline = pipeline([metrics], FakeDownloader(giving: level(7)))
         _ = try await pipeline.load(try web("a"))
@@ -38,7 +39,7 @@ struct MetricsTests {
                 == "finished 3, failed 0, cancelled 0; memory 1 of 4, disk 1 of 3, downloads 2 (14 bytes)")
     }
 
-    @Test func `a load that looks into empty caches first, and goes well, is one load and no failure`() async throws {
+    @Test func `a successful load that misses empty caches is one load and no failure`() async throws {
         let metrics = PipelineMetrics()
         let pipeline = pipeline([metrics], FakeDownloader(giving: level(7)))
         _ = try await pipeline.load(try web("a") { $0.showsCachedFirst = true })
@@ -69,9 +70,9 @@ struct MetricsTests {
         #expect(memory.statistics.misses == 2 && memory.statistics.hits == 2)
     }
 
-    @Test func `a line is written for each step, and stays one`() async throws {
-        let lines = Guarded<[String]>([])
-        let logger = TextLogger { line in lines.change { $0.append(line) } }
+    @Test func `each step is logged as one line`() async throws {
+        let lines = Watched<[String]>([])
+        let logger = TextLogger { line in lines.update { $0.append(line) } }
         let pipeline = pipeline(
             [logger, PipelineMetrics()],
             FakeDownloader(giving: Data("fail:corrupt\n\u{1B}\u{85}\u{202E}\u{2028}".utf8)))
@@ -85,7 +86,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func `percentiles are at most an eighth too long`() {
+    @Test func `percentiles exceed the exact value by an eighth at most`() {
         var histogram = DurationHistogram()
         #expect(histogram.percentile(0.5) == .zero && histogram.count == 0)
         for milliseconds in 1...1_000 { histogram.add(.milliseconds(milliseconds)) }

@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A large white picture, as a small file.
+/// Returns a large white image in a small file.
 private func large(_ name: String) throws -> (any ImageDecoding, Data) {
     let size = PixelSize(width: 3_000, height: 3_000)
     let pixels = try #require(
@@ -24,7 +24,7 @@ private func large(_ name: String) throws -> (any ImageDecoding, Data) {
     }
 }
 
-/// A GIF of one pixel whose only frame claims 3000 by 3000, of which there are thirty rows.
+/// Returns a GIF of one pixel whose only frame declares 3000 by 3000 and contains thirty rows.
 private func largeFrame() throws -> Data {
     let pixels = try #require(
         PixelBuffer(size: PixelSize(width: 3_000, height: 30), format: .gray8, alphaMode: .opaque))
@@ -40,10 +40,10 @@ private func largeFrame() throws -> Data {
         @Test(
             .spawnsProcesses, .timeLimit(.minutes(10)), .enabled(if: !keepsFreedMemory),
             arguments: ["gif", "jpeg", "png", "webp"])
-        func `decoding and previews hold no more than the decoder says, and nothing before it says so`(name: String)
+        func `decoding and previews use no more memory than the decoder announces, and none before`(name: String)
             async
         {
-            // In a process of its own, because other tests take memory too.
+            // In its own process, because other tests use memory too.
             await #expect(processExitsWith: .success) { [name] in
                 let (codec, file) = try large(name)
                 for options in [
@@ -65,7 +65,7 @@ private func largeFrame() throws -> Data {
                         try decoder.append(Data(rest.prefix(half)))
                         var preview = try decoder.preview()
                         isShown = preview != nil
-                        // Not into the picture that is shown.
+                        // Not into the displayed image.
                         try decoder.append(Data(rest.dropFirst(half)))
                         preview = nil
                         preview = try decoder.preview()
@@ -75,7 +75,7 @@ private func largeFrame() throws -> Data {
                     #expect(header < 2 << 20, "\(header) bytes for the header")
                     #expect(growth < byteCount + 4 << 20, "\(growth) bytes of \(byteCount), \(options)")
                     if options.target == nil {
-                        // Of a frame of nine million pixels, whatever the canvas.
+                        // For a frame of nine million pixels, whatever the canvas.
                         #expect(byteCount >= 36_000_000 && growth > byteCount / 3, "\(growth) bytes of \(byteCount)")
                     }
                     #expect(isShown)

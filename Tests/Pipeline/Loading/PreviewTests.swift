@@ -5,10 +5,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// One gray pixel whose level is the last byte that has come.
+/// Decodes one gray pixel whose level is the last received byte.
 private struct LastByteCodec: ImageDecoding {
     final class Incremental: IncrementalImageDecoding {
-        let bytes = Guarded(Data())
+        let bytes = Watched(Data())
         private let partialError: ImageDecodingError?
 
         init(partialError: ImageDecodingError? = nil) { self.partialError = partialError }
@@ -18,7 +18,7 @@ private struct LastByteCodec: ImageDecoding {
                 ? nil : ImageInfo(format: ImageFormat(rawValue: "last"), size: PixelSize(width: 1, height: 1))
         }
 
-        func append(_ bytes: Data) { self.bytes.change { $0.append(bytes) } }
+        func append(_ bytes: Data) { self.bytes.update { $0.append(bytes) } }
 
         func preview() throws(ImageDecodingError) -> ImagePreview? {
             bytes.value.last.map { level in
@@ -51,19 +51,19 @@ private struct LastByteCodec: ImageDecoding {
     }
 }
 
-/// The same, but that decoding holds as many bytes as its first byte says.
+/// The same, except that decoding uses as many bytes as the first byte states.
 private struct HungryCodec: ImageDecoding {
     final class Incremental: IncrementalImageDecoding {
         private let inner = LastByteCodec.Incremental()
-        private let pieces: Guarded<[Int]>
+        private let pieces: Watched<[Int]>
 
-        init(_ pieces: Guarded<[Int]>) { self.pieces = pieces }
+        init(_ pieces: Watched<[Int]>) { self.pieces = pieces }
 
         var info: ImageInfo? { inner.info }
         var decodingByteCount: Int? { inner.bytes.value.first.map { Int($0) } }
 
         func append(_ bytes: Data) {
-            pieces.change { $0.append(bytes.count) }
+            pieces.update { $0.append(bytes.count) }
             inner.append(bytes)
         }
 
@@ -71,8 +71,8 @@ private struct HungryCodec: ImageDecoding {
         func finish() throws(ImageDecodingError) -> DecodedImage { try inner.finish() }
     }
 
-    /// Bytes of each call of `append`.
-    let pieces = Guarded<[Int]>([])
+    /// The byte counts of the calls of `append`.
+    let pieces = Watched<[Int]>([])
 
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try LastByteCodec().inspect(data, limits: limits)
@@ -89,9 +89,9 @@ private struct HungryCodec: ImageDecoding {
 struct PreviewTests {
     private let clock = ManualClock()
     private let executor = ManualExecutor()
-    private let levels = Guarded<[UInt8]>([])
+    private let levels = Watched<[UInt8]>([])
 
-    /// Gives the bytes one by one, each when nothing more comes of the one before.
+    /// Delivers the bytes one by one, each after the work for the previous one has ended.
     private func pipeline(
         _ bytes: [(offset: Int, byte: UInt8)], interval: Duration = .zero, byteBudget: Int = 1 << 20
     ) -> ImagePipeline {
@@ -124,14 +124,14 @@ struct PreviewTests {
             change(&$0)
         }
         let task = pipeline.startTask(request) { [levels] event in
-            if case .update(.preview(let preview)) = event { levels.change { $0.append(preview.image.level) } }
+            if case .update(.preview(let preview)) = event { levels.update { $0.append(preview.image.level) } }
         }
         executor.drain()
         _ = try await task.response
         return levels.value
     }
 
-    @Test func `pictures of what has come are shown before the whole is there`() async throws {
+    @Test func `previews of received bytes are delivered before the image is complete`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32), (2, 48)])) == [16, 32, 48])
     }
 
@@ -156,7 +156,7 @@ struct PreviewTests {
         #expect(try await task.image.level == 16)
     }
 
-    @Test func `previews go through the processors, too`() async throws {
+    @Test func `previews are processed, too`() async throws {
         let processed = try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.processors = [Brighten(step: 3)] }
         #expect(processed == [19, 35])
     }
@@ -168,12 +168,12 @@ struct PreviewTests {
             executor.drain()
             return Download(data: Data([16]))
         }
-        let errors = Guarded<[ImageDecodingError.Code?]>([])
+        let errors = Watched<[ImageDecodingError.Code?]>([])
         // This processor makes a new image, without the error.
         let request = try web("a") { ($0.deliversPreviews, $0.processors) = (true, [Brighten(step: 3)]) }
         let task = pipeline(downloader, codec, byteBudget: 1 << 20).startTask(request) { event in
             guard case .update(.preview(let preview)) = event else { return }
-            errors.change { $0.append(preview.image.partialError?.code) }
+            errors.update { $0.append(preview.image.partialError?.code) }
         }
         executor.drain()
         _ = try await task.response
@@ -181,27 +181,27 @@ struct PreviewTests {
         #expect(errors.value == [.truncated])
     }
 
-    @Test func `who wants what is cached first sees previews of what is not`() async throws {
+    @Test func `a load that shows the cached image first receives previews when nothing is cached`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.showsCachedFirst = true } == [16, 32])
     }
 
-    @Test func `who asks for none is shown none`() async throws {
+    @Test func `a request without previews receives none`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)])) { $0.deliversPreviews = false } == [])
     }
 
-    @Test func `a transfer that begins anew begins its previews anew, and a gap ends them`() async throws {
+    @Test func `a restarted transfer restarts its previews, and a gap ends them`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32), (0, 48), (1, 64)])) == [16, 32, 48, 64])
-        levels.change { $0 = [] }
+        levels.update { $0 = [] }
         #expect(try await shown(by: pipeline([(0, 16), (5, 32), (6, 48)])) == [16])
     }
 
-    @Test func `between two previews is some time`() async throws {
+    @Test func `previews have a minimum interval`() async throws {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32), (2, 48)], interval: .seconds(1))) == [16])
     }
 
-    @Test func `a slow transfer with previews holds up no other image`() async throws {
+    @Test func `a slow transfer with previews delays no other image`() async throws {
         let downloader = FakeDownloader { [clock] request, _ in
-            // As many bytes as all decodes may hold.
+            // The number of bytes that all decodes may use.
             guard let onBytes = request.onBytes else { return Download(data: Data(repeating: 7, count: 40)) }
             onBytes(0, Data([16]))
             try await clock.sleep(for: .seconds(1))
@@ -209,12 +209,12 @@ struct PreviewTests {
         }
         let pipeline = pipeline(downloader, byteBudget: 512)
         let slow = pipeline.startTask(try web("slow") { $0.deliversPreviews = true }) { [levels] event in
-            if case .update(.preview(let preview)) = event { levels.change { $0.append(preview.image.level) } }
+            if case .update(.preview(let preview)) = event { levels.update { $0.append(preview.image.level) } }
         }
         executor.drain()
         #expect(clock.sleeperCount == 1 && levels.value == [16])
 
-        // Would wait for the slow one, which ends after this.
+        // It would wait for the slow one, which ends after this.
         let other = pipeline.imageTask(with: try web("other"))
         executor.drain()
         #expect(try await other.image.level == 7)
@@ -225,13 +225,13 @@ struct PreviewTests {
         _ = try await slow.response
     }
 
-    @Test func `a preview that finds no room is left out`() async throws {
-        // A pixel and its copy take 128 bytes with the padding of their rows; the quarter of 508 is 127.
+    @Test func `a preview without memory budget is omitted`() async throws {
+        // A pixel and its copy use 128 bytes with the padding of their rows, and a quarter of 508 is 127.
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 508)) == [])
         #expect(try await shown(by: pipeline([(0, 16), (1, 32)], byteBudget: 512)) == [16, 32])
     }
 
-    /// Gives each piece, all from the beginning of the file, when nothing more comes of the one before.
+    /// Delivers each piece, all from the beginning of the file, after the work for the previous one has ended.
     private func hungryPipeline(_ codec: HungryCodec, _ pieces: [Data], byteBudget: Int) -> ImagePipeline {
         let downloader = FakeDownloader { [executor] request, _ in
             for piece in pieces {
@@ -243,13 +243,13 @@ struct PreviewTests {
         return pipeline(downloader, codec, byteBudget: byteBudget)
     }
 
-    @Test func `a decoder that needs more than there is gets no bytes after its header, and shows nothing`()
+    @Test func `a decoder over the budget receives no bytes after the header and delivers no preview`()
         async throws
     {
         for (need, isShown) in [(UInt8(200), true), (201, false)] {
             let codec = HungryCodec()
             let bytes = Data([need]) + Data(repeating: 7, count: 8_191)
-            levels.change { $0 = [] }
+            levels.update { $0 = [] }
 
             // A quarter of the budget is for previews.
             let shown = try await shown(by: hungryPipeline(codec, [bytes], byteBudget: 800))
@@ -259,7 +259,7 @@ struct PreviewTests {
         }
     }
 
-    @Test func `a transfer that begins anew may not take more than there is`() async throws {
+    @Test func `a restarted transfer stays within the budget`() async throws {
         let codec = HungryCodec()
 
         let shown = try await shown(by: hungryPipeline(codec, [Data([100]), Data([201])], byteBudget: 800))

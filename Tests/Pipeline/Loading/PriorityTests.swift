@@ -9,7 +9,7 @@ import Testing
 struct PriorityTests {
     private let clock = ManualClock()
 
-    @Test func `the download is as urgent as the most urgent of all who wait, through every stage`() async throws {
+    @Test func `the download has the highest priority of its waiters in every stage`() async throws {
         let executor = ManualExecutor()
         let stack = Stack(
             FakeDownloader { [clock] _, _ in
@@ -22,7 +22,7 @@ struct PriorityTests {
         let live = try #require(stack.downloader.requests.value.first?.priority)
         #expect(live.value == .low)
 
-        // Another image of the same bytes.
+        // Another image with the same bytes.
         let bright = stack.pipeline.imageTask(
             with: try web("a") {
                 $0.processors = [Brighten(step: 1), Brighten(step: 2)]

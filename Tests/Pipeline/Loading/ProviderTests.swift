@@ -7,7 +7,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The closures of providers may use the pipeline that runs them.
+/// The closures of providers may use the pipeline that calls them.
 @Suite(.timeLimit(.minutes(2)))
 struct ProviderTests {
     private struct NoResponses: ResponseCacheAccess {
@@ -16,7 +16,7 @@ struct ProviderTests {
         func removeAllResponses(for request: HTTPRequest) async {}
     }
 
-    /// A use of the pipeline in a closure.
+    /// A use of the pipeline within a closure.
     enum Use: CaseIterable {
         case data, image
     }
@@ -25,7 +25,7 @@ struct ProviderTests {
         ImagePipeline.Configuration(
             downloader: Downloader(transport: FakeTransport(body: level(3))), codecs: FakeCodec().registry,
             memoryCache: DictionaryMemoryCache(), diskCache: FakeDataCache(), responseCache: NoResponses()))
-    private let running = Guarded(0)
+    private let running = Watched(0)
 
     private func load(_ request: ImageRequest, _ use: Use) async throws {
         switch use {
@@ -34,14 +34,14 @@ struct ProviderTests {
         }
     }
 
-    /// A source whose closure waits until so many run, and then does what it is told.
+    /// Returns a source whose closure waits until this many run, and then uses the pipeline.
     private func provider(
         _ identity: String, among count: Int = 1, _ body: @escaping @Sendable () async throws -> Void
     ) -> ImageRequest {
         ImageRequest(
             source: .provider(identity: identity) { [running] in
-                running.change { $0 += 1 }
-                try await running.wait { $0 >= count }
+                running.update { $0 += 1 }
+                try await running.waitUntil { $0 >= count }
                 try await body()
                 return level(7)
             })
@@ -60,8 +60,8 @@ struct ProviderTests {
     }
 
     @Test(arguments: Use.allCases)
-    func `closures that load through the same pipeline end, however many run at once`(use: Use) async throws {
-        // From now on so many bytes are expected of each load.
+    func `provider closures that load through the same pipeline complete at any concurrency`(use: Use) async throws {
+        // From now on this many bytes are expected of each load.
         let large = ImageRequest(source: .provider(identity: "large") { level(1) + Data(count: 4 << 20) })
         _ = try await pipeline.data(for: large)
         let collages = (0..<48).map { number in
@@ -77,13 +77,13 @@ struct ProviderTests {
     }
 
     @Test(arguments: Use.allCases)
-    func `a closure that loads its own image gets an error`(use: Use) async throws {
-        let own = Guarded<(any Error)?>(nil)
+    func `a provider closure that loads its own image receives an error`(use: Use) async throws {
+        let own = Watched<(any Error)?>(nil)
         let request = provider("own") {
             do {
                 try await load(provider("own") {}, use)
             } catch {
-                own.change { $0 = error }
+                own.update { $0 = error }
             }
         }
 
@@ -93,7 +93,7 @@ struct ProviderTests {
         #expect(error.code == .download && error.message.contains("own closure"))
     }
 
-    @Test func `a closure that loads a variant of its own image gets an error`() async throws {
+    @Test func `a provider closure that loads a variant of its own image receives an error`() async throws {
         var variant = provider("own") {}
         variant.processors = [Brighten(step: 1)]
         variant.resource = ResourceKey("another name")
@@ -105,12 +105,12 @@ struct ProviderTests {
     }
 
     @Test(arguments: Use.allCases)
-    func `a closure that loads another source under its own name gets an error`(use: Use) async throws {
+    func `a provider closure that loads another source under its own name receives an error`(use: Use) async throws {
         let inner = try web("a")
-        let own = Guarded<PipelineError?>(nil)
+        let own = Watched<PipelineError?>(nil)
         var request = provider("own") {
             let error = await #expect(throws: PipelineError.self) { try await load(inner, use) }
-            own.change { $0 = error }
+            own.update { $0 = error }
         }
         request.resource = inner.originalKey.resource
 
@@ -119,7 +119,7 @@ struct ProviderTests {
         #expect(own.value?.code == .download && own.value?.message.contains("own closure") == true)
     }
 
-    @Test func `a closure that reloads another source under its own name gets its bytes`() async throws {
+    @Test func `a provider closure that reloads another source under its own name receives the bytes`() async throws {
         var inner = try web("a")
         inner.cachePolicy = .reload
         var request = provider("own") { [inner] in try await load(inner, .data) }
@@ -128,7 +128,7 @@ struct ProviderTests {
         #expect(try await pipeline.load(request).image.level == 7)
     }
 
-    @Test func `closures that wait for each other get an error, whichever began`() async throws {
+    @Test func `provider closures that wait for each other receive an error, whichever began`() async throws {
         let requests = [("a", "b"), ("b", "a")].map { name, other in
             provider(name, among: 2) { try await load(provider(other) {}, .data) }
         }
@@ -141,12 +141,12 @@ struct ProviderTests {
         #expect(errors.first?.code == .download)
     }
 
-    @Test func `a closure may look for its own image in the caches`() async throws {
-        let found = Guarded<[PipelineError.Code?]>([])
+    @Test func `a provider closure may look for its own image in the caches`() async throws {
+        let found = Watched<[PipelineError.Code?]>([])
         let request = provider("own") {
             let cached = cacheOnly(provider("own") {})
             let error = await #expect(throws: PipelineError.self) { try await load(cached, .image) }
-            found.change { $0.append(error?.code) }
+            found.update { $0.append(error?.code) }
         }
 
         #expect(try await pipeline.load(request).image.level == 7)
@@ -154,9 +154,9 @@ struct ProviderTests {
         #expect(found.value == [.notInCache])
     }
 
-    @Test func `a task that outlives its closure loads the image`() async throws {
+    @Test func `a task that outlives its provider closure loads the image`() async throws {
         let (gate, opening) = AsyncStream<Void>.makeStream()
-        let later = Guarded<Task<Void, any Error>?>(nil)
+        let later = Watched<Task<Void, any Error>?>(nil)
         let request = provider("own") {
             let task = Task {
                 for await _ in gate {}
@@ -164,7 +164,7 @@ struct ProviderTests {
                 own.cachePolicy = .none
                 try await load(own, .image)
             }
-            later.change { $0 = task }
+            later.update { $0 = task }
         }
         _ = try await pipeline.load(request)
 
@@ -174,7 +174,7 @@ struct ProviderTests {
         #expect(running.value == 2)
     }
 
-    @Test func `with caches only, no closure runs`() async throws {
+    @Test func `with caches only, no provider closure is called`() async throws {
         let request = cacheOnly(provider("a") {})
 
         let error = await #expect(throws: PipelineError.self) { try await pipeline.load(request) }

@@ -5,23 +5,23 @@ import Testing
 @testable import AlcedoPipeline
 
 @Suite struct RecentTableTests {
-    @Test(arguments: [1, 2, 7]) func `a full table forgets whoever came first`(limit: Int) {
+    @Test(arguments: [1, 2, 7]) func `a full table evicts the oldest entry`(limit: Int) {
         var table = RecentTable<Int, String>(limit: limit)
         for number in 0..<50 {
             table.set("\(number)", for: number)
-            // A new value makes nobody younger.
+            // A new value does not renew the others.
             table.set("\(number)!", for: number)
             for other in 0...number { #expect(table[other] == (other > number - limit ? "\(other)!" : nil)) }
         }
     }
 
-    @Test func `a table has room for one at least`() {
+    @Test func `a table has a capacity of at least one`() {
         var table = RecentTable<Int, Int>(limit: 0)
         table.set(1, for: 1)
         #expect(table[1] == 1)
     }
 
-    @Test func `of the sizes of an image the larger ones are found, the smallest first`() throws {
+    @Test func `larger sizes of an image are found, the smallest first`() throws {
         let sizes = StoredSizes()
         let resource = ResourceKey(try #require(URL(string: "https://example.org/a")))
         func target(_ side: Int) -> TargetSize { TargetSize(width: side, height: side, mode: .fit) }
@@ -34,7 +34,7 @@ import Testing
         let filling = TargetSize(width: 5, height: 5, mode: .fill)
         #expect(sizes.keys(of: full, atLeast: filling).isEmpty)
 
-        // The last eight are remembered.
+        // The table holds the last eight.
         for side in 50..<56 { sizes.record(key(side), target(side), of: full) }
         #expect(sizes.keys(of: full, atLeast: target(1)) == [20, 30, 50, 51, 52, 53, 54, 55].map(key))
     }

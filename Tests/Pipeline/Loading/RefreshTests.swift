@@ -10,16 +10,16 @@ import Testing
 struct RefreshTests {
     private struct Offline: Error {}
 
-    /// Gives what it is told, and remembers the policies it was asked with.
+    /// Returns prepared responses and records the policies of its requests.
     private final class Server: Sendable {
-        let level: Guarded<Int?>
-        let policies = Guarded<[HTTPCachePolicy]>([])
+        let level: Watched<Int?>
+        let policies = Watched<[HTTPCachePolicy]>([])
 
-        init(_ level: Int?) { self.level = Guarded(level) }
+        init(_ level: Int?) { self.level = Watched(level) }
 
         var downloader: FakeDownloader {
             FakeDownloader { request, _ in
-                if case .http(let http) = request.source { self.policies.change { $0.append(http.cachePolicy) } }
+                if case .http(let http) = request.source { self.policies.update { $0.append(http.cachePolicy) } }
                 guard let level = self.level.value else { throw Offline() }
                 return Download(data: AlcedoPipelineTests.level(level))
             }
@@ -33,11 +33,11 @@ struct RefreshTests {
         }
     }
 
-    /// What a task shows, in order.
+    /// Returns the images that a task delivers, in order.
     private func shown(_ request: ImageRequest, by stack: Stack) async -> [String] {
-        let shown = Guarded<[String]>([])
+        let shown = Watched<[String]>([])
         let task = stack.pipeline.startTask(request) { event in
-            shown.change { shown in
+            shown.update { shown in
                 switch event {
                 case .update(.cached(let response)): shown.append("cached \(response.image.level)")
                 case .finished(.success(let response)): shown.append("\(response.layer) \(response.image.level)")
@@ -50,12 +50,12 @@ struct RefreshTests {
         return shown.value
     }
 
-    @Test func `what is cached comes first, and what the server has newer takes its place`() async throws {
+    @Test func `the cached image is delivered first, then the server's newer one`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
-        server.level.change { $0 = 8 }
+        server.level.update { $0 = 8 }
 
         #expect(await shown(try request(), by: stack) == ["cached 7", "network 8"])
 
@@ -65,7 +65,7 @@ struct RefreshTests {
         #expect(server.policies.value.last == .reloadRevalidatingCacheData)
     }
 
-    @Test func `an image that has not changed is not decoded again`() async throws {
+    @Test func `an unchanged image is not decoded again`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
@@ -74,14 +74,14 @@ struct RefreshTests {
         #expect(stack.codec.decodes.value == 1 && stack.downloader.count == 2)
     }
 
-    @Test func `other sizes of what has changed are not shown any more`() async throws {
+    @Test func `other sizes of a changed image are no longer delivered`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         let bright = try web("a") { $0.processors = [Brighten(step: 1)] }
         _ = try await stack.load(try web("a"))
         _ = try await stack.load(bright)
         await stack.pipeline.flush()
-        server.level.change { $0 = 20 }
+        server.level.update { $0 = 20 }
 
         #expect(await shown(try request(), by: stack) == ["cached 7", "network 20"])
         #expect(stack.pipeline.cachedImage(for: bright) == nil)
@@ -90,12 +90,12 @@ struct RefreshTests {
         #expect(stack.stored(try web("a")) == level(20))
     }
 
-    @Test func `what another request has brought meanwhile does not make an old image new`() async throws {
+    @Test func `an image stored by another request meanwhile does not make an old image current`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
-        server.level.change { $0 = 20 }
-        // The disk has the new bytes then, and memory the old image.
+        server.level.update { $0 = 20 }
+        // At that point the disk has the new bytes, and memory the old image.
         _ = try await stack.load(
             try web("a") {
                 $0.processors = [Brighten(step: 1)]
@@ -105,25 +105,25 @@ struct RefreshTests {
         #expect(await shown(try request(), by: stack) == ["cached 7", "network 20"])
     }
 
-    @Test func `what is not cached just comes, and processed`() async throws {
+    @Test func `an image that is not cached is loaded and processed`() async throws {
         let stack = Stack(Server(7).downloader)
         let bright = try request { $0.processors = [Brighten(step: 2)] }
         #expect(await shown(bright, by: stack) == ["network 9"])
         #expect(stack.pipeline.cachedImage(for: bright)?.level == 9)
     }
 
-    @Test func `when the server cannot be asked, what is cached stays`() async throws {
+    @Test func `the cached image stays when the server is unreachable`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
-        server.level.change { $0 = nil }
+        server.level.update { $0 = nil }
         #expect(await shown(try request(), by: stack) == ["cached 7", "memory 7"])
         #expect(stack.log.words.contains { $0.hasPrefix("failed") })
         let empty = Stack(server.downloader)
         #expect(await shown(try request(), by: empty) == ["failed"])
     }
 
-    @Test func `where the network is not to be used, what is cached is all`() async throws {
+    @Test func `without network access only the cached image is delivered`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
@@ -132,10 +132,10 @@ struct RefreshTests {
         #expect(stack.downloader.count == 1)
     }
 
-    @Test func `a part of the newer image is no reason to give up the whole one`() async throws {
-        let answers = Guarded([Data("part:8".utf8), level(7)])
+    @Test func `a partial newer image does not replace the complete one`() async throws {
+        let answers = Watched([Data("part:8".utf8), level(7)])
         let stack = Stack(
-            FakeDownloader { _, _ in Download(data: answers.change { $0.removeLast() }) })
+            FakeDownloader { _, _ in Download(data: answers.update { $0.removeLast() }) })
         let wanted = try request { $0.decoding.allowsPartial = true }
         _ = try await stack.load(try web("a") { $0.decoding.allowsPartial = true })
         await stack.pipeline.flush()
@@ -146,7 +146,7 @@ struct RefreshTests {
         #expect(stack.stored(try web("a")) == level(7))
     }
 
-    @Test func `what has not changed is known without a memory cache, too`() async throws {
+    @Test func `an unchanged image is recognized without a memory cache, too`() async throws {
         let server = Server(7)
         let stack = Stack(server.downloader)
         _ = try await stack.load(try web("a"))
@@ -161,12 +161,12 @@ struct RefreshTests {
         #expect(stack.pipeline.cachedImage(for: try web("a")) != nil)
     }
 
-    @Test func `what is renewed for several is decoded, and processed in common steps, once`() async throws {
-        let (clock, executor, count) = (ManualClock(), ManualExecutor(), Guarded(0))
+    @Test func `a refresh for several requests decodes and runs common processors once`() async throws {
+        let (clock, executor, count) = (ManualClock(), ManualExecutor(), Watched(0))
         let stack = Stack(
             FakeDownloader { _, progress in
                 guard
-                    count.change({
+                    count.update({
                         $0 += 1; return $0 > 1
                     })
                 else { return Download(data: level(7)) }
@@ -178,12 +178,12 @@ struct RefreshTests {
         executor.drain()
         _ = try await first.value
         let common = Brighten(step: 1)
-        let (shown, joined) = (Guarded<Set<UInt8>>([]), Guarded<Set<UInt8>>([]))
+        let (shown, joined) = (Watched<Set<UInt8>>([]), Watched<Set<UInt8>>([]))
         let tasks = try [2, 3].map { (step: UInt8) in
             stack.pipeline.startTask(try request { $0.processors = [common, Brighten(step: step)] }) { event in
                 switch event {
-                case .update(.cached): shown.change { _ = $0.insert(step) }
-                case .update(.progress): joined.change { _ = $0.insert(step) }
+                case .update(.cached): shown.update { _ = $0.insert(step) }
+                case .update(.progress): joined.update { _ = $0.insert(step) }
                 case .update(.preview), .finished: break
                 }
             }

@@ -7,13 +7,13 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a request says for itself: its time to live, its codecs, whether its image is kept, its retries, changes of the
-/// request to the server, and sources without bytes.
+/// Options of a single request: time to live, codecs, caching of its image, retries, request modifiers, and sources
+/// without bytes.
 @Suite(.timeLimit(.minutes(10)))
 struct RequestOptionTests {
     private let clock = ManualClock()
 
-    /// A downloader that gives a level once the clock has gone on.
+    /// A downloader that returns a level after the clock has advanced.
     private var waiting: FakeDownloader {
         FakeDownloader { [clock] _, _ in
             try await clock.sleep(for: .seconds(1))
@@ -23,7 +23,7 @@ struct RequestOptionTests {
 
     // MARK: Time to live
 
-    @Test func `the original and the variant on disk expire when the request says`() async throws {
+    @Test func `original and variant on disk expire after the request's time to live`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)), clock: clock)
         let request = try web("a") {
             $0.processors = [Brighten(step: 1)]
@@ -37,14 +37,14 @@ struct RequestOptionTests {
         #expect(stack.disk.entries.value.values.allSatisfy { $0.expiry == clock.now + 60 })
     }
 
-    @Test func `without a time to live of its own a request leaves the expiry to the cache`() async throws {
+    @Test func `without its own time to live a request leaves the expiry to the cache`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
         #expect(stack.disk.entries.value.values.map(\.expiry) == [nil])
     }
 
-    @Test func `bytes that are loaded without a picture expire, too`() async throws {
+    @Test func `data loaded without decoding expires, too`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)), clock: clock)
         _ = try await stack.pipeline.data(for: try web("a") { $0.timeToLive = .seconds(5) })
         await stack.pipeline.flush()
@@ -53,7 +53,7 @@ struct RequestOptionTests {
 
     // MARK: Codecs
 
-    /// Reads "other:N", which the pipeline's codecs do not know.
+    /// Decodes "other:N", which the pipeline's codecs do not recognize.
     private func other(_ codec: FakeCodec) -> CodecRegistry {
         CodecRegistry([
             CodecRegistry.Entry(format: ImageFormat(rawValue: "other"), decoder: codec) {
@@ -62,7 +62,7 @@ struct RequestOptionTests {
         ])
     }
 
-    @Test func `a request is decoded by its own codecs`() async throws {
+    @Test func `a request is decoded with its own codecs`() async throws {
         let stack = Stack(FakeDownloader(giving: Data("other:9".utf8)))
         #expect(try await stack.failure(try web("a")).code == .decoding(.unknownFormat))
         let codec = FakeCodec()
@@ -75,7 +75,7 @@ struct RequestOptionTests {
         #expect(stack.pipeline.cachedImage(for: try web("a"))?.level == 9)
     }
 
-    @Test func `copies of a request with codecs of its own share a decode`() async throws {
+    @Test func `copies of a request with its own codecs share a decode`() async throws {
         let stack = Stack(waiting)
         let codec = FakeCodec()
         let request = try web("a") { $0.codecs = codec.registry }
@@ -88,17 +88,17 @@ struct RequestOptionTests {
         #expect(codec.decodes.value == 1 && stack.codec.decodes.value == 0)
     }
 
-    // MARK: Whether an image is kept
+    // MARK: Caching of the image
 
     @Test(arguments: [true, false])
-    func `a request decides by the response whether the caches keep it`(keeps: Bool) async throws {
+    func `a request decides by the response whether the image is cached`(keeps: Bool) async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
-        let seen = Guarded<[String]>([])
+        let seen = Watched<[String]>([])
         let request = try web("a") {
             $0.processors = [Brighten(step: 1)]
             $0.dataCachePolicy = .both
             $0.shouldCache = { response in
-                seen.change { $0.append("\(response.layer) \(response.image.level)") }
+                seen.update { $0.append("\(response.layer) \(response.image.level)") }
                 return keeps
             }
         }
@@ -108,12 +108,12 @@ struct RequestOptionTests {
         #expect(seen.value == ["network 8"])
         #expect(stack.memory.count == (keeps ? 1 : 0))
         #expect(stack.disk.entries.value.count == (keeps ? 2 : 0))
-        // Neither is the image before its processor.
+        // Neither is the unprocessed image.
         _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 2)] })
         #expect(stack.downloader.count == (keeps ? 1 : 2))
     }
 
-    @Test func `an image from disk is kept in memory only where the request wants it`() async throws {
+    @Test func `an image from disk is stored in memory only where the request allows it`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let request = try web("a") {
             $0.processors = [Brighten(step: 1)]
@@ -132,10 +132,10 @@ struct RequestOptionTests {
 
     @Test func `copies of a request share a load and decide once`() async throws {
         let stack = Stack(waiting)
-        let calls = Guarded(0)
+        let calls = Watched(0)
         let request = try web("a") {
             $0.shouldCache = { _ in
-                calls.change { $0 += 1 }
+                calls.update { $0 += 1 }
                 return false
             }
         }
@@ -151,7 +151,7 @@ struct RequestOptionTests {
 
     // MARK: Requests to the server
 
-    @Test func `the downloader gets the retry policy of the request`() async throws {
+    @Test func `the downloader receives the retry policy of the request`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let policy = RetryPolicy(maximumAttempts: 7)
         _ = try await stack.load(try web("a") { $0.retry = policy })
@@ -159,7 +159,7 @@ struct RequestOptionTests {
         #expect(stack.downloader.requests.value.map(\.retry) == [policy, nil])
     }
 
-    @Test func `the downloader gets the request as the modifier leaves it, with the cache policy applied after`()
+    @Test func `the downloader receives the modified request, with the cache policy applied afterwards`()
         async throws
     {
         let stack = Stack(FakeDownloader(giving: level(7)))
@@ -181,13 +181,12 @@ struct RequestOptionTests {
         #expect(stack.pipeline.cachedImage(for: try web("a"))?.level == 7)
     }
 
-    @Test func `the modifier is not called for an image from a cache, or for a source that is no server`() async throws
-    {
+    @Test func `the modifier is not called for cached images and local sources`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         _ = try await stack.load(try web("a"))
         await stack.pipeline.flush()
-        let calls = Guarded(0)
-        let modify: @Sendable (inout HTTPRequest) async throws -> Void = { _ in calls.change { $0 += 1 } }
+        let calls = Watched(0)
+        let modify: @Sendable (inout HTTPRequest) async throws -> Void = { _ in calls.update { $0 += 1 } }
         let request = try web("a") { $0.modifyRequest = modify }
 
         #expect(try await stack.load(request).layer == .memory)
@@ -199,7 +198,9 @@ struct RequestOptionTests {
         #expect(calls.value == 0)
     }
 
-    @Test func `an error of the modifier is the cause of the load's error, and a cancellation is one`() async throws {
+    @Test func `an error of the modifier is the cause of the load's error, and its cancellation cancels the load`()
+        async throws
+    {
         struct NoToken: Error {}
         let stack = Stack(FakeDownloader(giving: level(7)))
         let error = try await stack.failure(try web("a") { $0.modifyRequest = { _ in throw NoToken() } })
@@ -228,7 +229,7 @@ struct RequestOptionTests {
 
     // MARK: Sources
 
-    @Test func `a decoded image begins at processing`() async throws {
+    @Test func `a decoded image as source begins at processing`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let source = ImageSource.image(.gray(side: 1, level: 20), identity: "made")
         let plain = ImageRequest(source: source)
@@ -242,7 +243,7 @@ struct RequestOptionTests {
         #expect(stack.downloader.count == 0 && stack.codec.decodes.value == 0 && stack.disk.stores.value == 0)
     }
 
-    @Test func `a decoded image has no bytes to load`() async throws {
+    @Test func `a decoded image as source has no data to load`() async throws {
         let request = ImageRequest(source: .image(.gray(side: 1), identity: "made"))
         let error = try #require(await #expect(throws: PipelineError.self) { try await pipeline.data(for: request) })
         #expect((error.cause as? DownloadError)?.code == .invalidSource)
@@ -253,7 +254,7 @@ struct RequestOptionTests {
         ("file://elsewhere/a.png", "cannot load file://elsewhere/a.png: the file URL names a remote host"),
         ("a/b.png", "cannot load a/b.png: it has no scheme"),
     ])
-    func `a URL that nothing fetches is an error of the load that names the scheme`(
+    func `an unsupported URL scheme is an error of the load that names the scheme`(
         text: String, message: String
     ) async throws {
         let url = try #require(URL(string: text))
@@ -262,7 +263,7 @@ struct RequestOptionTests {
         #expect((error.cause as? DownloadError)?.code == .unsupportedURL)
     }
 
-    @Test func `a downloader of one's own may fetch any URL`() async throws {
+    @Test func `a custom downloader may load any URL`() async throws {
         let stack = Stack(
             FakeDownloader { request, _ in
                 guard case .url(let url) = request.source, url.scheme == "photo" else { throw CancellationError() }
@@ -276,7 +277,7 @@ struct RequestOptionTests {
         #expect(stack.stored(ImageRequest(url: url)) == level(5))
     }
 
-    /// A pipeline over the package's downloader, without a network.
+    /// A pipeline over the package's downloader without a network.
     private var pipeline: ImagePipeline {
         ImagePipeline(
             ImagePipeline.Configuration(

@@ -16,7 +16,7 @@ struct StepTests {
         }
     }
 
-    @Test func `what one request has done, a longer one does not do again`() async throws {
+    @Test func `the processed steps of one request are reused by a longer one`() async throws {
         let stack = Stack(FakeDownloader(giving: level(100)))
         let (a, b) = (Brighten(step: 1), Brighten(step: 2))
         _ = try await stack.load(try web("a") { $0.processors = [a] })
@@ -28,14 +28,14 @@ struct StepTests {
         #expect(stack.codec.decodes.value == 1 && stack.downloader.count == 1)
     }
 
-    @Test func `requests at once share the decode and every step they begin with`() async throws {
+    @Test func `concurrent requests share the decode and every common first step`() async throws {
         let stack = Stack(waiting)
         let (a, b, c) = (Brighten(step: 1), Brighten(step: 2), Brighten(step: 4))
         let lists = [[a], [a, b], [a, c], [a, b, c], [b]]
         let tasks = try lists.map { list in
             let request = try web("a") {
                 $0.processors = list
-                // Nothing comes from memory.
+                // Nothing is read from memory.
                 $0.cachePolicy.memory = .none
             }
             return Task.immediate { try await stack.load(request).image.level }
@@ -52,7 +52,7 @@ struct StepTests {
         #expect(a.runs.value == 1 && b.runs.value == 2 && c.runs.value == 2)
     }
 
-    @Test func `ten requests with different processors download and decode once`() async throws {
+    @Test func `ten concurrent requests with different processors download and decode once`() async throws {
         let stack = Stack(waiting)
         let tasks = try (1...10 as ClosedRange<UInt8>).map { step in
             let request = try web("a") { $0.processors = [Brighten(step: step)] }
@@ -64,7 +64,7 @@ struct StepTests {
         #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
     }
 
-    @Test func `ten requests with different processors, one after another, download and decode once`() async throws {
+    @Test func `ten sequential requests with different processors download and decode once`() async throws {
         let stack = Stack(FakeDownloader(giving: level(100)))
         for step in 1...10 as ClosedRange<UInt8> {
             let request = try web("a") { $0.processors = [Brighten(step: step)] }
@@ -73,7 +73,7 @@ struct StepTests {
         #expect(stack.downloader.count == 1 && stack.codec.decodes.value == 1)
     }
 
-    @Test func `a step that two lists begin with runs once, one after the other too`() async throws {
+    @Test func `a common first step runs once, also sequentially`() async throws {
         let stack = Stack(FakeDownloader(giving: level(100)))
         let (a, b, c) = (Brighten(step: 1), Brighten(step: 2), Brighten(step: 4))
         _ = try await stack.load(try web("a") { $0.processors = [a, b] })
@@ -84,7 +84,7 @@ struct StepTests {
 
     @Test func `unprocessed images are held up to a number of bytes`() async throws {
         let cost = try await Stack(FakeDownloader(giving: level(100))).load(try web("a")).image.cost
-        // The bytes go with the image, until they are on disk.
+        // The bytes stay with the image until they are on disk.
         let stack = Stack(
             FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 2 * (cost + level(100).count))
         func load(_ name: String, _ step: UInt8) async throws {
@@ -100,7 +100,7 @@ struct StepTests {
         #expect(stack.codec.decodes.value == 4)
     }
 
-    @Test func `nothing is held without a limit, nor against a request's policy`() async throws {
+    @Test func `nothing is held without a limit or against a request's policy`() async throws {
         let without = Stack(FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 0)
         let against = Stack(FakeDownloader(giving: level(100)))
         for step in 1...2 as ClosedRange<UInt8> {
@@ -113,14 +113,14 @@ struct StepTests {
         #expect(without.codec.decodes.value == 2 && against.codec.decodes.value == 2)
     }
 
-    @Test func `an image that is too large to hold is found while a processor has it`() async throws {
+    @Test func `an image too large to hold is found while a processor uses it`() async throws {
         let stack = Stack(FakeDownloader(giving: level(100)), maximumIntermediateByteCount: 1)
         let kept = try await stack.load(try web("a") { $0.processors = [Unchanged()] })
         _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
         #expect(kept.image.level == 100 && stack.codec.decodes.value == 1)
     }
 
-    @Test func `what was removed is not made of what was held`() async throws {
+    @Test func `a held image that was removed is not used`() async throws {
         let stack = Stack(changing)
         _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
         await stack.pipeline.cache.remove(try web("a"), allVariants: true)
@@ -128,11 +128,11 @@ struct StepTests {
         #expect(response.image.level == 103)
     }
 
-    /// Gives level 100 first, 101 then, and so on.
+    /// Returns level 100 first, then 101, and so on.
     private var changing: FakeDownloader {
-        let last = Guarded(99)
+        let last = Watched(99)
         return FakeDownloader { _, _ in
-            let number = last.change { last -> Int in
+            let number = last.update { last -> Int in
                 last += 1
                 return last
             }
@@ -141,9 +141,9 @@ struct StepTests {
     }
 
     @Test(arguments: [true, false])
-    func `when newer bytes have come nothing is made of the older picture`(isProcessed: Bool) async throws {
+    func `after newer bytes arrive the older image is not used`(isProcessed: Bool) async throws {
         let stack = Stack(changing)
-        // In memory itself, or only held for a while.
+        // In the memory cache, or only held for a while.
         let first = try web("a") { $0.processors = isProcessed ? [Brighten(step: 1)] : [] }
         _ = try await stack.load(first)
         var reload = first
@@ -158,7 +158,7 @@ struct StepTests {
         #expect(stack.downloader.count == 2)
     }
 
-    @Test func `a picture that was held does not outlive a refresh, whatever the caches have`() async throws {
+    @Test func `a held image is not used after a refresh, whatever the caches contain`() async throws {
         let stack = Stack(changing)
         _ = try await stack.load(try web("a") { $0.processors = [Brighten(step: 1)] })
         await stack.pipeline.flush()
@@ -176,7 +176,7 @@ struct StepTests {
         #expect(try await stack.load(other).image.level == 105)
     }
 
-    @Test func `a step that fails fails all who need it, and no other`() async throws {
+    @Test func `a failed step fails all requests that need it and no others`() async throws {
         let stack = Stack(waiting)
         let rejection = ImageProcessingError(.invalidParameter, "no")
         let bad = Brighten(step: 1, error: rejection)
@@ -194,14 +194,15 @@ struct StepTests {
         #expect(try await tasks[2].value == 103)
     }
 
-    /// Rare: without the second look it was about one round of two hundred.
-    @Test func `requests that come while others end download and decode once as well`() async throws {
+    /// A rare race: without the second lookup it occurred in about one of two hundred rounds.
+    @Test func `requests that begin while others end download and decode once as well`() async throws {
         for _ in 0..<500 {
             let stack = Stack(FakeDownloader(giving: level(100)))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for step in 1...8 as ClosedRange<UInt8> {
                     let request = try web("a") { $0.processors = [Brighten(step: step)] }
                     group.addTask {
+                        // Yields, because the race is between a load's last steps, which signal nothing.
                         for _ in 0..<step { await letOthersRun() }
                         _ = try await stack.load(request)
                     }
@@ -212,7 +213,7 @@ struct StepTests {
         }
     }
 
-    @Test func `the scale of a request is that of its image, and of no other`() async throws {
+    @Test func `the scale applies to its own request only`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         let double = try web("a") { $0.scale = 2 }
         #expect(try await stack.load(double).image.scale == 2)
@@ -221,7 +222,7 @@ struct StepTests {
         #expect(stack.memory.count == 2)
     }
 
-    @Test func `a larger image in memory does where that is allowed`() async throws {
+    @Test func `a larger image in memory is used where the request allows it`() async throws {
         let stack = Stack(FakeDownloader(giving: level(7)))
         func sized(_ side: Int, _ accepts: Bool) throws -> ImageRequest {
             try web("a") {
@@ -245,7 +246,7 @@ struct StepTests {
     }
 }
 
-/// Gives the image back.
+/// Returns the image unchanged.
 private struct Unchanged: ImageProcessing {
     var identifier: String { "unchanged" }
 

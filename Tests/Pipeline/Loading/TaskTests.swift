@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Does something meanwhile.
+/// Runs a closure during processing.
 private struct Held: ImageProcessing {
     let body: @Sendable () -> Void
 
@@ -42,10 +42,10 @@ struct TaskTests {
         }
     }
 
-    @Test func `a task tells its progress and its one end, in order`() async throws {
+    @Test func `a task reports its progress and its one end in order`() async throws {
         let stack = waiting
-        let words = Guarded<[String]>([])
-        let task = stack.pipeline.startTask(try web("a")) { event in words.change { $0.append(word(event)) } }
+        let words = Watched<[String]>([])
+        let task = stack.pipeline.startTask(try web("a")) { event in words.update { $0.append(word(event)) } }
         try await clock.waitForSleepers(count: 1)
         let latest = await task.progress.first { _ in true }
         #expect(latest == DownloadProgress(received: 1, expected: 7))
@@ -58,10 +58,10 @@ struct TaskTests {
         #expect(!task.isCancelled && words.value.count == 3)
     }
 
-    @Test func `a task that is cancelled ends at once, and says so once`() async throws {
+    @Test func `a cancelled task ends at once and reports it once`() async throws {
         let stack = waiting
-        let words = Guarded<[String]>([])
-        let task = stack.pipeline.startTask(try web("a")) { event in words.change { $0.append(word(event)) } }
+        let words = Watched<[String]>([])
+        let task = stack.pipeline.startTask(try web("a")) { event in words.update { $0.append(word(event)) } }
         let other = stack.pipeline.imageTask(with: try web("a"))
         try await clock.waitForSleepers(count: 1)
 
@@ -75,7 +75,7 @@ struct TaskTests {
         #expect(try await other.response.image.level == 7)
     }
 
-    @Test func `the sequence of progress begins with the last step and ends with the load`() async throws {
+    @Test func `the progress sequence begins with the last value and ends with the load`() async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
         try await clock.waitForSleepers(count: 1)
@@ -91,7 +91,7 @@ struct TaskTests {
         for await _ in task.progress { Issue.record("a load that has ended reports no progress") }
     }
 
-    @Test func `the sequences of a load that fails end without an error, and its image throws`() async throws {
+    @Test func `the sequences of a failed load end without an error, and its image throws`() async throws {
         let stack = Stack(
             FakeDownloader { [clock] _, _ in
                 try await clock.sleep(for: .seconds(1))
@@ -110,7 +110,7 @@ struct TaskTests {
     }
 
     @Test(arguments: [true, false])
-    func `cancelling the Swift task that awaits cancels the load`(awaitsImage: Bool) async throws {
+    func `cancelling the Swift task that awaits the image cancels the load`(awaitsImage: Bool) async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
         let awaiting = Task { awaitsImage ? try await task.image : try await task.response.image }
@@ -125,12 +125,12 @@ struct TaskTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `cancelling the Swift task that awaits leaves the load to other image tasks`() async throws {
-        let isFirst = Guarded(true)
+    @Test func `cancelling the Swift task that awaits the image keeps the load of other image tasks`() async throws {
+        let isFirst = Watched(true)
         let stack = Stack(
             FakeDownloader { [clock] _, _ in
-                // A second download begins only if the other task has come when the first one was cancelled.
-                let waits = isFirst.change { isFirst in
+                // A second download begins only if the other task has started when the first one is cancelled.
+                let waits = isFirst.update { isFirst in
                     defer { isFirst = false }
                     return isFirst
                 }
@@ -150,7 +150,7 @@ struct TaskTests {
         #expect(task.isCancelled && !other.isCancelled)
     }
 
-    @Test func `cancelling a Swift task that follows the progress leaves the load alone`() async throws {
+    @Test func `cancelling a Swift task that iterates the progress keeps the load`() async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
         let following = Task { for await _ in task.progress {} }
@@ -164,7 +164,7 @@ struct TaskTests {
         #expect(try await task.image.level == 7)
     }
 
-    @Test func `an image task that has ended gives its image to a cancelled Swift task`() async throws {
+    @Test func `a finished image task returns its image to a cancelled Swift task`() async throws {
         let task = Stack(FakeDownloader(giving: level(7))).pipeline.imageTask(with: try web("a"))
         _ = try await task.image
         let awaiting = Task {
@@ -215,10 +215,10 @@ struct TaskTests {
 
     @Test func `callbacks run on their executor, one batch at a time and in order`() async throws {
         let stack = waiting
-        let pending = Guarded<[@Sendable () -> Void]>([])
-        let words = Guarded<[String]>([])
-        let task = stack.pipeline.startTask(try web("a"), on: { work in pending.change { $0.append(work) } }) { event in
-            words.change { $0.append(word(event)) }
+        let pending = Watched<[@Sendable () -> Void]>([])
+        let words = Watched<[String]>([])
+        let task = stack.pipeline.startTask(try web("a"), on: { work in pending.update { $0.append(work) } }) { event in
+            words.update { $0.append(word(event)) }
         }
         try await clock.waitForSleepers(count: 1)
         clock.advance(by: .seconds(1))
@@ -226,7 +226,7 @@ struct TaskTests {
 
         #expect(words.value.isEmpty && pending.value.count == 1)
         for work in pending.value { work() }
-        // Of the steps that waited only the last counts.
+        // Of the steps that waited only the last is delivered.
         #expect(words.value == ["progress 7", "finished 7"])
     }
 
@@ -236,29 +236,29 @@ struct TaskTests {
                 progress(DownloadProgress(received: 7, expected: 7))
                 return Download(data: level(7))
             })
-        let words = Guarded<[String]>([])
+        let words = Watched<[String]>([])
         stack.pipeline.imageTask(with: try web("a")) { update in
             MainActor.assertIsolated()
-            words.change { $0.append(word(.update(update))) }
+            words.update { $0.append(word(.update(update))) }
         } onResult: { result in
             MainActor.assertIsolated()
-            words.change { $0.append(word(.finished(result))) }
+            words.update { $0.append(word(.finished(result))) }
         }
-        try await words.wait { $0 == ["progress 7", "finished 7"] }
+        try await words.waitUntil { $0 == ["progress 7", "finished 7"] }
     }
 
     @Test func `a failed task passes its error to the closure for the result`() async throws {
         let stack = Stack(FakeDownloader { _, _ in throw HTTPTransportError(.cannotConnect, "no") })
-        let words = Guarded<[String]>([])
+        let words = Watched<[String]>([])
         stack.pipeline.imageTask(
             with: try web("a"),
             onResult: { result in
-                words.change { $0.append(word(.finished(result))) }
+                words.update { $0.append(word(.finished(result))) }
             })
         try await words.wait { $0 == ["failed"] }
     }
 
-    @Test func `many are loaded a few at a time, and each is handed over`() async throws {
+    @Test func `loading many images limits concurrency and delivers each image`() async throws {
         let executor = ManualExecutor()
         let stack = Stack(
             FakeDownloader { [clock] request, progress in
@@ -270,16 +270,16 @@ struct TaskTests {
                 return Download(data: level(Int(http.url.lastPathComponent) ?? 0))
             }, executor: executor)
         let requests = try (0..<30).map { try web("\($0)") }
-        let levels = Guarded<[Int: UInt8]>([:])
-        let failed = Guarded<[Int]>([])
-        let told = Guarded(Set<Int>())
+        let levels = Watched<[Int: UInt8]>([:])
+        let failed = Watched<[Int]>([])
+        let told = Watched(Set<Int>())
         let all = Task(executorPreference: executor) {
             try await stack.pipeline.loadAll(requests, maxConcurrentLoads: 4) { index, _ in
-                told.change { _ = $0.insert(index) }
+                told.update { _ = $0.insert(index) }
             } onResult: { index, result in
                 switch result {
-                case .success(let response): levels.change { $0[index] = response.image.level }
-                case .failure: failed.change { $0.append(index) }
+                case .success(let response): levels.update { $0[index] = response.image.level }
+                case .failure: failed.update { $0.append(index) }
                 }
             }
         }
@@ -295,7 +295,7 @@ struct TaskTests {
         #expect(failed.value == [3])
     }
 
-    @Test func `who gives up handing over ends the loads`() async throws {
+    @Test func `ending the iteration cancels the remaining loads`() async throws {
         struct Enough: Error {}
         let executor = ManualExecutor()
         let stack = Stack(
@@ -316,10 +316,10 @@ struct TaskTests {
         #expect(stack.downloader.count <= 4)
     }
 
-    @Test func `an end waits for work that everybody has left`() async throws {
+    @Test func `shutdown waits for work without waiters`() async throws {
         let executor = ManualExecutor()
-        let isShutDown = Guarded<Bool?>(nil)
-        let task = Guarded<ImageTask?>(nil)
+        let isShutDown = Watched<Bool?>(nil)
+        let task = Watched<ImageTask?>(nil)
         let stack = Stack(FakeDownloader(giving: level(3)), executor: executor)
         let request = try web("a") {
             $0.processors = [
@@ -327,9 +327,9 @@ struct TaskTests {
                     task.value?.cancel()
                     Task(executorPreference: executor) {
                         await stack.pipeline.shutDown()
-                        isShutDown.change { $0 = true }
+                        isShutDown.update { $0 = true }
                     }
-                    isShutDown.change { $0 = false }
+                    isShutDown.update { $0 = false }
                     // Everything that can happen before the processor returns.
                     executor.drain()
                     #expect(isShutDown.value == false)
@@ -337,14 +337,14 @@ struct TaskTests {
             ]
         }
         let started = stack.pipeline.imageTask(with: request)
-        task.change { $0 = started }
+        task.update { $0 = started }
         executor.drain()
 
         await #expect(throws: CancellationError.self) { try await started.response }
         #expect(isShutDown.value == true)
     }
 
-    @Test func `after its end a pipeline refuses everything, and nothing runs any more`() async throws {
+    @Test func `after shutdown a pipeline refuses requests and no work runs`() async throws {
         let stack = waiting
         let task = stack.pipeline.imageTask(with: try web("a"))
         try await clock.waitForSleepers(count: 1)

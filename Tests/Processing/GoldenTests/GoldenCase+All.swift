@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoProcessing
 
-/// The table of tolerances; ``Golden/README.md`` says where they come from.
+/// The table of tolerances. ``Golden/README.md`` names their sources.
 extension GoldenCase {
     static func all(upper: PixelBuffer, clear: PixelBuffer) -> [GoldenCase] {
         resizing + blurring + turning + coloring + shapes + blending(upper: upper, clear: clear)
@@ -82,7 +82,7 @@ extension GoldenCase {
             .multiply, .screen, .overlay, .hardLight, .darken, .lighten, .difference,
         ]
         let magick = pillow + [.colorDodge, .colorBurn, .softLight, .exclusion]
-        // ImageMagick's dodge of white over black is not the specification's.
+        // ImageMagick's dodge of white over black differs from the specification.
         let opaque = magick.filter { $0 != .colorDodge }
         return pillow.map {
             GoldenCase("pillow-blend-\($0)", of: "lower", .overlay(upper, mode: $0), within: 1)

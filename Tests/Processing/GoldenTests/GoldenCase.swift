@@ -2,16 +2,17 @@ import AlcedoCore
 import AlcedoProcessing
 import Testing
 
-/// A picture that another program made, and how near ours must come.
+/// An image made by another program, and the tolerance for this module's result.
 struct GoldenCase: Sendable, CustomTestStringConvertible {
-    /// The file without its extension; begins with the program's name.
+    /// The file name without extension, which begins with the name of the program.
     let file: String
-    /// The file that it was made of.
+    /// The file from which it was made.
     let source: String
     let processor: any ImageProcessing
-    /// The largest difference in levels of 255, colour multiplied by alpha.
+    /// The largest difference in levels of 255, with premultiplied color.
     let tolerance: Int
-    /// Pixels from the picture's edges, and from transparent ones, that do not count: the programs' edges differ.
+    /// The distance from the image's edges and from transparent pixels within which pixels do not count, because the
+    /// programs treat edges differently.
     let margin: Int
 
     init(

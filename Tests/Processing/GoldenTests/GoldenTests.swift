@@ -4,7 +4,7 @@ import AlcedoProcessing
 import FoundationEssentials
 import Testing
 
-/// What Pillow and ImageMagick make of the same pictures. `Scripts/make-golden` makes the files anew.
+/// Comparison with results of Pillow and ImageMagick. `Scripts/make-golden` creates the files.
 @Suite struct GoldenTests {
     private let cases: [GoldenCase]
 
@@ -12,7 +12,7 @@ import Testing
         cases = GoldenCase.all(upper: try Self.makePixels("upper"), clear: try Self.makePixels("clear"))
     }
 
-    @Test func `every picture is within its tolerance`() throws {
+    @Test func `every image is within its tolerance`() throws {
         for golden in cases {
             let expected = try Self.makePixels(golden.file)
             let source = DecodedImage(pixels: try Self.makePixels(golden.source))
@@ -38,7 +38,7 @@ import Testing
         .deletingLastPathComponent()
         .appendingPathComponent("Golden").path
 
-    /// Gray as gray, all else as straight RGBA.
+    /// Gray as gray, everything else as straight RGBA.
     private static func makePixels(_ name: String) throws -> PixelBuffer {
         let data = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(name).png"))
         return try PNGDecoder().decode(data, options: DecodingOptions(pixelFormat: .gray8)).pixels
@@ -53,7 +53,8 @@ import Testing
         }
     }
 
-    /// Whether a place is as far as `margin` from the edges, and what is so far from it in eight directions is opaque.
+    /// Returns whether a position is at least `margin` from the edges, and is opaque at that distance in eight
+    /// directions.
     private static func isInside(_ pixels: PixelBuffer, _ place: (x: Int, y: Int), _ margin: Int) -> Bool {
         guard place.x >= margin, place.y >= margin, place.x + margin < pixels.width, place.y + margin < pixels.height
         else { return false }

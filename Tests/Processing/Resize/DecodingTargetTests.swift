@@ -2,11 +2,11 @@ import AlcedoCore
 @testable import AlcedoProcessing
 import Testing
 
-/// The size from which a processor gives as good a result as from the whole image.
+/// The size from which a processor produces as good a result as from the full image.
 @Suite struct DecodingTargetTests {
     private static let size = PixelSize(width: 30, height: 20)
 
-    @Test func `a resize needs twice its size, in its own mode`() {
+    @Test func `a resize requests a decoding target of twice its size in its own mode`() {
         let table: [(ImageProcessors.BuiltIn, PixelSize, TargetSize.ContentMode)] = [
             (.resize(fitting: Self.size), PixelSize(width: 60, height: 40), .fit),
             (.resize(filling: Self.size), PixelSize(width: 60, height: 40), .fill),
@@ -32,18 +32,18 @@ import Testing
             .resize(width: 30, sampling: ResizeSampling(inLinearLight: true)),
             .resize(width: 30, sampling: ResizeSampling(.box)),
         ] as [ImageProcessors.BuiltIn])
-    func `a resize needs the whole image where less would change the result`(resize: ImageProcessors.BuiltIn) {
+    func `a resize requests the full image where less would change the result`(resize: ImageProcessors.BuiltIn) {
         #expect(resize.decodingTarget == nil)
     }
 
-    @Test func `a group of processors needs what the one that works on the decoded image needs`() {
+    @Test func `a composition requests the decoding target of its first processor`() {
         let target = TargetSize(PixelSize(width: 60, height: 40))
         let resize: any ImageProcessing = .resize(fitting: Self.size)
         let table: [(any ImageProcessing, TargetSize?)] = [
             (.composition([resize, .circle()]), target), (.composition([.circle(), resize]), nil),
             (.composition([]), nil),
             (.everyFrame(resize), target), (.everyFrame(.circle()), nil),
-            // An animation stays as large as it is.
+            // An animation keeps its size.
             (.stillImagesOnly(resize), nil),
         ]
         for (processor, expected) in table {
@@ -54,7 +54,7 @@ import Testing
     @Test(arguments: [
         (40, 30, 8), (41, 31, 8), (47, 37, 8), (641, 427, 3), (1_999, 1_333, 5), (100, 1, 10), (3, 2, 1),
     ])
-    func `a picture that was averaged down has its part of a last pixel`(width: Int, height: Int, factor: Int) {
+    func `an averaged image keeps its fraction of a last pixel`(width: Int, height: Int, factor: Int) {
         let full = PixelSize(width: width, height: height)
         let size = PixelSize(width: (width - 1) / factor + 1, height: (height - 1) / factor + 1)
 
@@ -64,13 +64,13 @@ import Testing
         #expect(extent.height == Double(height) / Double(factor))
     }
 
-    @Test func `a picture that was scaled by no whole number has whole pixels only`() {
+    @Test func `an image scaled by a fractional factor has whole pixels only`() {
         let extent = PixelExtent(PixelSize(width: 150, height: 100), averagedFrom: PixelSize(width: 401, height: 267))
 
         #expect(extent.width == 150 && extent.height == 100)
     }
 
-    @Test func `an averaged picture is resized as the whole one is, to the same size`() throws {
+    @Test func `an averaged image is resized like the full one, to the same size`() throws {
         let whole = PixelBuffer.noise(647, 391, .rgba8, .opaque, seed: 3)
         let resize: ImageProcessors.BuiltIn = .resize(width: 60)
         let expected = try resize.process(DecodedImage(pixels: whole)).pixels

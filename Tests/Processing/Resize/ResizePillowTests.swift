@@ -3,7 +3,7 @@ import AlcedoProcessing
 import Foundation
 import Testing
 
-/// Compares with an independent program's pictures; see Fixtures/README.md.
+/// Comparison with the images of an independent program. See Fixtures/README.md.
 @Suite struct ResizePillowTests {
     struct Expected: Sendable, CustomTestStringConvertible {
         let format: PixelFormat
@@ -13,7 +13,7 @@ import Testing
         var testDescription: String { "\(format) \(filter) \(size)" }
     }
 
-    @Test func `every combination of format and filter has its pictures`() throws {
+    @Test func `every combination of format and filter has its reference images`() throws {
         let all = try Self.expected()
 
         #expect(all.count == 3 * 4 * 5)

@@ -2,13 +2,13 @@ import AlcedoCore
 import AlcedoProcessing
 import Testing
 
-/// Compares with the definition in doubles, which shares no code with the module.
+/// Comparison with the definition in floating point, which shares no code with the module.
 @Suite struct ResizeReferenceTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let format: PixelFormat
         let alphaMode: AlphaMode
         var testDescription: String { "\(format) \(alphaMode)" }
-        /// One level of 8 bits; a float holds 24 bits, so 16-bit samples may be a few off.
+        /// One level of 8 bits. A float has 24 bits, so 16-bit samples may differ by a few.
         var tolerance: Double { format == .rgba16 ? 3 : 1 }
     }
 
@@ -19,14 +19,14 @@ import Testing
         Case(format: .rgba16, alphaMode: .premultiplied),
     ]
 
-    /// Source and target; the last rows shrink enough for averages, with and without a remainder.
+    /// Source and target sizes. The last rows shrink enough for averages, with and without a remainder.
     static let sizes: [(PixelSize, PixelSize)] = [
         (13, 11, 7, 5), (5, 7, 13, 9), (17, 4, 9, 4), (4, 19, 11, 5), (2, 2, 5, 3), (1, 9, 4, 4),
         (33, 29, 8, 7), (40, 24, 5, 6), (41, 3, 4, 6), (3, 47, 2, 1),
     ].map { (PixelSize(width: $0.0, height: $0.1), PixelSize(width: $0.2, height: $0.3)) }
 
     @Test(arguments: ResizeFilter.allCases, cases)
-    func `every size is within a level of the definition`(filter: ResizeFilter, format: Case) throws {
+    func `every size is within one level of the definition`(filter: ResizeFilter, format: Case) throws {
         for (index, (source, target)) in Self.sizes.enumerated() {
             let pixels = PixelBuffer.noise(
                 source.width, source.height, format.format, format.alphaMode, seed: UInt64(index + 1))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: ResizeFilter.allCases)
-    func `averaging first changes a smooth picture by at most two levels`(filter: ResizeFilter) throws {
+    func `averaging first changes a smooth image by at most two levels`(filter: ResizeFilter) throws {
         let pixels = PixelBuffer.make(96, 80, .rgbx8, .opaque) { x, y in
             SIMD4(UInt16((x * 5 / 2) & 255), UInt16((y * 3) & 255), UInt16(abs(x - y) * 2), 255)
         }
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ResizeFilter.allCases, cases)
-    func `the filter alone is within a level of the definition`(filter: ResizeFilter, format: Case) throws {
+    func `the filter alone is within one level of the definition`(filter: ResizeFilter, format: Case) throws {
         for (index, (source, target)) in Self.sizes.enumerated() {
             let pixels = PixelBuffer.noise(
                 source.width, source.height, format.format, format.alphaMode, seed: UInt64(index + 1))
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [true, false], cases)
-    func `linear light is within a level of the definition`(averagesFirst: Bool, format: Case) throws {
+    func `linear light is within one level of the definition`(averagesFirst: Bool, format: Case) throws {
         let sampling = ResizeSampling(.bilinear, averagesFirst: averagesFirst, inLinearLight: true)
         let reference = ReferenceResize(filter: .bilinear, averages: averagesFirst, inLinearLight: true)
         let maximum = format.format == .rgba16 ? 65_535.0 : 255
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a chequered board keeps its brightness in linear light only`() throws {
+    @Test func `a checkerboard keeps its brightness in linear light only`() throws {
         let board = PixelBuffer.make(64, 64, .gray8, .opaque) { x, y in SIMD4(repeating: UInt16((x + y) % 2 * 255)) }
         let target = PixelSize(width: 8, height: 8)
 
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a reduction beyond the largest average is finished by the filter`() throws {
+    @Test func `a reduction beyond the largest average is completed by the filter`() throws {
         let pixels = PixelBuffer.noise(3001, 1, .gray8, .opaque, seed: 5)
         let target = PixelSize(width: 2, height: 1)
 
@@ -138,7 +138,7 @@ import Testing
         return try processor.process(DecodedImage(pixels: pixels)).pixels
     }
 
-    /// The largest difference of a channel. Straight colour is weighed by its alpha, as it is seen.
+    /// Returns the largest difference of a channel. Straight color is weighted by its alpha.
     private static func error(_ result: PixelBuffer, _ x: Int, _ y: Int, _ expected: SIMD4<Double>) -> Double {
         let maximum = result.format == .rgba16 ? 65_535.0 : 255
         let samples = result.pixel(x, y)

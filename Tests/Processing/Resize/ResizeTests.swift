@@ -9,7 +9,7 @@ import Testing
     ]
 
     @Test(arguments: ResizeFilter.allCases)
-    func `an image of one colour stays of one colour`(filter: ResizeFilter) throws {
+    func `a uniform image stays uniform`(filter: ResizeFilter) throws {
         for (format, mode) in Self.shapes {
             let deep = format == .rgba16
             let alpha: UInt16 = mode == .opaque ? (deep ? .max : 255) : (deep ? 40_000 : 201)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `an image of the size already keeps its pixels`() throws {
+    @Test func `an image that has the target size keeps its pixels`() throws {
         for (format, mode) in Self.shapes {
             let pixels = PixelBuffer.noise(9, 7, format, mode, seed: 3)
 
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: ResizeFilter.allCases)
-    func `colour hidden under transparent pixels does not bleed`(filter: ResizeFilter) throws {
+    func `color of transparent pixels does not bleed`(filter: ResizeFilter) throws {
         let pixels = PixelBuffer.make(20, 20, .rgba8, .straight) { x, _ in
             x < 9 ? SIMD4(255, 0, 0, 255) : SIMD4(0, 255, 0, 0)
         }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `overshoot never lifts premultiplied colour above alpha`() throws {
+    @Test func `overshoot never raises premultiplied color above alpha`() throws {
         let pixels = PixelBuffer.make(12, 12, .rgba8, .premultiplied) { x, y in
             (x / 3 + y / 3).isMultiple(of: 2) ? SIMD4(90, 90, 0, 90) : SIMD4(0, 250, 250, 250)
         }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `one side alone decides the size`() throws {
+    @Test func `one side alone determines the size`() throws {
         let image = DecodedImage(pixels: .pattern(.gray8))
         let table: [(ImageProcessors.BuiltIn, Int, Int)] = [
             (.resize(width: 10), 10, 7), (.resize(height: 5), 7, 5), (.resize(width: 46), 23, 17),
@@ -97,7 +97,7 @@ import Testing
         #expect(error(of: .resize(width: 1 << 20, enlarges: true)) == .tooLarge)
     }
 
-    @Test func `an identifier says everything that changes the result`() {
+    @Test func `an identifier contains everything that changes the result`() {
         let size = PixelSize(width: 30, height: 20)
         let all: [ImageProcessors.BuiltIn] = [
             .resize(fitting: size), .resize(filling: size), .resize(fitting: size, enlarges: true),

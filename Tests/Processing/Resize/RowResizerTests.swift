@@ -5,14 +5,14 @@ import TestSupport
 import Testing
 
 @Suite struct RowResizerTests {
-    /// Reductions with and without averages and remainders, gaps between the cells that are used, and enlarging.
+    /// Reductions with and without averages and remainders, gaps between the used cells, and enlarging.
     static let sizes: [(PixelSize, PixelSize)] = [
         (13, 11, 7, 5), (5, 7, 13, 9), (17, 4, 9, 4), (4, 19, 11, 5), (2, 2, 5, 3), (1, 9, 4, 4), (33, 29, 8, 7),
         (40, 24, 5, 6), (41, 3, 4, 6), (3, 47, 2, 1), (70, 90, 7, 9), (9, 640, 3, 1), (19, 700, 2, 1),
     ].map { (PixelSize(width: $0.0, height: $0.1), PixelSize(width: $0.2, height: $0.3)) }
 
     @Test(arguments: ResizeFilter.allCases)
-    func `rows come out as the whole picture's, in every format`(filter: ResizeFilter) throws {
+    func `rows equal the whole image's in every format`(filter: ResizeFilter) throws {
         for (format, mode) in ResizeTests.shapes {
             for (index, (source, target)) in Self.sizes.enumerated() {
                 let pixels = PixelBuffer.noise(source.width, source.height, format, mode, seed: UInt64(index + 1))
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [ResizeSampling(averagesFirst: false), ResizeSampling(inLinearLight: true)])
-    func `rows come out as the whole picture's with every sampling`(sampling: ResizeSampling) throws {
+    func `rows equal the whole image's with every sampling`(sampling: ResizeSampling) throws {
         for (format, mode) in ResizeTests.shapes {
             for (index, (source, target)) in Self.sizes.enumerated() {
                 let pixels = PixelBuffer.noise(source.width, source.height, format, mode, seed: UInt64(index + 1))
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ResizeMode.allCases, [false, true])
-    func `modes and enlarging mean what they mean for a whole picture`(mode: ResizeMode, enlarges: Bool) throws {
+    func `modes and enlarging apply as for a whole image`(mode: ResizeMode, enlarges: Bool) throws {
         let pixels = PixelBuffer.pattern(.rgba8)
         for (width, height) in [(10, 10), (46, 99), (46, 5), (23, 17), (1, 1)] {
             let target = PixelSize(width: width, height: height)
@@ -71,7 +71,7 @@ import Testing
         #expect(collector.image?.orientation == .left)
     }
 
-    @Test func `a result row is handed on as soon as what it is made of has come`() throws {
+    @Test func `a result row is passed on as soon as its source rows have arrived`() throws {
         let target = PixelSize(width: 40, height: 40)
         let pixels = PixelBuffer.noise(400, 400, .gray8, .opaque, seed: 7)
         let counter = RowCounter()
@@ -79,14 +79,14 @@ import Testing
         try resizer.begin(DecodedImage(pixels: pixels).rowHeader)
         for y in 0..<pixels.height {
             try resizer.consume(pixels.row(y))
-            // A result row of the box filter is made of ten rows.
+            // A result row of the box filter needs ten rows.
             #expect(counter.rows == (y + 1) / 10)
         }
         try resizer.finish()
         #expect(counter.isFinished)
     }
 
-    @Test func `sizes that cannot be made are errors before a row comes`() {
+    @Test func `impossible sizes are errors before the first row`() {
         let header = DecodedImage(pixels: .pattern(.gray8)).rowHeader
         let none = Self.resizer(.resize(fitting: PixelSize(width: 0, height: 4)), into: RowCounter())
         #expect(throws: ImageProcessingError(.invalidParameter, "invalid target size: 0 x 4 pixels")) {
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `what the next consumer throws ends the work`() throws {
+    @Test func `an error of the next consumer ends the processing`() throws {
         let counter = RowCounter(failingAt: 2)
         let resizer = Self.resizer(.resize(fitting: PixelSize(width: 5, height: 5)), into: counter)
         #expect(throws: RowCounter.Failure.self) { try Self.send(.pattern(.rgba8), to: resizer) }

@@ -32,11 +32,11 @@ enum AllProcessors {
             ImageProcessors.Overlay(badge, at: .right, x: 1, y: -1, mode: $0)
         }
 
-    /// A picture to put over others, transparent here and there.
+    /// An overlay with some transparent pixels.
     static let badge = PixelBuffer.noise(4, 5, .rgba8, .straight, seed: 77)
 }
 
 extension ImageProcessing {
-    /// The processor in a value that was made by a short form; other processors themselves.
+    /// The processor in a value made by leading-dot syntax, and other processors themselves.
     var unwrapped: any ImageProcessing { (self as? ImageProcessors.BuiltIn)?.processor ?? self }
 }

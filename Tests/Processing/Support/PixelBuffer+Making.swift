@@ -2,7 +2,7 @@ import AlcedoCore
 import Testing
 
 extension PixelBuffer {
-    /// A buffer whose pixel at (x, y) has the samples that `pixel` gives; `gray8` takes the first.
+    /// Returns a buffer whose pixel at (x, y) has the samples of `pixel`. `gray8` uses the first.
     static func make(
         _ width: Int, _ height: Int, _ format: PixelFormat = .rgba8, _ alphaMode: AlphaMode,
         _ pixel: (_ x: Int, _ y: Int) -> SIMD4<UInt16>
@@ -25,7 +25,7 @@ extension PixelBuffer {
         return buffer
     }
 
-    /// The picture that the fixtures were made from.
+    /// Returns the image from which the fixtures were made.
     static func pattern(_ format: PixelFormat) -> PixelBuffer {
         let opaque = format != .rgba8
         return make(23, 17, format, opaque ? .opaque : .straight) { x, y in
@@ -38,8 +38,8 @@ extension PixelBuffer {
         }
     }
 
-    /// Noise, the same for the same seed. The last sample is the maximum unless the buffer is straight; samples of a
-    /// premultiplied one are at most alpha.
+    /// Returns noise that depends only on the seed. The last sample is the maximum unless the buffer is straight, and
+    /// samples of a premultiplied buffer are at most alpha.
     static func noise(
         _ width: Int, _ height: Int, _ format: PixelFormat, _ alphaMode: AlphaMode, seed: UInt64
     ) -> PixelBuffer {
@@ -54,7 +54,7 @@ extension PixelBuffer {
         }
     }
 
-    /// The samples of the pixel at (x, y); `gray8` gives its sample three times and 255.
+    /// Returns the samples of the pixel at (x, y). `gray8` returns its sample three times and 255.
     func pixel(_ x: Int, _ y: Int) -> SIMD4<UInt16> {
         withUnsafeBytes { memory in
             let offset = y * bytesPerRow + x * format.bytesPerPixel
@@ -81,7 +81,7 @@ extension UnsafeMutableRawBufferPointer {
     }
 }
 
-/// Numbers that look random. Source: Marsaglia, "Xorshift RNGs", J. Stat. Softw. 8 (2003).
+/// Pseudorandom numbers. Source: Marsaglia, "Xorshift RNGs", J. Stat. Softw. 8 (2003).
 struct XorShift: RandomNumberGenerator {
     var state: UInt64
 
@@ -89,20 +89,20 @@ struct XorShift: RandomNumberGenerator {
         state ^= state << 13
         state ^= state >> 7
         state ^= state << 17
-        // The low bits alone are poor.
+        // The low bits alone have poor randomness.
         return state &* 0x2545_F491_4F6C_DD1D
     }
 }
 
 extension PixelBuffer {
-    /// The same picture with every pixel changed.
+    /// Returns the image with every pixel changed.
     func changed(
         to mode: AlphaMode, _ change: (_ x: Int, _ y: Int, _ pixel: SIMD4<UInt16>) -> SIMD4<UInt16>
     ) -> PixelBuffer {
         .make(width, height, format, mode) { change($0, $1, pixel($0, $1)) }
     }
 
-    /// The largest difference of two samples; `Int.max` for pictures of different kinds.
+    /// Returns the largest difference of two samples, or `Int.max` for different kinds of images.
     func largestDifference(to other: PixelBuffer) -> Int {
         guard size == other.size, format == other.format, alphaMode == other.alphaMode else { return .max }
         return positions.reduce(0) { largest, place in

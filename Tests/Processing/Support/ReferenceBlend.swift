@@ -1,12 +1,12 @@
 import AlcedoProcessing
 
-/// The specification's formulas in doubles, sample by sample, without vectors.
+/// The specification's formulas in floating point, sample by sample, without vectors.
 ///
 /// Source: W3C, Compositing and Blending Level 1, §5.8, §9.1 and §9.2.
 enum ReferenceBlend {
     typealias Color = [Double]
 
-    /// Premultiplied colour and alpha of `source` over `backdrop`, both straight.
+    /// Returns the premultiplied color and alpha of `source` over `backdrop`, both straight.
     static func composite(_ backdrop: Color, _ source: Color, _ mode: ImageProcessors.BlendMode) -> Color {
         let (ab, sa) = (backdrop[3], source[3])
         let mixed = blend(Array(backdrop.prefix(3)), Array(source.prefix(3)), mode)

@@ -4,15 +4,15 @@ import FoundationEssentials
 
 import AlcedoLibc
 
-/// Resizing by its definition, in doubles, without passes: each result pixel is one sum over the whole source.
+/// Resizing by its definition in floating point without passes: each result pixel is one sum over the whole source.
 struct ReferenceResize {
     let filter: ResizeFilter
     /// Whether integer boxes are averaged first where an axis shrinks to a quarter or less.
     let averages: Bool
-    /// Whether samples are turned into light first; ``premultiplied(_:to:)`` then gives light.
+    /// Whether samples are converted to linear light first. ``premultiplied(_:to:)`` then returns linear light.
     var inLinearLight = false
 
-    /// Samples of the result pixel at (x, y), premultiplied, before rounding.
+    /// Returns the premultiplied samples of the result pixel at (x, y) before rounding.
     func premultiplied(_ source: PixelBuffer, to size: PixelSize) -> [[SIMD4<Double>]] {
         let columns = axis(source.width, size.width)
         let rows = axis(source.height, size.height)
@@ -58,7 +58,7 @@ struct ReferenceResize {
         light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
     }
 
-    /// For each result pixel of one axis, the source pixels that count and their weights.
+    /// Returns the contributing source pixels and their weights for each result pixel of one axis.
     private func axis(_ source: Int, _ target: Int) -> [[(index: Int, weight: Double)]] {
         let ratio = Double(source) / Double(target)
         let factor = averages && ratio >= 4 ? min(256, Int(ratio / 2)) : 1

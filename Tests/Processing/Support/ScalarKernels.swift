@@ -2,7 +2,7 @@ import AlcedoCore
 
 @testable import AlcedoProcessing
 
-/// What each C kernel computes, one sample after another, with products and sums in the same order.
+/// The computation of each C kernel, one sample after another, with products and sums in the same order.
 enum ScalarKernels {
     static func sumRows(_ rows: [ArraySlice<Float>], _ weights: [Float]) -> [Float] {
         var sums = [Float](repeating: 0, count: rows[0].count)
@@ -12,7 +12,7 @@ enum ScalarKernels {
         return sums
     }
 
-    /// Four running sums, of every fourth pixel each, because an addition waits for the one before it.
+    /// Four running sums, of every fourth pixel each, because an addition waits for the previous one.
     static func filterPixels(_ row: [Float], _ table: WeightTable) -> [Float] {
         table.first.indices.flatMap { x in
             (0..<4).map { channel in
@@ -37,7 +37,7 @@ enum ScalarKernels {
 
     static func writeBytes(_ row: [Float]) -> [UInt8] {
         row.indices.map { index in
-            // Not a number is not above 0.
+            // NaN is not above 0.
             let alpha = row[index | 3] > 0 ? min(255, row[index | 3]) : 0
             let value = row[index] > 0 ? min(alpha, row[index]) : 0
             return UInt8(value.rounded(.toNearestOrEven))
@@ -66,14 +66,14 @@ enum ScalarKernels {
         UInt8(((value > 0 ? min(1, value) : 0) * 255).rounded(.toNearestOrEven))
     }
 
-    /// - Parameter columns: What red, green and blue add to the result, and the offset.
+    /// - Parameter columns: The contributions of red, green and blue to the result, and the offset.
     static func applyMatrix(_ columns: [SIMD4<Float>], _ pixel: SIMD4<Float>) -> SIMD4<Float> {
         var color = columns[0] * pixel.x + columns[1] * pixel.y + columns[2] * pixel.z + columns[3]
         color.w = pixel.w
         return color
     }
 
-    /// A pixel over an opaque color, exact and rounded to nearest.
+    /// Returns a pixel over an opaque color, exact and rounded to nearest.
     static func flatten(_ pixel: SIMD4<UInt8>, over color: [Int], isPremultiplied: Bool) -> SIMD4<UInt8> {
         var result = SIMD4<UInt8>(repeating: 255)
         let alpha = Int(pixel.w)
@@ -86,7 +86,7 @@ enum ScalarKernels {
         return result
     }
 
-    /// One row of a turned image of four samples a pixel, by cubic convolution.
+    /// Returns one row of a rotated image of four samples per pixel, by cubic convolution.
     static func sampleRow(_ y: Int, of size: PixelSize, _ rotation: Rotation, _ pixels: PixelBuffer) -> [SIMD4<Float>] {
         func middle(_ position: Int, _ side: Int) -> Double { Double(position) + 0.5 - Double(side) / 2 }
         let down = middle(y, size.height)

@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A kit that cannot fail proves nothing: each of these caches is broken in one way.
+/// A kit that cannot fail proves nothing, so each of these caches has one fault.
 @Suite(.timeLimit(.minutes(10)))
 struct DataCacheKitTests {
     private static let checks = DataCacheConformance.checks + DataCacheConformance.persistenceChecks
@@ -71,12 +71,12 @@ struct DataCacheKitTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `a cache that is broken in one way fails the checks of that`(fault: Fault) async {
+    func `a cache with one fault fails exactly the checks of that fault`(fault: Fault) async {
         let failed = await failures(fault)
         #expect(failed == fault.broken)
     }
 
-    @Test func `a cache that is not broken fails none`() async {
+    @Test func `a cache without a fault fails no check`() async {
         #expect(await failures(nil).isEmpty)
     }
 
@@ -84,7 +84,7 @@ struct DataCacheKitTests {
         #expect(Set(Fault.allCases.flatMap(\.broken)) == Set(Self.checks.map(\.description)))
     }
 
-    /// Each check gets storages of its own.
+    /// Each check has its own storages.
     private func failures(_ fault: Fault?) async -> Set<String> {
         var failed: Set<String> = []
         for check in Self.checks {

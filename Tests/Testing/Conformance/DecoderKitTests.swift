@@ -4,14 +4,14 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A kit that cannot fail proves nothing: each of these decoders is broken in one way.
+/// A kit that cannot fail proves nothing, so each of these decoders has one fault.
 @Suite(.timeLimit(.minutes(10)))
 struct DecoderKitTests {
     enum Fault: CaseIterable {
         case changesItsMind, decodesText, fillsWhatIsMissing, guessesTheSize, piecesIgnoreDamage, announcesLess
         case swapsPieces, turnsRows, ignoresLimits
 
-        /// The checks that fail.
+        /// The checks that must fail.
         var broken: Set<String> {
             switch self {
             case .changesItsMind: ["decoding a file twice gives the same image"]
@@ -27,21 +27,21 @@ struct DecoderKitTests {
         }
     }
 
-    /// The letters `GRY1`, the width and the height in two bytes each, the samples, and their sum in a byte.
+    /// The letters `GRY1`, width and height in two bytes each, the samples, and their sum in a byte.
     private static let file: Data = {
         let samples = (0..<35).map { UInt8($0 * 7) }
         return Data("GRY1".utf8) + [0, 7, 0, 5] + samples + [samples.reduce(0, &+)]
     }()
 
     @Test(arguments: Fault.allCases)
-    func `a decoder that is broken in one way fails the check of that`(fault: Fault) async {
+    func `a decoder with one fault fails exactly the check of that fault`(fault: Fault) async {
         let failed = await failures(of: DecoderConformance.checks) { _ in
             (Decoder(fault), Self.file)
         }
         #expect(failed == fault.broken)
     }
 
-    @Test func `a decoder that is not broken fails none`() async {
+    @Test func `a decoder without a fault fails no check`() async {
         let failed = await failures(of: DecoderConformance.checks) { _ in
             (Decoder(nil), Self.file)
         }
@@ -53,11 +53,11 @@ struct DecoderKitTests {
         #expect(covered == Set(DecoderConformance.checks.map(\.description)))
     }
 
-    /// The contract in the plainest words, and its faults.
+    /// A reference implementation of the contract, and its faults.
     private struct Decoder: ImageDecoding {
         private static let headerLength = 8
         private let fault: Fault?
-        private let calls = Guarded(0)
+        private let calls = Watched(0)
 
         init(_ fault: Fault?) { self.fault = fault }
 
@@ -111,7 +111,7 @@ struct DecoderKitTests {
             }
             // The second time that the whole file is decoded at once.
             if isCounted, fault == .changesItsMind, options.includesAnimation {
-                let call = calls.change {
+                let call = calls.update {
                     $0 += 1
                     return $0
                 }
@@ -147,12 +147,12 @@ struct DecoderKitTests {
         }
     }
 
-    /// Collects the bytes, and decodes them at the end.
+    /// Collects the bytes and decodes them at the end.
     private final class Pieces: IncrementalImageDecoding {
         private let decoder: Decoder
         private let options: DecodingOptions
         private let fault: Fault?
-        private let data = Guarded(Data())
+        private let data = Watched(Data())
 
         init(decoder: Decoder, options: DecodingOptions, fault: Fault?) {
             (self.decoder, self.options, self.fault) = (decoder, options, fault)
@@ -162,8 +162,8 @@ struct DecoderKitTests {
 
         func append(_ bytes: Data) throws(ImageDecodingError) {
             let fault = fault
-            data.change { data in
-                // Seen only where pieces are small.
+            data.update { data in
+                // Detected only with small pieces.
                 if fault == .swapsPieces, data.count == 10, bytes.count == 1 { data[9] ^= 1; data[8] ^= 1 }
                 data += bytes
             }

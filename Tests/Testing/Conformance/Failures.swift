@@ -1,6 +1,6 @@
 import AlcedoTesting
 
-/// The checks that a backend fails, by their descriptions.
+/// Returns the descriptions of the checks that a backend fails.
 func failures<Backend>(
     of checks: [ConformanceCheck<Backend>], _ make: @escaping @Sendable (ConformanceOptions) throws -> Backend
 ) async -> Set<String> {

@@ -1,15 +1,18 @@
 import AlcedoCore
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// The contract of a data cache in the plainest words, and its faults.
+/// A reference implementation of a data cache, and its faults.
 final class FaultyDataCache: MeasurableDataCache {
     typealias Fault = DataCacheKitTests.Fault
-    typealias Storage = Guarded<Entries>
+    typealias Storage = Watched<Entries>
 
     struct Entries: Sendable {
         var list: [(key: ImageKey, entry: CachedData)] = []
         var extraSize = 0
+        /// The tasks that stored the entries.
+        var writers: [ImageKey: Int] = [:]
 
         init() {}
 
@@ -60,21 +63,29 @@ final class FaultyDataCache: MeasurableDataCache {
             throw DataCacheError(fault == .refusesOversizedWrongly ? .failed : .tooLarge, "too large")
         }
         if fault != .storesTheExpired, let expiry = entry.expiry, expiry <= Date() {
-            storage.change { _ = $0.remove(key) }
+            storage.update { _ = $0.remove(key) }
             return
         }
         if fault == .dropsEmptyEntries, size == 0 { return }
         if fault == .keepsWhatItShouldReplace, storage.value.list.contains(where: { $0.key == key }) { return }
-        if fault == .tearsEntries, let old = storage.value.list.first(where: { $0.key == key })?.entry {
-            put(CachedData(entry.data.prefix(entry.data.count / 2) + old.data.dropFirst(entry.data.count / 2)), key)
-            for _ in 0..<20 { await letOthersRun() }
+        put(fault == .tearsEntries ? torn(entry, key) : entry, key)
+    }
+
+    /// Returns a mixture with the stored entry if another task stored that one; otherwise the entry itself.
+    private func torn(_ entry: CachedData, _ key: ImageKey) -> CachedData {
+        let writer = withUnsafeCurrentTask { $0?.hashValue ?? 0 }
+        return storage.update { entries in
+            let previous = entries.writers.updateValue(writer, forKey: key)
+            guard let previous, previous != writer, let old = entries.list.first(where: { $0.key == key })?.entry
+            else { return entry }
+            let half = entry.data.count / 2
+            return CachedData(entry.data.prefix(half) + old.data.dropFirst(half))
         }
-        put(entry, key)
     }
 
     private func put(_ entry: CachedData, _ key: ImageKey) {
         let (limit, fault) = (sizeLimit, fault)
-        storage.change { entries in
+        storage.update { entries in
             _ = entries.remove(key)
             entries.list.append((key, entry))
             while entries.size > limit, fault != .hasNoLimit, fault != .storesOversized || entries.list.count > 1 {
@@ -86,13 +97,13 @@ final class FaultyDataCache: MeasurableDataCache {
     func remove(_ key: ImageKey) async -> Bool {
         if fault == .heedsCancellation, Task.isCancelled { return false }
         let key = known(key)
-        return storage.change { $0.remove(key) != nil } || fault == .removesAlways
+        return storage.update { $0.remove(key) != nil } || fault == .removesAlways
     }
 
     func removeAll() async {
         if fault == .heedsCancellation, Task.isCancelled { return }
         let fault = fault
-        storage.change { entries in
+        storage.update { entries in
             if fault == .keepsTheSizeOfAll { entries.extraSize += entries.size }
             entries.list = []
         }
@@ -105,7 +116,7 @@ final class FaultyDataCache: MeasurableDataCache {
 
     func removeAll(of resource: ResourceKey) async -> Int {
         let isLax = fault == .removesLikeResources
-        return storage.change { entries in
+        return storage.update { entries in
             let before = entries.list.count
             entries.list.removeAll {
                 isLax
@@ -116,7 +127,7 @@ final class FaultyDataCache: MeasurableDataCache {
     }
 
     func flush() async {
-        if fault == .forgetsWhenFlushed { storage.change { $0.list = [] } }
+        if fault == .forgetsWhenFlushed { storage.update { $0.list = [] } }
     }
 
     var count: Int { fault == .countsNothing ? 0 : storage.value.list.count }

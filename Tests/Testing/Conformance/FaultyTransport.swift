@@ -1,23 +1,24 @@
 import AlcedoCURL
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
-/// A good transport behind one fault.
+/// A correct transport with one fault.
 struct FaultyTransport: HTTPTransport {
     private let fault: TransportKitTests.Fault
     private let transport = CURLTransport()
-    private let sent = Guarded(0)
+    private let sent = Watched(0)
 
     init(_ fault: TransportKitTests.Fault) { self.fault = fault }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let number = sent.change { count -> Int in
+        let number = sent.update { count -> Int in
             count += 1
             return count
         }
-        // All after the first fifty: of two hundred in any order, some that nobody cancels are among them.
+        // All after the first fifty. Of two hundred in any order, they include some that are not cancelled.
         if fault == .cancelsUnasked, number > 50 { throw CancellationError() }
         if fault == .takesAnyScheme, request.url.scheme == "file" {
             return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data()))
@@ -82,7 +83,7 @@ struct FaultyTransport: HTTPTransport {
     fileprivate var takesEndsForWhole: Bool { fault == .endsAreWhole }
 }
 
-/// Reads on through the fault.
+/// Continues to read through the fault.
 private struct FaultySource: HTTPBodySource {
     let body: HTTPBody
     let transport: FaultyTransport

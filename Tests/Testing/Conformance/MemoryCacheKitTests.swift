@@ -3,7 +3,7 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// A kit that cannot fail proves nothing: each of these caches is broken in one way.
+/// A kit that cannot fail proves nothing, so each of these caches has one fault.
 @Suite(.timeLimit(.minutes(10)))
 struct MemoryCacheKitTests {
     enum Fault: CaseIterable {
@@ -12,7 +12,7 @@ struct MemoryCacheKitTests {
         case removesAlways, removesTooMuch, removesByPrefix, forgetsVariants, keepsTheCostOfAll, ignoresTrims
         case containsAlways
 
-        /// What the kit says of it.
+        /// The checks that must fail.
         var broken: Set<String> {
             switch self {
             case .confusesKeysOfOneLength:
@@ -55,14 +55,14 @@ struct MemoryCacheKitTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `a cache that is broken in one way fails the checks of that`(fault: Fault) async {
+    func `a cache with one fault fails exactly the checks of that fault`(fault: Fault) async {
         let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.byteLimit, fault) }
-        // Whether tasks that run beside one another hit upon these keys is chance.
+        // Whether concurrent tasks use these keys at the same time is random.
         let chancy: Set = fault == .confusesKeysOfOneLength ? ["concurrent tasks keep the total cost correct"] : []
         #expect(failed.subtracting(chancy) == fault.broken.subtracting(chancy))
     }
 
-    @Test func `a cache that is not broken fails none`() async {
+    @Test func `a cache without a fault fails no check`() async {
         let failed = await failures(of: MemoryCacheConformance.checks) { Cache($0.byteLimit, nil) }
         #expect(failed.isEmpty)
     }
@@ -72,7 +72,7 @@ struct MemoryCacheKitTests {
         #expect(covered == Set(MemoryCacheConformance.checks.map(\.description)))
     }
 
-    /// The contract in the plainest words, and its faults.
+    /// A reference implementation of the contract, and its faults.
     private final class Cache: MaintainableMemoryCache {
         private struct State: Sendable {
             var images: [(key: ImageKey, image: DecodedImage)] = []
@@ -87,7 +87,7 @@ struct MemoryCacheKitTests {
             }
         }
 
-        private let state = Guarded(State())
+        private let state = Watched(State())
         private let costLimit: Int
         private let fault: Fault?
 
@@ -119,7 +119,7 @@ struct MemoryCacheKitTests {
         func store(_ image: DecodedImage, for key: ImageKey) {
             let key = known(key)
             let (limit, fault) = (costLimit, fault)
-            state.change { state in
+            state.update { state in
                 let isThere = state.images.contains { $0.key == key }
                 if fault == .keepsWhatItShouldReplace, isThere, image.cost <= limit { return }
                 let isOversized = image.cost > limit || limit <= 0
@@ -140,7 +140,7 @@ struct MemoryCacheKitTests {
         func remove(_ key: ImageKey) -> Bool {
             let key = known(key)
             let fault = fault
-            return state.change { state in
+            return state.update { state in
                 let removed = state.remove(key)
                 if fault == .removesTooMuch, removed, state.images.count == 1 { state.images = [] }
                 return removed || fault == .removesAlways
@@ -150,7 +150,7 @@ struct MemoryCacheKitTests {
         func removeAll(of resource: ResourceKey) -> Int {
             let fault = fault
             let name = resource.description
-            return state.change { state in
+            return state.update { state in
                 let before = state.images.count
                 state.images.removeAll { entry in
                     switch fault {
@@ -165,7 +165,7 @@ struct MemoryCacheKitTests {
 
         func removeAll() {
             let fault = fault
-            state.change { state in
+            state.update { state in
                 if fault == .keepsTheCostOfAll { state.extraCost += state.cost }
                 state.images = []
             }
@@ -173,7 +173,7 @@ struct MemoryCacheKitTests {
 
         func trim(toCost cost: Int) {
             guard fault != .ignoresTrims else { return }
-            state.change { state in while state.cost > cost, !state.images.isEmpty { state.images.removeFirst() } }
+            state.update { state in while state.cost > cost, !state.images.isEmpty { state.images.removeFirst() } }
         }
 
         var totalCost: Int {

@@ -3,13 +3,13 @@ import AlcedoTesting
 import TestSupport
 import Testing
 
-/// A kit that cannot fail proves nothing: each of these processors is broken in one way.
+/// A kit that cannot fail proves nothing, so each of these processors has one fault.
 @Suite(.timeLimit(.minutes(10)))
 struct ProcessorKitTests {
     enum Fault: CaseIterable {
         case countsInItsIdentifier, changesItsMind, turnsRows, forgetsWhatIsMissing, opensPixels, exceedsAlpha
 
-        /// The check that fails.
+        /// The check that must fail.
         var broken: String {
             switch self {
             case .countsInItsIdentifier: "equal processors have the same identifier before and after processing"
@@ -23,12 +23,12 @@ struct ProcessorKitTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `a processor that is broken in one way fails the check of that`(fault: Fault) async {
+    func `a processor with one fault fails exactly the check of that fault`(fault: Fault) async {
         let failed = await failures(of: ProcessorConformance.checks) { _ in Processor(fault) }
         #expect(failed == [fault.broken])
     }
 
-    @Test func `a processor that is not broken fails none`() async {
+    @Test func `a processor without a fault fails no check`() async {
         #expect(await failures(of: ProcessorConformance.checks) { _ in Processor(nil) }.isEmpty)
     }
 
@@ -36,11 +36,11 @@ struct ProcessorKitTests {
         #expect(Set(Fault.allCases.map(\.broken)) == Set(ProcessorConformance.checks.map(\.description)))
     }
 
-    /// Changes nothing but by its fault.
+    /// Changes nothing except by its fault.
     private struct Processor: ImageProcessing {
         private let fault: Fault?
-        private let calls = Guarded(0)
-        private let last = Guarded<PixelBuffer?>(nil)
+        private let calls = Watched(0)
+        private let last = Watched<PixelBuffer?>(nil)
 
         init(_ fault: Fault?) { self.fault = fault }
 
@@ -49,8 +49,8 @@ struct ProcessorKitTests {
         }
 
         func process(_ image: DecodedImage) -> DecodedImage {
-            calls.change { $0 += 1 }
-            let isRepeated = last.change { last in
+            calls.update { $0 += 1 }
+            let isRepeated = last.update { last in
                 defer { last = image.pixels }
                 return last == image.pixels
             }

@@ -5,14 +5,14 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A kit that cannot fail proves nothing: each of these stores is broken in one way.
+/// A kit that cannot fail proves nothing, so each of these stores has one fault.
 @Suite(.timeLimit(.minutes(10)))
 struct ResponseStoreKitTests {
     enum Fault: CaseIterable {
         case forgetsNotes, ignoresVariants, keepsTheOld, storesWhatItMayNot, ignoresItsLimit, removesTheResource
         case forgetsVariants, keepsTheDateItself, keepsVariants, mixesBodies
 
-        /// The check that fails.
+        /// The check that must fail.
         var broken: String {
             switch self {
             case .forgetsNotes: "a stored entry is returned unchanged, and only under its key"
@@ -30,12 +30,12 @@ struct ResponseStoreKitTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `a store that is broken in one way fails the check of that`(fault: Fault) async {
+    func `a store with one fault fails exactly the check of that fault`(fault: Fault) async {
         let failed = await failures(of: ResponseStoreConformance.checks) { Store($0.byteLimit, fault) }
         #expect(failed == [fault.broken])
     }
 
-    @Test func `a store that is not broken fails none`() async {
+    @Test func `a store without a fault fails no check`() async {
         #expect(await failures(of: ResponseStoreConformance.checks) { Store($0.byteLimit, nil) }.isEmpty)
     }
 
@@ -43,9 +43,9 @@ struct ResponseStoreKitTests {
         #expect(Set(Fault.allCases.map(\.broken)) == Set(ResponseStoreConformance.checks.map(\.description)))
     }
 
-    /// The contract in the plainest words, and its faults.
+    /// A reference implementation of the contract, and its faults.
     private final class Store: ResponseStoring {
-        private let entries = Guarded<[ImageKey: ResponseEntry]>([:])
+        private let entries = Watched<[ImageKey: ResponseEntry]>([:])
         private let byteLimit: Int
         private let fault: Fault?
 
@@ -62,7 +62,7 @@ struct ResponseStoreKitTests {
 
         func store(_ entry: ResponseEntry, for key: ImageKey) {
             let (byteLimit, fault) = (byteLimit, fault)
-            entries.change { entries in
+            entries.update { entries in
                 guard case .response(var response) = entry else {
                     entries[key] = entry
                     return
@@ -77,7 +77,7 @@ struct ResponseStoreKitTests {
                 {
                     return
                 }
-                // Only an entry that has more than the smallest body shows it.
+                // Only an entry larger than the smallest body shows it.
                 if fault == .mixesBodies, response.body.count == 100, case .response(let old) = entries[key] {
                     response.body = old.body.prefix(50) + response.body.suffix(50)
                 }
@@ -91,13 +91,13 @@ struct ResponseStoreKitTests {
         }
 
         func remove(_ key: ImageKey) {
-            entries.change { $0[key] = nil }
-            if fault == .removesTheResource { entries.change { $0 = [:] } }
+            entries.update { $0[key] = nil }
+            if fault == .removesTheResource { entries.update { $0 = [:] } }
         }
 
         func removeAll(of resource: ResourceKey) {
             let fault = fault
-            entries.change { entries in
+            entries.update { entries in
                 entries = entries.filter { entry in
                     if entry.key.resource != resource { return true }
                     return fault == .forgetsVariants && !entry.key.variant.isEmpty
@@ -107,7 +107,7 @@ struct ResponseStoreKitTests {
 
         func removeAll(storedSince date: Date) {
             let fault = fault
-            entries.change { entries in
+            entries.update { entries in
                 entries = entries.filter { entry in
                     guard case .response(let response) = entry.value else { return true }
                     return fault == .keepsTheDateItself ? response.responseTime <= date : response.responseTime < date
@@ -117,7 +117,7 @@ struct ResponseStoreKitTests {
 
         func removeAll() {
             let fault = fault
-            entries.change { entries in
+            entries.update { entries in
                 entries = fault == .keepsVariants ? entries.filter { !$0.key.variant.isEmpty } : [:]
             }
         }

@@ -4,9 +4,9 @@ import AlcedoTesting
 import FoundationEssentials
 import Testing
 
-/// A kit that cannot fail proves nothing: each of these transports is broken in one way.
+/// A kit that cannot fail proves nothing, so each of these transports has one fault.
 ///
-/// Not here: a transport that waits for ever instead of failing. The kit waits with it, until the test's time limit.
+/// Not tested: a transport that waits forever instead of failing. The kit waits with it until the test's time limit.
 @Suite(.timeLimit(.minutes(10)))
 struct TransportKitTests {
     enum Fault: CaseIterable {
@@ -70,16 +70,16 @@ struct TransportKitTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func `a transport that is broken in one way fails the checks of that`(fault: Fault) async {
+    func `a transport with one fault fails the checks of that fault`(fault: Fault) async {
         var failed: Set<String> = []
-        // One after another: each has a server and a client with a thread.
+        // One after another, because each has a server and a client with a thread.
         for check in TransportConformance.checks {
             failed.formUnion(await failures(of: [check]) { _ in FaultyTransport(fault) })
         }
         #expect(failed == fault.broken)
     }
 
-    @Test func `every check but those of waiting is seen to fail`() {
+    @Test func `every check except those that wait fails for some fault`() {
         let unseen: Set<String> = [
             "the head is returned before the body is complete", "releasing the body ends the transfer",
             "an endless body ends when its reader stops",

@@ -8,7 +8,7 @@ import Testing
 struct CacheStatusTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
 
-    @Test(arguments: Roles.all) func `each answer tells what the cache did`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `each response reports what the cache did`(role: CacheRole) async throws {
         let bench = Bench(role)
         #expect(try await bench.load(Self.life).cacheStatus == "alcedo; fwd=uri-miss; fwd-status=200; stored")
         #expect(try await bench.send().cacheStatus == "alcedo; hit; ttl=60")
@@ -31,7 +31,7 @@ struct CacheStatusTests {
     }
 
     /// Section 2.1: a hit was not forwarded.
-    @Test(arguments: Roles.all) func `a stale answer in the place of a failure is no hit`(role: CacheRole) async throws
+    @Test(arguments: Roles.all) func `a stale response in place of a failure is not a hit`(role: CacheRole) async throws
     {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60, stale-if-error=100"])
@@ -44,7 +44,7 @@ struct CacheStatusTests {
         #expect(unreachable.source == .stale && unreachable.cacheStatus == "alcedo; fwd=stale")
     }
 
-    @Test func `what caches on the way did is kept, and each request tells its own`() async throws {
+    @Test func `the Cache-Status of intermediate caches is kept, and each request adds its own`() async throws {
         let bench = Bench()
         let fields = HTTPFields(Self.life.fields + [.init("Cache-Status", "far; hit")])
 
@@ -54,7 +54,7 @@ struct CacheStatusTests {
         #expect(try await bench.send().fields["Cache-Status"] == "far; hit, alcedo; hit; ttl=60")
     }
 
-    @Test func `nothing is said to be stored when it is known that it is not`() async throws {
+    @Test func `a response that was not stored is not reported as stored`() async throws {
         let bench = Bench(limit: 10)
         let long = HTTPFields(Self.life.fields + [.init("Content-Length", "11")])
 
@@ -64,7 +64,7 @@ struct CacheStatusTests {
             #expect(try await !bench.load(unreadable, body: "012").isStored)
         }
         #expect(try await bench.load(Self.life, body: "0123456789").isStored)
-        // Nobody knows what a hook will say.
+        // The result of a hook is unknown before it is called.
         #expect(try await !Bench(willStore: { stored, _ in stored }).load(Self.life).isStored)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// A time to live of the app's own: after it a response is gone, whatever its headers say.
+/// The app's time to live. After it a response is removed, whatever its headers contain.
 @Suite(.timeLimit(.minutes(10)))
 struct CustomLifetimeTests {
     private static let long: HTTPFields = [
@@ -27,7 +27,7 @@ struct CustomLifetimeTests {
 
     /// The 600 seconds of the article on `NSURLCache`.
     @Test(arguments: Roles.all, [long, brief])
-    func `a response is gone after six hundred seconds, however it is asked for`(
+    func `a response expires after its time to live of 600 seconds under every policy`(
         role: CacheRole, fields: HTTPFields
     ) async throws {
         let (server, clock) = (ScriptedTransport(), ManualClock())
@@ -50,7 +50,7 @@ struct CustomLifetimeTests {
         #expect(await cache.response(for: plain) == nil)
         #expect(await !cache.hasResponse(for: plain, ignoringMemory: false))
         #expect(cache.memoryUsage == 0)
-        // The server cannot be reached: nothing stands in.
+        // The server is unreachable, and no stale response is used.
         for fields in [[:], ["Cache-Control": "max-stale"], ["Cache-Control": "stale-if-error=100000"]] as [HTTPFields]
         {
             await #expect(throws: HTTPTransportError.self) {
@@ -61,7 +61,7 @@ struct CustomLifetimeTests {
     }
 
     @Test(arguments: Roles.all, HTTPCachePolicy.allCases)
-    func `past its time to live a response is a miss for every policy`(
+    func `after its time to live a response is a miss for every policy`(
         role: CacheRole, policy: HTTPCachePolicy
     ) async throws {
         for fields in [Self.long, Self.brief] {
@@ -81,12 +81,12 @@ struct CustomLifetimeTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `a server in trouble is not stood in for past the time to live`(
+    @Test(arguments: Roles.all) func `a response past its time to live does not replace a server error`(
         role: CacheRole
     ) async throws {
         let bench = bench(role)
         try await bench.load(Self.brief, body: "first")
-        // The response is there when the request begins, and gone when the server fails.
+        // The response is present when the request begins, and has expired when the server fails.
         bench.advance(599)
         bench.server.respond { [clock = bench.clock] request in
             clock.advance(by: .seconds(1))
@@ -96,7 +96,7 @@ struct CustomLifetimeTests {
         #expect(try await bench.send(["Cache-Control": "max-age=1, stale-if-error=100000"]).body == "trouble")
     }
 
-    /// The rows: what the response says, whether the rule extends it, and how long it is fresh.
+    /// Each row: the response's fields, whether the rule extends freshness, and the freshness lifetime.
     @Test(
         arguments: Roles.all,
         [
@@ -109,7 +109,7 @@ struct CustomLifetimeTests {
             (["Expires": "0"], true, 600), ([:], true, 600), (["Cache-Control": "max-age=1", "Age": "900"], true, 600),
             (["Cache-Control": "no-cache"], true, 0),
         ] as [(HTTPFields, Bool, Int)])
-    func `the time to live caps freshness, and extends it only when the rules say so`(
+    func `the time to live caps freshness and extends it only when the rules allow it`(
         role: CacheRole, row: (fields: HTTPFields, extends: Bool, seconds: Int)
     ) async throws {
         for (age, isFresh) in [(row.seconds - 1, true), (row.seconds, false)] where age >= 0 {
@@ -121,7 +121,8 @@ struct CustomLifetimeTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `a hit says how long it stays fresh under the cap`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a hit reports its remaining freshness under the cap`(role: CacheRole) async throws
+    {
         let bench = bench(role)
         try await bench.load(["Cache-Control": "max-age=100000"])
         bench.advance(200)
@@ -129,7 +130,7 @@ struct CustomLifetimeTests {
         #expect(try await bench.send().cacheStatus == "alcedo; hit; ttl=400")
     }
 
-    @Test(arguments: Roles.all) func `the rule sees head and request, and may leave the headers their say`(
+    @Test(arguments: Roles.all) func `the rule receives request and head, and may defer to the headers`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role) {
@@ -147,7 +148,7 @@ struct CustomLifetimeTests {
     }
 
     @Test(arguments: Roles.all, [("no-store", 600), ("max-age=60", 0), ("max-age=60", -5)] as [(String, Int)])
-    func `a response that may not be stored, or has no time to live, is not stored`(
+    func `a response that must not be stored or has no time to live is not stored`(
         role: CacheRole, row: (control: String, seconds: Int)
     ) async throws {
         let bench = bench(role, extending: true, seconds: row.seconds)
@@ -157,7 +158,7 @@ struct CustomLifetimeTests {
         #expect(try await !bench.load(["Cache-Control": row.control]).isHit)
     }
 
-    @Test(arguments: Roles.all) func `the time to live counts from each confirmation`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `the time to live restarts with each validation`(role: CacheRole) async throws {
         let bench = bench(role)
         try await bench.load(["ETag": "\"v\""])
         bench.advance(599)
@@ -171,7 +172,7 @@ struct CustomLifetimeTests {
         #expect(try await bench.find()?.body == nil)
     }
 
-    @Test(arguments: Roles.all) func `a clock that was set back ends the time to live`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a clock that is set back ends the time to live`(role: CacheRole) async throws {
         let bench = bench(role)
         try await bench.load(Self.long)
         bench.clock.setDate(start - 1)
@@ -179,7 +180,7 @@ struct CustomLifetimeTests {
         #expect(try await bench.find()?.body == nil)
     }
 
-    @Test(arguments: Roles.all) func `variants and parts live no longer, and are not offered to the server`(
+    @Test(arguments: Roles.all) func `variants and parts past their time to live are not offered for validation`(
         role: CacheRole
     ) async throws {
         let bench = bench(role)
@@ -190,10 +191,10 @@ struct CustomLifetimeTests {
         try await bench.load(part, status: 206, body: "0123", for: ["Range": "bytes=0-3"], url: other)
         bench.advance(600)
 
-        // The server confirms the tag of a variant that is gone; it is then asked for all of it.
+        // The server confirms the tag of a variant that has been removed, and then receives a full request.
         bench.server.respond(304, ["ETag": "\"v\""], body: "")
         #expect(try await bench.load(varying, body: "second", for: ["Accept": "b"]).body == "second")
-        // The later part does not grow by the bytes of the earlier.
+        // The later part is not extended by the bytes of the earlier one.
         let rest = HTTPFields(Self.long.fields + [.init("Content-Range", "bytes 4-7/8")])
         try await bench.load(rest, status: 206, body: "4567", for: ["Range": "bytes=4-7"], url: other)
         bench.server.respond(200, Self.long, body: "whole")
@@ -201,7 +202,7 @@ struct CustomLifetimeTests {
         #expect(bench.server.requests.last?.fields["Range"] == nil)
     }
 
-    @Test func `the time to live is kept on disk`() async throws {
+    @Test func `the time to live is stored on disk`() async throws {
         let directory = try TemporaryDirectory()
         let (server, clock) = (ScriptedTransport(), ManualClock())
         func cache() -> URLResponseCache {

@@ -3,15 +3,15 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// Six policies, five states of the store, with the network and without: what each of the sixty does.
+/// Six policies, five states of the store, online and offline: the outcome of all sixty combinations.
 @Suite(.timeLimit(.minutes(10)))
 struct PolicyMatrixTests {
     /// What is stored before the request.
     enum State: String, CaseIterable {
         case empty, fresh, stale
-        /// Stale, and not to be used without the server's word.
+        /// Stale with must-revalidate.
         case mustRevalidate
-        /// The server has answered once, and forbidden to store it.
+        /// The server's response had no-store.
         case noStore
 
         var fields: HTTPFields {
@@ -25,25 +25,25 @@ struct PolicyMatrixTests {
         }
     }
 
-    /// What comes of it.
+    /// The outcome of a request.
     enum Outcome: String {
-        /// From the network, asked for without a condition.
+        /// From the network, requested without a condition.
         case new
-        /// From the store, after a question with a condition.
+        /// From the store after validation.
         case confirmed
-        /// From the store, without a question.
+        /// From the store without a request.
         case fresh, stale
-        /// From the store, after the network has failed.
+        /// From the store after a network failure.
         case standIn
-        /// The network's failure.
+        /// The error of the network.
         case failure
-        /// The error that nothing is stored; no question.
+        /// The error that nothing is stored, without a request.
         case notCached
     }
 
     struct Row: Sendable {
         var policy: HTTPCachePolicy
-        /// In the order of the states.
+        /// The outcomes in the order of the states.
         var online: [Outcome]
         var offline: [Outcome]
     }
@@ -77,7 +77,7 @@ struct PolicyMatrixTests {
                 online: [.new, .confirmed, .confirmed, .confirmed, .new],
                 offline: [.failure, .failure, .failure, .failure, .failure]),
         ])
-    func `each policy does exactly what it means`(role: CacheRole, row: Row) async throws {
+    func `each policy reads, requests and stores as documented`(role: CacheRole, row: Row) async throws {
         for (state, online, offline) in zip3(State.allCases, row.online, row.offline) {
             for (isOnline, expected) in [(true, online), (false, offline)] {
                 let outcome = try await self.outcome(role, row.policy, state, isOnline: isOnline)

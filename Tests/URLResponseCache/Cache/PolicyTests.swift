@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// What the policies tell other caches, and what they leave in the store.
+/// The directives that the policies send to other caches, and their effect on the store.
 @Suite(.timeLimit(.minutes(10)))
 struct PolicyTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
@@ -18,7 +18,7 @@ struct PolicyTests {
             ),
             (.reloadRevalidatingCacheData, ["Cache-Control": "max-age=0"]),
         ] as [(HTTPCachePolicy, HTTPFields)])
-    func `what is sent when nothing is stored, whether storing is allowed or not`(
+    func `without a stored response the request is sent as it is, whether storing is allowed or not`(
         role: CacheRole, row: (policy: HTTPCachePolicy, fields: HTTPFields)
     ) async throws {
         for allowsStoring in [true, false] {
@@ -31,7 +31,7 @@ struct PolicyTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `reloading tells caches on the way, in the place of the caller's words`(
+    @Test(arguments: Roles.all) func `a reload sends its own cache directives in place of the caller's`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -42,7 +42,9 @@ struct PolicyTests {
         #expect(bench.server.requests.last?.fields == ["Cache-Control": "no-cache", "Pragma": "no-cache"])
     }
 
-    @Test(arguments: Roles.all) func `revalidating asks caches on the way to do so, too`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `revalidation asks intermediate caches to revalidate, too`(role: CacheRole)
+        async throws
+    {
         let bench = Bench(role)
         try await bench.load(Self.life)
         bench.server.respond(304)
@@ -52,7 +54,7 @@ struct PolicyTests {
             bench.server.requests.last?.fields == ["If-None-Match": "\"v\"", "Cache-Control": "max-age=0"])
     }
 
-    /// RFC 8246. The rows: the response's terms, those of the request, and whether the server is asked.
+    /// RFC 8246. Each row: the directives of the response and of the request, and whether a request is sent.
     @Test(
         arguments: Roles.all,
         [
@@ -60,13 +62,13 @@ struct PolicyTests {
             // Stale, or never fresh.
             ("max-age=5, immutable", [:], true), ("immutable", [:], true),
             ("max-age=60, immutable, no-cache", [:], true),
-            // A forced reload, and other demands.
+            // A forced reload and other requirements.
             ("max-age=60, immutable", ["Cache-Control": "no-cache"], true),
             ("max-age=60, immutable", ["Pragma": "no-cache"], true),
             ("max-age=60, immutable", ["Cache-Control": "max-age=0"], true),
             ("max-age=60, immutable", ["Cache-Control": "min-fresh=5"], true),
         ] as [(String, HTTPFields, Bool)])
-    func `an ordinary reload confirms no fresh response that is immutable`(
+    func `an ordinary reload does not validate a fresh immutable response`(
         role: CacheRole, row: (control: String, request: HTTPFields, isAsked: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -84,7 +86,7 @@ struct PolicyTests {
     @Test(
         arguments: Roles.all,
         [HTTPCachePolicy.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData])
-    func `a forced reload fetches what is immutable`(role: CacheRole, policy: HTTPCachePolicy) async throws {
+    func `a forced reload requests an immutable response again`(role: CacheRole, policy: HTTPCachePolicy) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60, immutable", "ETag": "\"v\""])
         bench.server.respond(200, body: "second")
@@ -93,7 +95,7 @@ struct PolicyTests {
         #expect(bench.server.requests.last?.fields["If-None-Match"] == nil)
     }
 
-    @Test(arguments: Roles.all) func `the caller's own condition is answered from a fresh immutable response`(
+    @Test(arguments: Roles.all) func `a fresh immutable response evaluates the caller's condition`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -106,7 +108,8 @@ struct PolicyTests {
         #expect(bench.server.requests.count == 1)
     }
 
-    @Test(arguments: Roles.all) func `revalidating what is not there, or not whole, asks caches on the way, too`(
+    @Test(arguments: Roles.all)
+    func `revalidation without a complete stored response asks intermediate caches to revalidate`(
         role: CacheRole
     ) async throws {
         let life: HTTPFields = ["Cache-Control": "max-age=60"]
@@ -124,7 +127,7 @@ struct PolicyTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `an answer without a validator is fetched whole when it has to be confirmed`(
+    @Test(arguments: Roles.all) func `a response without a validator is requested in full when it must be validated`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -138,7 +141,7 @@ struct PolicyTests {
     @Test(
         arguments: Roles.all,
         [HTTPCachePolicy.reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData])
-    func `what a reload brings is stored`(role: CacheRole, policy: HTTPCachePolicy) async throws {
+    func `the response to a reload is stored`(role: CacheRole, policy: HTTPCachePolicy) async throws {
         let bench = Bench(role)
         try await bench.load(Self.life, body: "first")
         bench.server.respond(200, Self.life, body: "second")
@@ -147,7 +150,7 @@ struct PolicyTests {
         #expect(try await bench.send().body == "second")
     }
 
-    @Test(arguments: Roles.all) func `a reload that fails leaves what is stored`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a failed reload keeps the stored response`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(Self.life, body: "first")
         await #expect(throws: HTTPTransportError.self) {
@@ -161,7 +164,7 @@ struct PolicyTests {
         #expect(try await bench.send().body == "first")
     }
 
-    @Test(arguments: Roles.all) func `a reload ends the storing of what its answer takes the place of, and no other`(
+    @Test(arguments: Roles.all) func `a reload removes the stored response that its response supersedes, and no other`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -174,7 +177,7 @@ struct PolicyTests {
         #expect(try await bench.send(["Accept": "a", "Cache-Control": "only-if-cached"]).status == 504)
     }
 
-    @Test(arguments: Roles.all) func `a reload has no condition but the caller's, whose answer counts`(
+    @Test(arguments: Roles.all) func `a reload sends only the caller's condition and returns the response to it`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -186,13 +189,13 @@ struct PolicyTests {
 
         #expect(own.status == 304 && bench.server.requests.last?.fields == ["If-None-Match": "\"v\""])
         #expect(try await bench.send().isHit)
-        // Another content has taken the place of what is stored.
+        // Different content has replaced the stored response.
         bench.server.respond(304, ["ETag": "\"w\""], body: "")
         try await bench.send(["If-None-Match": "\"w\""], policy: .reloadIgnoringLocalCacheData)
         #expect(try await bench.find()?.body == nil)
     }
 
-    @Test(arguments: Roles.all) func `a reload of the head updates what is stored`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a reload with HEAD updates the stored response`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(Self.life, body: "first")
         bench.server.respond(200, ["ETag": "\"w\""], body: "")
@@ -201,7 +204,7 @@ struct PolicyTests {
         #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
     }
 
-    /// The rows: policy, and what comes of a stale answer in the store for a request that may not store.
+    /// Each row: the policy, and the outcome for a request with no-store when a stale response is stored.
     @Test(
         arguments: Roles.all,
         [
@@ -209,7 +212,7 @@ struct PolicyTests {
             (.reloadIgnoringLocalAndRemoteCacheData, .new), (.returnCacheDataElseLoad, .stale),
             (.returnCacheDataDontLoad, .stale), (.reloadRevalidatingCacheData, .revalidated),
         ] as [(HTTPCachePolicy, ResponseCaching.Source)])
-    func `a request that may not store reads as its policy says`(
+    func `a request that must not be stored is still read according to its policy`(
         role: CacheRole, row: (policy: HTTPCachePolicy, source: ResponseCaching.Source)
     ) async throws {
         let bench = Bench(role)
@@ -224,7 +227,7 @@ struct PolicyTests {
         #expect(await bench.stored() == stored)
     }
 
-    @Test(arguments: Roles.all) func `a policy that reads any age reads past directives of the request and the answer`(
+    @Test(arguments: Roles.all) func `a policy that accepts any age ignores directives of request and response`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -237,7 +240,7 @@ struct PolicyTests {
         #expect(bench.server.requests.count == 1)
     }
 
-    @Test(arguments: Roles.all) func `offline mode answers HEAD, ranges and conditions, and sends nothing`(
+    @Test(arguments: Roles.all) func `offline mode serves HEAD, ranges and conditions and sends nothing`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -258,7 +261,7 @@ struct PolicyTests {
         #expect(bench.server.requests.count == 1)
     }
 
-    @Test(arguments: Roles.all) func `answers for other requests are never used, whatever the policy`(
+    @Test(arguments: Roles.all) func `no policy returns a response to a different request`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)

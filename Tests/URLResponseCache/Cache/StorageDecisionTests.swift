@@ -4,12 +4,12 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// What an answer says of itself in `caching`: its source, and whether others may keep it.
+/// The `caching` property of a response: its source, and whether others may store it.
 @Suite(.timeLimit(.minutes(10)))
 struct StorageDecisionTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
 
-    @Test(arguments: Roles.all) func `an answer from the store has the policy it was stored with`(
+    @Test(arguments: Roles.all) func `a response from the store has the storage policy it was stored with`(
         role: CacheRole
     ) async throws {
         let bench = Bench(
@@ -28,7 +28,8 @@ struct StorageDecisionTests {
         #expect(try await bench.send().policy == .allowedInMemoryOnly)
     }
 
-    @Test func `the decision is final when the body has been read, and may be stricter then`() async throws {
+    @Test func `the storage decision is final once the body is read, and may become stricter until then`() async throws
+    {
         let bench = Bench(willStore: { _, _ in nil })
         bench.server.respond(200, Self.life)
         let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
@@ -40,7 +41,7 @@ struct StorageDecisionTests {
         #expect(decision.policy == .notAllowed)
     }
 
-    @Test func `a decision only becomes stricter`() {
+    @Test func `a storage decision only becomes stricter`() {
         let decision = StorageDecision(.allowedInMemoryOnly)
         decision.restrict(to: .allowed)
         #expect(decision.policy == .allowedInMemoryOnly)
@@ -56,18 +57,19 @@ struct StorageDecisionTests {
             ([:], ["Cache-Control": "no-store"], .both), (["Cache-Control": "max-age=60, x=\"y"], [:], .both),
             (["Vary": "*"], [:], .neither), (["Cache-Control": "max-age=60"], ["Authorization": "x"], .sharedOnly),
         ] as [(HTTPFields, HTTPFields, Roles)])
-    func `what is passed on has the server's and the caller's word`(
+    func `a response that is passed on has the storage policy of server and caller`(
         role: CacheRole, row: (received: HTTPFields, request: HTTPFields, forbidden: Roles)
     ) async throws {
         let expected = row.forbidden.contains(role) ? ResponseStoragePolicy.notAllowed : .allowed
         #expect(try await Bench(role).load(row.received, for: row.request).policy == expected)
-        // And so it is for what the cache has no part in.
+        // The same applies to responses that the cache does not handle.
         var request = row.request
         request["Range"] = "lines=1-2"
         #expect(try await Bench(role).load(row.received, for: request).policy == expected)
     }
 
-    @Test(arguments: Roles.all) func `a request that may not store says so of its answer`(role: CacheRole) async throws
+    @Test(arguments: Roles.all) func `a request that must not be stored is reported with its response`(role: CacheRole)
+        async throws
     {
         let bench = Bench(role)
         bench.server.respond(200, Self.life)

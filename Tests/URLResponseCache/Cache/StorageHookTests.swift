@@ -5,12 +5,12 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// The hook that sees an answer before it is stored.
+/// The hook that receives a response before it is stored.
 @Suite(.timeLimit(.minutes(10)))
 struct StorageHookTests {
     private static let life: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\""]
 
-    /// A cache whose hook changes what is stored.
+    /// Returns a cache whose hook changes the stored response.
     private func bench(
         _ role: CacheRole = .private, _ change: @escaping @Sendable (inout StoredResponse) -> Void
     ) -> Bench {
@@ -23,7 +23,7 @@ struct StorageHookTests {
             })
     }
 
-    @Test(arguments: Roles.all) func `data, fields and notes are changed for later, not for now`(
+    @Test(arguments: Roles.all) func `changes to data, fields and metadata affect the stored response only`(
         role: CacheRole
     ) async throws {
         let bench = bench(role) {
@@ -40,13 +40,13 @@ struct StorageHookTests {
         #expect(second.isHit && second.body == "changed" && second.fields["X"] == "1")
         #expect(second.fields["Content-Length"] == "7")
         #expect(await bench.stored()?.userInfo == ["when": "now"])
-        // Notes outlive a confirmation.
+        // Metadata survives validation.
         bench.advance(61)
         try await bench.load(Self.life, status: 304, body: "")
         #expect(await bench.stored()?.userInfo == ["when": "now"])
     }
 
-    @Test(arguments: Roles.all) func `a refusal stores nothing, and leaves nothing behind`(role: CacheRole) async throws
+    @Test(arguments: Roles.all) func `a refusal stores nothing and leaves nothing behind`(role: CacheRole) async throws
     {
         let bench = Bench(role, willStore: { _, _ in nil })
         let response = try await bench.load(Self.life)
@@ -54,14 +54,14 @@ struct StorageHookTests {
         #expect(await bench.stored() == nil)
     }
 
-    @Test(arguments: Roles.all) func `not allowed is a refusal`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `the policy notAllowed is a refusal`(role: CacheRole) async throws {
         let bench = bench(role) { $0.storagePolicy = .notAllowed }
 
         #expect(try await bench.load(Self.life).policy == .notAllowed)
         #expect(await bench.stored() == nil)
     }
 
-    @Test func `the hook sees the whole body and the request as the caller made it`() async throws {
+    @Test func `the hook receives the whole body and the caller's request`() async throws {
         let seen = Locked<[String]>([])
         let bench = Bench(willStore: { stored, request in
             seen.withLock { $0.append("\(request.fields["X"] ?? "") \(String(decoding: stored.body, as: UTF8.self))") }
@@ -70,7 +70,7 @@ struct StorageHookTests {
         try await bench.load(Self.life, body: "first", for: ["X": "1"])
         bench.advance(61)
         try await bench.load(Self.life, body: "second", for: ["X": "2"])
-        // Not for what is not stored anyway.
+        // Responses that are not stored do not call the hook.
         try await bench.load(["Cache-Control": "no-store"], for: ["Cache-Control": "no-cache"])
 
         #expect(seen.withLock { $0 } == ["1 first", "2 second"])
@@ -82,7 +82,7 @@ struct StorageHookTests {
             ("max-age=600", 599, true), ("max-age=600", 600, false), ("max-age=5", 6, false), ("no-cache", 1, false),
             ("no-store", 1, false),
         ])
-    func `fields that the hook changes count as if the server had sent them`(
+    func `fields that the hook changes act as if the server had sent them`(
         role: CacheRole, row: (control: String, after: Int, isServed: Bool)
     ) async throws {
         let bench = bench(role) { $0.head.fields["Cache-Control"] = row.control }
@@ -92,7 +92,7 @@ struct StorageHookTests {
         #expect(try await bench.load([:]).isHit == row.isServed)
     }
 
-    @Test func `terms that the hook changes itself are left as they are`() async throws {
+    @Test func `directives that the hook sets itself are kept`() async throws {
         let bench = bench {
             $0.head.fields["Cache-Control"] = "max-age=5"
             $0.terms.lifetime = 600
@@ -103,7 +103,7 @@ struct StorageHookTests {
         #expect(try await bench.send().isHit)
     }
 
-    @Test func `the age on arrival outlives a change of the fields`() async throws {
+    @Test func `the age on arrival survives a change of the fields`() async throws {
         let bench = bench { $0.head.fields["Cache-Control"] = "max-age=100" }
         try await bench.load(["Cache-Control": "max-age=60", "Age": "50"])
         bench.advance(49)
@@ -113,7 +113,7 @@ struct StorageHookTests {
         #expect(try await !bench.load([:]).isHit)
     }
 
-    @Test func `a Vary that the hook adds counts`() async throws {
+    @Test func `a Vary field that the hook adds takes effect`() async throws {
         let bench = bench { $0.head.fields["Vary"] = "Accept" }
         try await bench.load(Self.life, for: ["Accept": "a"])
 
@@ -121,8 +121,10 @@ struct StorageHookTests {
         #expect(try await !bench.load([:], for: ["Accept": "b"]).isHit)
     }
 
-    /// Bytes of a part have their place in the whole, so they are kept as they are or not at all.
-    @Test(arguments: [true, false]) func `parts are refused, too, and not changed`(refuses: Bool) async throws {
+    /// Bytes of a part have fixed positions in the whole, so a part is stored unchanged or not at all.
+    @Test(arguments: [true, false]) func `a partial response can be refused and is not changed`(refuses: Bool)
+        async throws
+    {
         let bench = Bench(willStore: { stored, _ in
             var stored = stored
             stored.body.append(contentsOf: "x".utf8)
@@ -133,12 +135,12 @@ struct StorageHookTests {
             body: "0123", for: ["Range": "bytes=0-3"])
         #expect(await bench.stored() == nil)
 
-        // A beginning is a part.
+        // An incomplete response is a part.
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "9"], body: "0123")
         #expect(await bench.stored() == nil)
     }
 
-    @Test func `a part that the hook leaves is stored, with its notes`() async throws {
+    @Test func `a partial response that the hook accepts is stored with its metadata`() async throws {
         let bench = bench { $0.userInfo["part"] = "\($0.part?.offset ?? -1)" }
         try await bench.load(
             ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Range": "bytes 2-5/10"], status: 206,
@@ -148,8 +150,8 @@ struct StorageHookTests {
         #expect(await bench.stored()?.userInfo == ["part": "2"])
     }
 
-    /// RFC 9111 section 4: the older answer is not the most recent any more.
-    @Test func `a newer answer that is refused takes the older away`() async throws {
+    /// RFC 9111 section 4: the older response is no longer the most recent.
+    @Test func `a newer response that is refused removes the older one`() async throws {
         let bench = Bench(willStore: { stored, _ in stored.body == "old".data ? stored : nil })
         try await bench.load(["Cache-Control": "max-age=60"], body: "old")
         try await bench.load(["Cache-Control": "max-age=60"], body: "new", for: ["Cache-Control": "no-cache"])

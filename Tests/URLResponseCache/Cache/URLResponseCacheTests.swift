@@ -7,7 +7,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The rows of `URLCache`: capacities, look-up, removal.
+/// The behavior of `URLCache`: capacities, lookup, removal.
 @Suite(.timeLimit(.minutes(10)))
 struct URLResponseCacheTests {
     private let server = ScriptedTransport()
@@ -28,7 +28,7 @@ struct URLResponseCacheTests {
         await cache.store(head(path), body: body.data, for: HTTPRequest(url: url(path)), at: clock.now)
     }
 
-    @Test func `with both capacities zero every request goes to the network`() async throws {
+    @Test func `with both capacities zero every request is sent to the network`() async throws {
         let cache = URLResponseCache(memoryCapacity: 0)
         let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
         for _ in 0..<2 {
@@ -54,7 +54,7 @@ struct URLResponseCacheTests {
         }
     }
 
-    @Test func `with no memory the disk answers, and with no disk the memory`() async throws {
+    @Test func `without memory the disk serves responses, and without a disk the memory does`() async throws {
         let directory = try TemporaryDirectory()
         for isOnDisk in [true, false] {
             let cache = URLResponseCache(
@@ -69,7 +69,7 @@ struct URLResponseCacheTests {
         }
     }
 
-    @Test func `what is for memory only never reaches the disk`() async throws {
+    @Test func `a response for memory only is never written to disk`() async throws {
         let directory = try TemporaryDirectory()
         let cache = URLResponseCache(memoryCapacity: 1 << 20, disk: disk(in: directory))
         let transport = CachingTransport(wrapping: server, cache: cache, clock: clock) { stored, _ in
@@ -82,7 +82,7 @@ struct URLResponseCacheTests {
 
         #expect(try await CollectedResponse(transport.send(HTTPRequest(url: Bench.url))).source == .fresh)
         #expect(await cache.diskUsage == 0)
-        // It takes the place of what was there for both.
+        // It replaces the entry of both.
         #expect(await store("b", in: cache))
         #expect(
             await cache.store(
@@ -92,7 +92,7 @@ struct URLResponseCacheTests {
         #expect(await cache.response(for: HTTPRequest(url: url("b")))?.body == "new".data)
     }
 
-    @Test func `an app stores and finds answers, of any age`() async throws {
+    @Test func `an app can store and find responses of any age`() async throws {
         let cache = URLResponseCache()
         let stored = await cache.store(
             head("a"), body: "one".data, for: HTTPRequest(url: url("a")), at: clock.now, userInfo: ["k": "v"])
@@ -103,7 +103,7 @@ struct URLResponseCacheTests {
         #expect(found.body == "one".data && found.userInfo == ["k": "v"] && found.head.status == 200)
         #expect(found.responseTime == start)
         #expect(await cache.response(for: HTTPRequest(url: url("b"))) == nil)
-        // And a transport serves it.
+        // A transport serves it.
         let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
         let received = try await CollectedResponse(
             transport.send(HTTPRequest(url: url("a"), cachePolicy: .returnCacheDataDontLoad)))
@@ -117,10 +117,10 @@ struct URLResponseCacheTests {
             (["Vary": "*"], [:], .neither), ([:], ["Cache-Control": "no-store"], .neither),
             (["Cache-Control": "max-age=60"], ["Authorization": "x"], .privateOnly),
             (["Content-Length": "4"], [:], .both),
-            // A body that is not the whole of what its head declares.
+            // A body shorter than its head declares.
             (["Content-Length": "5"], [:], .neither), (["Content-Length": "3"], [:], .neither),
         ] as [(HTTPFields, HTTPFields, Roles)])
-    func `what HTTP forbids to store an app does not store either`(
+    func `an app cannot store responses that HTTP forbids to store`(
         role: CacheRole, row: (received: HTTPFields, request: HTTPFields, stored: Roles)
     ) async throws {
         let cache = URLResponseCache(rules: ResponseCacheRules(role: role))
@@ -132,7 +132,7 @@ struct URLResponseCacheTests {
         #expect(await (cache.response(for: request) != nil) == row.stored.contains(role))
     }
 
-    @Test func `what is not allowed is not stored`() async throws {
+    @Test func `a response with the policy notAllowed is not stored`() async throws {
         let cache = URLResponseCache()
         let request = HTTPRequest(url: url("a"))
 
@@ -140,7 +140,7 @@ struct URLResponseCacheTests {
         #expect(await cache.response(for: request) == nil)
     }
 
-    @Test func `one request's answer, one URL's, those since a date, and all are removed`() async throws {
+    @Test func `removal works by request, by URL, since a date and for all responses`() async throws {
         let directory = try TemporaryDirectory()
         let cache = URLResponseCache(memoryCapacity: 1 << 20, disk: disk(in: directory))
         for path in ["a", "b", "c"] {
@@ -162,7 +162,7 @@ struct URLResponseCacheTests {
         #expect(await cache.diskUsage == 0)
     }
 
-    @Test func `a variant is removed alone, a URL with all of them`() async throws {
+    @Test func `removing a request removes one variant, and removing a URL removes all`() async throws {
         let cache = URLResponseCache()
         let requests = ["a", "b"].map { HTTPRequest(url: Bench.url, fields: ["Accept": $0]) }
         for request in requests {
@@ -178,7 +178,7 @@ struct URLResponseCacheTests {
         #expect(await cache.response(for: requests[1]) == nil)
     }
 
-    @Test func `removal since a date forgets what was confirmed since, too`() async throws {
+    @Test func `removal since a date also removes responses validated since then`() async throws {
         let cache = URLResponseCache()
         let transport = CachingTransport(wrapping: server, cache: cache, clock: clock)
         server.respond(200, ["Cache-Control": "max-age=5", "ETag": "\"v\""])
@@ -192,7 +192,7 @@ struct URLResponseCacheTests {
         #expect(await cache.response(for: HTTPRequest(url: Bench.url)) == nil)
     }
 
-    @Test func `statistics count look-ups and stores of the cache and its transports`() async throws {
+    @Test func `statistics count lookups and stores of the cache and its transports`() async throws {
         let cache = URLResponseCache(clock: clock)
         let transport = CachingTransport(wrapping: server, cache: cache)
         server.respond(200, ["Cache-Control": "max-age=60"])

@@ -8,7 +8,7 @@ import Testing
 /// RFC 9111 section 4, as a pure function: every outcome, without any I/O.
 @Suite struct CacheDecisionTests {
     struct Row: Sendable {
-        /// The `Cache-Control` of the stored answer; nil when none is stored.
+        /// The `Cache-Control` of the stored response, or nil if none is stored.
         var stored: String?
         var extra: HTTPFields = [:]
         var request: HTTPRequest
@@ -61,7 +61,7 @@ import Testing
             Row(nil, policy: .returnCacheDataDontLoad, at: 0, "unsatisfiable"),
             Row("max-age=60", for: ["If-None-Match": "\"v\""], at: 0, "serve fresh"),
         ])
-    func `each request has one thing done about it`(role: CacheRole, row: Row) {
+    func `each request leads to one decision`(role: CacheRole, row: Row) {
         var candidate = StoredCandidate(key: ImageKey(row.request.resourceKey))
         if let control = row.stored {
             let fields = HTTPFields(row.extra.fields + [.init("Cache-Control", control)])
@@ -74,7 +74,7 @@ import Testing
         #expect(words(decision) == row.expected)
     }
 
-    @Test func `variants for other requests are told apart from nothing`() {
+    @Test func `only variants for other requests differs from nothing stored`() {
         let request = Making.request()
         let candidate = StoredCandidate(key: ImageKey(request.resourceKey), hasVariants: true)
 
@@ -85,7 +85,7 @@ import Testing
 
     @Test(
         arguments: [("\"v\"", "complete"), ("W/\"v\"", "fetch partial"), (nil, "fetch partial")] as [(String?, String)])
-    func `a beginning with a strong tag is completed`(tag: String?, expected: String) {
+    func `an incomplete response with a strong tag is completed`(tag: String?, expected: String) {
         let request = Making.request()
         var fields: HTTPFields = ["Cache-Control": "max-age=60"]
         fields["ETag"] = tag

@@ -11,7 +11,7 @@ import Testing
         var status: Int
         var fields: HTTPFields
         var request: HTTPRequest
-        /// Whether something is stored; it has the tag "v".
+        /// Whether a response with the tag "v" is stored.
         var isStored: Bool
         var expected: String
 
@@ -46,7 +46,7 @@ import Testing
             Row(304, ["Cache-Control": "no-store"], over: true, "freshen, drop"),
             Row(304, [:], for: ["Cache-Control": "no-store"], over: true, "confirm"),
             Row(304, [:], for: ["If-None-Match": "\"v\""], over: true, "freshen"),
-            // Whose of the two tags it is about is not said.
+            // It does not state to which of the two tags it refers.
             Row(304, [:], for: ["If-None-Match": "\"w\""], over: true, "drop"),
             Row(304, ["ETag": "\"v\""], for: ["If-None-Match": "\"w\""], over: true, "freshen"),
             Row(200, [:], method: .head, "keep"), Row(200, [:], method: .head, over: true, "freshen"),
@@ -66,7 +66,7 @@ import Testing
                 "invalidate 2, store"),
             Row(200, life, method: HTTPMethod(rawValue: "OPTIONS"), over: true, "keep"),
         ])
-    func `each answer changes the store in one way`(role: CacheRole, row: Row) {
+    func `each response leads to one change of the store`(role: CacheRole, row: Row) {
         let stored = row.isStored ? Making.stored(["ETag": "\"v\""], role: role) : nil
 
         let update = CacheUpdate(
@@ -76,7 +76,7 @@ import Testing
         #expect(words(update) == row.expected)
     }
 
-    @Test func `what is stored of a part is a part of a 200`() throws {
+    @Test func `the stored part of a response is a part of a 200`() throws {
         let head = Making.head(
             ["Content-Range": "bytes 2-5/9", "Content-Length": "4", "ETag": "\"v\""], status: 206)
         guard case .store(let part) = CacheUpdate(head, stored: nil, Making.exchange()) else {

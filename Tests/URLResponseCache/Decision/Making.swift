@@ -4,7 +4,7 @@ import FoundationEssentials
 
 @testable import AlcedoURLResponseCache
 
-/// What the pure functions take, made of a few words.
+/// Creates the arguments of the pure functions.
 enum Making {
     static func request(
         _ fields: HTTPFields = [:], method: HTTPMethod = .get, policy: HTTPCachePolicy = .useProtocolCachePolicy
@@ -16,7 +16,8 @@ enum Making {
         HTTPResponseHead(url: Bench.url, status: status, fields: fields)
     }
 
-    /// One question with the conditions of what is stored, asked and answered so many seconds after the start.
+    /// Returns an exchange with the conditions of the stored response, requested and received this many seconds after
+    /// the start.
     static func exchange(
         _ request: HTTPRequest = request(), at seconds: TimeInterval = 0, role: CacheRole = .private
     ) -> ExchangeContext {
@@ -25,7 +26,7 @@ enum Making {
             rules: ResponseCacheRules(role: role), isConditionalOnStored: true)
     }
 
-    /// What is stored after an answer, whatever HTTP says of its storing.
+    /// Returns the stored form of a response, whether or not HTTP allows storing it.
     static func stored(_ fields: HTTPFields, body: String = "body", role: CacheRole = .private) -> StoredResponse {
         let exchange = exchange(role: role)
         return StoredResponse(

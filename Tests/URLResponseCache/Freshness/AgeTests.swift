@@ -17,7 +17,7 @@ struct AgeTests {
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "007"], after: 52, .both),
             FreshnessRow(["Expires": date(60), "Date": date(0), "Age": "30"], after: 30, .neither),
             FreshnessRow(["Last-Modified": date(-1_000), "Age": "50"], after: 50, .neither),
-            // The first of several; what cannot be read is no age.
+            // The first of several values. An invalid value is not an age.
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "30, 0"], after: 30, .neither),
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "30", "age": "0"], after: 30, .neither),
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "0, 60"], after: 59, .both),
@@ -26,13 +26,13 @@ struct AgeTests {
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "30.5"], after: 59, .both),
             FreshnessRow(["Cache-Control": "max-age=60", "Age": ""], after: 59, .both),
             FreshnessRow(["Cache-Control": "max-age=60", "Age": "99999999999999999999"], after: 0, .neither),
-            // The age by the server's date, when that is more.
+            // The age by the server's date, if greater.
             FreshnessRow(["Cache-Control": "max-age=90", "Date": date(-30)], after: 59, .both),
             FreshnessRow(["Cache-Control": "max-age=90", "Date": date(-30)], after: 60, .neither),
             FreshnessRow(["Cache-Control": "max-age=90", "Date": date(-30), "Age": "10"], after: 60, .neither),
             FreshnessRow(["Cache-Control": "max-age=90", "Date": date(-30), "Age": "50"], after: 39, .both),
             FreshnessRow(["Cache-Control": "max-age=90", "Date": date(-30), "Age": "50"], after: 40, .neither),
-            // A server whose clock is ahead is not from the future.
+            // A Date in the future counts as the current time.
             FreshnessRow(["Cache-Control": "max-age=60", "Date": date(30)], after: 59, .both),
             FreshnessRow(["Cache-Control": "max-age=60", "Date": date(30)], after: 60, .neither),
             FreshnessRow(["Cache-Control": "max-age=60", "Date": "nonsense"], after: 59, .both),
@@ -40,7 +40,7 @@ struct AgeTests {
         ])
     func `the age on arrival counts`(role: CacheRole, row: FreshnessRow) async throws { try await row.check(in: role) }
 
-    @Test(arguments: Roles.all) func `the time an answer took counts as its age`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `the response delay counts as age`(role: CacheRole) async throws {
         let bench = Bench(role)
         bench.server.respond { request in
             bench.advance(40)
@@ -57,7 +57,7 @@ struct AgeTests {
         #expect(try await !bench.load([:]).isHit)
     }
 
-    @Test(arguments: Roles.all) func `an answer from the store says how old it is, once`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a response from the store has one Age field`(role: CacheRole) async throws {
         let bench = Bench(role)
         #expect(try await bench.load(["Cache-Control": "max-age=60", "Age": "5", "age": "7"]).fields["Age"] == "5, 7")
 
@@ -66,7 +66,7 @@ struct AgeTests {
         #expect(try await bench.send().fields.values(of: "Age") == ["7"])
     }
 
-    @Test(arguments: Roles.all) func `nobody knows an age when the clock was set back`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a clock that was set back leaves the age unknown`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60"])
         bench.clock.setDate(start - 10)
@@ -74,7 +74,7 @@ struct AgeTests {
         #expect(try await !bench.load([:], body: "new").isHit)
     }
 
-    @Test func `fractions of a second of the clock here are not the server's age`() async throws {
+    @Test func `fractions of a second of the local clock do not count as the server's age`() async throws {
         let bench = Bench()
         bench.clock.advance(by: .milliseconds(900))
         try await bench.load(["Cache-Control": "max-age=1", "Date": date(0)])

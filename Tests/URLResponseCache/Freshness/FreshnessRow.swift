@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// An answer, and whether it is served again without a question after so many seconds.
+/// A response, and whether it is served again without a request after a number of seconds.
 struct FreshnessRow: Sendable {
     var status = 200
     var fields: HTTPFields
@@ -17,7 +17,7 @@ struct FreshnessRow: Sendable {
         self.served = served
     }
 
-    /// Loads the answer, waits, and asks again.
+    /// Loads the response, waits, and requests it again.
     func check(in role: CacheRole, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let bench = Bench(role)
         try await bench.load(fields, status: status, body: "first")

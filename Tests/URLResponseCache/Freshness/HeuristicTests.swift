@@ -22,7 +22,7 @@ struct HeuristicTests {
             FreshnessRow(["Last-Modified": date(-1_000), "last-modified": date(-1_000)], after: 0, .neither),
             FreshnessRow(["Last-Modified": date(-100_000_000)], after: 7 * 86_400 - 1, .both),
             FreshnessRow(["Last-Modified": date(-100_000_000)], after: 7 * 86_400, .neither),
-            // Whoever names a lifetime leaves nothing to guess.
+            // An explicit lifetime precludes heuristics.
             FreshnessRow(["Last-Modified": date(-1_000), "Cache-Control": "max-age=0"], after: 0, .neither),
             FreshnessRow(["Last-Modified": date(-1_000), "Cache-Control": "max-age=x"], after: 0, .neither),
             FreshnessRow(["Last-Modified": date(-1_000), "Expires": date(10)], after: 11, .neither),
@@ -31,7 +31,9 @@ struct HeuristicTests {
             FreshnessRow(["Last-Modified": date(-1_000), "Pragma": "no-cache"], after: 0, .neither),
             FreshnessRow(["Last-Modified": date(-1_000), "Cache-Control": "must-revalidate"], after: 99, .both),
         ])
-    func `a tenth of the time since the last change is guessed`(role: CacheRole, row: FreshnessRow) async throws {
+    func `heuristic freshness is a tenth of the time since the last modification`(role: CacheRole, row: FreshnessRow)
+        async throws
+    {
         try await row.check(in: role)
     }
 
@@ -41,7 +43,9 @@ struct HeuristicTests {
             200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501,
             201, 202, 302, 303, 307, 400, 401, 403, 406, 418, 500, 502, 503, 504, 599,
         ])
-    func `codes that are cacheable of themselves, and others when public`(role: CacheRole, status: Int) async throws {
+    func `heuristics apply to cacheable statuses, and to others that are public`(role: CacheRole, status: Int)
+        async throws
+    {
         let isCacheable = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
         var fields = Self.old
         if status == 206 { fields["Content-Range"] = "bytes 0-4/5" }
@@ -52,7 +56,7 @@ struct HeuristicTests {
         try await FreshnessRow(fields, status: status, after: 100, .neither).check(in: role)
     }
 
-    @Test(arguments: Roles.all) func `the part and the longest time that are guessed can be chosen`(
+    @Test(arguments: Roles.all) func `the fraction and the maximum of heuristic freshness are configurable`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role) {

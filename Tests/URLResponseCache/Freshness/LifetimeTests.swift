@@ -25,7 +25,7 @@ struct LifetimeTests {
             FreshnessRow(["Cache-Control": "max-age=-1"], after: 0, .neither),
             FreshnessRow(["Cache-Control": "max-age=1.5"], after: 0, .neither),
             FreshnessRow(["Cache-Control": "max-age"], after: 0, .neither),
-            // s-maxage is for shared caches, and goes before max-age there.
+            // s-maxage applies to shared caches and takes precedence over max-age there.
             FreshnessRow(["Cache-Control": "s-maxage=60"], after: 59, .sharedOnly),
             FreshnessRow(["Cache-Control": "s-maxage=60"], after: 60, .neither),
             FreshnessRow(["Cache-Control": "s-maxage=1, max-age=60"], after: 59, .privateOnly),
@@ -33,18 +33,18 @@ struct LifetimeTests {
             FreshnessRow(["Cache-Control": "max-age=1, S-MaxAge=60"], after: 59, .sharedOnly),
             FreshnessRow(["Cache-Control": "s-maxage=x, max-age=60"], after: 1, .privateOnly),
             FreshnessRow(["Cache-Control": "s-maxage=0, max-age=60"], after: 0, .privateOnly),
-            // Both go before Expires (section 5.3).
+            // Both take precedence over Expires (section 5.3).
             FreshnessRow(["Cache-Control": "max-age=10", "Expires": date(60)], after: 11, .neither),
             FreshnessRow(["Cache-Control": "max-age=60", "Expires": date(10)], after: 59, .both),
             FreshnessRow(["Cache-Control": "max-age=60", "Expires": "0"], after: 59, .both),
             FreshnessRow(["Cache-Control": "max-age=x", "Expires": date(60)], after: 1, .neither),
             FreshnessRow(["Cache-Control": "s-maxage=60", "Expires": date(-1)], after: 59, .sharedOnly),
             FreshnessRow(["Cache-Control": "public", "Expires": date(60)], after: 59, .both),
-            // Nothing is said and nothing can be guessed.
+            // There is no lifetime and no basis for a heuristic.
             FreshnessRow([:], after: 0, .neither),
             FreshnessRow(["Cache-Control": "public"], after: 0, .neither),
         ])
-    func `an answer is served for as long as the server says`(role: CacheRole, row: FreshnessRow) async throws {
+    func `a response is served for its freshness lifetime`(role: CacheRole, row: FreshnessRow) async throws {
         try await row.check(in: role)
     }
 
@@ -55,7 +55,7 @@ struct LifetimeTests {
             FreshnessRow(["Expires": date(60), "Date": date(0)], after: 60, .neither),
             FreshnessRow(["Expires": date(60)], after: 59, .both),
             FreshnessRow(["Expires": date(60)], after: 60, .neither),
-            // The difference to Date counts, not the clock here.
+            // The difference to Date counts, not the local clock.
             FreshnessRow(["Expires": date(160), "Date": date(100)], after: 59, .both),
             FreshnessRow(["Expires": date(160), "Date": date(100)], after: 60, .neither),
             // The three forms: Tue, 14 Nov 2023 22:14:20 GMT.
@@ -64,7 +64,7 @@ struct LifetimeTests {
             FreshnessRow(["Expires": "Tuesday, 14-Nov-23 22:14:20 GMT"], after: 60, .neither),
             FreshnessRow(["Expires": "Tue Nov 14 22:14:20 2023"], after: 59, .both),
             FreshnessRow(["Expires": "Tue Nov 14 22:14:20 2023"], after: 60, .neither),
-            // What is no date has passed.
+            // An invalid date has expired.
             FreshnessRow(["Expires": "0"], after: 0, .neither),
             FreshnessRow(["Expires": "-1"], after: 0, .neither),
             FreshnessRow(["Expires": ""], after: 0, .neither),
@@ -76,12 +76,12 @@ struct LifetimeTests {
             FreshnessRow(["Expires": date(0), "Date": date(0)], after: 0, .neither),
             FreshnessRow(["Expires": date(-60), "Date": date(0)], after: 0, .neither),
             FreshnessRow(["Expires": "Fri, 31 Dec 9999 23:59:59 GMT"], after: 1_000_000_000, .both),
-            // Two lines are one too many.
+            // Two lines are invalid.
             FreshnessRow(["Expires": date(60), "expires": date(60)], after: 1, .neither),
-            // An Expires that cannot be read leaves nothing to guess.
+            // An invalid Expires precludes heuristics.
             FreshnessRow(["Expires": "0", "Last-Modified": date(-10_000)], after: 1, .neither),
         ])
-    func `Expires is read in three forms, and what is no date has passed`(
+    func `Expires is parsed in three forms, and an invalid date has expired`(
         role: CacheRole, row: FreshnessRow
     ) async throws {
         try await row.check(in: role)

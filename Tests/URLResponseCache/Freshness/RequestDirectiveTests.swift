@@ -24,20 +24,20 @@ struct RequestDirectiveTests {
         }
     }
 
-    /// `.new` means that the server was asked, nil that there was no answer but 504.
+    /// `.new` means that a request was sent, nil that the response is 504.
     @Test(
         arguments: Roles.all,
         [
-            // The oldest that will do.
+            // The maximum acceptable age.
             Row("max-age=10", after: 9, .fresh), Row("max-age=10", after: 10, .fresh),
             Row("max-age=10", after: 11, .new), Row("max-age=0", after: 1, .new), Row("max-age=x", after: 1, .new),
             Row("max-age=100", after: 60, .new), Row("max-age=99999999999999999999", after: 59, .fresh),
             Row("max-age=100, max-age=1", after: 9, .new),
-            // How long it has to stay fresh.
+            // The minimum remaining freshness.
             Row("min-fresh=30", after: 30, .fresh), Row("min-fresh=30", after: 31, .new),
             Row("min-fresh=0", after: 59, .fresh), Row("min-fresh=x", after: 0, .new),
             Row("min-fresh=99999999999999999999", after: 0, .new), Row("min-fresh", after: 0, .new),
-            // How long it may have been stale.
+            // The maximum acceptable staleness.
             Row("max-stale", after: 60, .stale), Row("max-stale", after: 100_000_000, .stale),
             Row("max-stale=10", after: 70, .stale), Row("max-stale=10", after: 71, .new),
             Row("max-stale=x", after: 61, .new), Row("max-stale=0", after: 60, .stale),
@@ -47,7 +47,7 @@ struct RequestDirectiveTests {
             Row("max-stale, no-cache", after: 70, .new), Row("min-fresh=1, max-stale", after: 70, .new),
             Row("max-stale", "max-age=60, must-revalidate", after: 61, .new),
             Row("max-stale", "max-age=60, no-cache", after: 61, .new),
-            // Only after the server's word.
+            // Only after validation.
             Row("no-cache", after: 0, .new), Row("No-Cache", after: 0, .new), Row("no-cache=\"x\"", after: 0, .new),
             Row("x-unknown, y=\"no-cache\"", after: 59, .fresh), Row("no-transform", after: 59, .fresh),
             Row(["Cache-Control": "x", "cache-control": "no-cache"], after: 0, .new),
@@ -59,9 +59,9 @@ struct RequestDirectiveTests {
             Row("only-if-cached", after: 59, .fresh), Row("only-if-cached", after: 60, nil),
             Row("only-if-cached, max-stale", after: 60, .stale), Row("only-if-cached, no-cache", after: 0, nil),
             Row("only-if-cached, max-age=5", after: 6, nil), Row("only-if-cached, no-store", after: 5, .fresh),
-            // Nothing of the cache.
+            // Not from the store.
             Row("no-store", after: 0, .new), Row("NO-STORE", after: 0, .new), Row("x=\"y", after: 0, .new),
-            // Immutable: what the request demands holds all the same (RFC 8246 section 2.1).
+            // For immutable responses the directives of the request still apply (RFC 8246 section 2.1).
             Row("max-age=0", "max-age=60, immutable", after: 59, .new),
             Row([:], "max-age=60, immutable", after: 59, .fresh),
             Row("max-age=0", "max-age=60, Immutable", after: 60, .new),
@@ -72,7 +72,7 @@ struct RequestDirectiveTests {
             Row("max-age=0", "immutable", after: 0, .new),
             Row("max-age=0", "max-age=60, x=\"immutable\"", after: 1, .new),
         ])
-    func `a request says which answers will do`(role: CacheRole, row: Row) async throws {
+    func `request directives limit the acceptable responses`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": row.response, "ETag": "\"v\""], body: "first")
         bench.advance(row.after)
@@ -89,7 +89,7 @@ struct RequestDirectiveTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `what a request must not store stays out, and what is there stays`(
+    @Test(arguments: Roles.all) func `a request with no-store stores nothing and keeps the stored response`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -102,7 +102,8 @@ struct RequestDirectiveTests {
         #expect(try await bench.send().body == "kept")
     }
 
-    @Test(arguments: Roles.all) func `only-if-cached asks nobody when nothing is stored`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `only-if-cached sends nothing when nothing is stored`(role: CacheRole) async throws
+    {
         let bench = Bench(role)
         for fields in [["Cache-Control": "only-if-cached"], ["Cache-Control": "only-if-cached", "Range": "bytes=0-1"]]
             as [HTTPFields]
@@ -114,7 +115,7 @@ struct RequestDirectiveTests {
         #expect(bench.server.requests.isEmpty)
     }
 
-    @Test func `only-if-cached asks nobody behind the answer either`() async throws {
+    @Test func `only-if-cached sends nothing in the background of a response either`() async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60, stale-while-revalidate=30"])
         bench.advance(61)

@@ -30,13 +30,14 @@ struct ResponseDirectiveTests {
             FreshnessRow(["Pragma": "no-cache", "Cache-Control": "max-age=60"], after: 59, .both),
             FreshnessRow(["Pragma": "x", "Expires": date(60)], after: 59, .both),
         ])
-    func `directives decide on what may be served`(role: CacheRole, row: FreshnessRow) async throws {
+    func `response directives decide whether a response may be served`(role: CacheRole, row: FreshnessRow) async throws
+    {
         try await row.check(in: role)
     }
 
     struct Limit: Sendable {
         var control: String
-        /// The names that later answers have, in a private and in a shared cache.
+        /// The field names of later responses, in a private and in a shared cache.
         var inPrivate: [String]
         var inShared: [String]
     }
@@ -55,7 +56,7 @@ struct ResponseDirectiveTests {
                 control: "x=\"X-One\"", inPrivate: ["X-One", "X-Two", "X-Three"],
                 inShared: ["X-One", "X-Two", "X-Three"]),
         ])
-    func `fields that a directive names are not in later answers`(role: CacheRole, row: Limit) async throws {
+    func `fields named by a directive are omitted from later responses`(role: CacheRole, row: Limit) async throws {
         let bench = Bench(role)
         let fields: HTTPFields = [
             "Cache-Control": row.control + ", max-age=60", "X-One": "1", "X-Two": "2", "X-Three": "3",
@@ -71,7 +72,7 @@ struct ResponseDirectiveTests {
                 == (role == .private ? row.inPrivate : row.inShared))
     }
 
-    @Test(arguments: Roles.all) func `what is not to be used without asking is, after asking`(
+    @Test(arguments: Roles.all) func `a response with no-cache is served after validation`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)

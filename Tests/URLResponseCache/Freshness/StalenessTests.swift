@@ -9,7 +9,7 @@ struct StalenessTests {
     struct Row: Sendable {
         var response: String
         var request: HTTPFields = [:]
-        /// The server's status; nil when it cannot be reached.
+        /// The server's status, or nil if it is unreachable.
         var status: Int?
         var after: Int
         var served: Roles
@@ -47,11 +47,11 @@ struct StalenessTests {
             Row("max-age=60, s-maxage=60, stale-if-error=30", status: 503, after: 70, .privateOnly),
             Row("max-age=60, stale-if-error=30", for: "no-cache", status: 503, after: 1, .neither),
             Row("max-age=60, stale-if-error=30", for: "max-age=5", status: 503, after: 70, .neither),
-            // The request's own wish.
+            // The directives of the request.
             Row("max-age=60", for: "stale-if-error=30", status: 503, after: 90, .both),
             Row("max-age=60", for: "stale-if-error=30", status: 503, after: 91, .neither),
             Row("max-age=60, must-revalidate", for: "stale-if-error=30", status: 503, after: 70, .neither),
-            // Without a wish, a server that answers has its say; one that is not reached cannot.
+            // Without a directive the status of a reachable server counts. An unreachable server has none.
             Row("max-age=60", status: 503, after: 61, .neither),
             Row("max-age=60", status: nil, after: 100_000, .both),
             Row("max-age=60, must-revalidate", status: nil, after: 61, .neither),
@@ -61,7 +61,7 @@ struct StalenessTests {
             Row("max-age=60", for: "no-cache", status: nil, after: 1, .neither),
             Row("max-age=60", for: "max-age=5", status: nil, after: 61, .neither),
         ])
-    func `a stale answer stands in for one that the server fails to give`(role: CacheRole, row: Row) async throws {
+    func `a stale response is served when the server fails`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": row.response, "ETag": "\"v\""], body: "old")
         bench.advance(row.after)
@@ -96,7 +96,7 @@ struct StalenessTests {
             Row("max-age=60, stale-while-revalidate=30", for: "max-age=0", status: 200, after: 61, .neither),
             Row("max-age=60, stale-while-revalidate=30", for: "min-fresh=1", status: 200, after: 61, .neither),
         ])
-    func `a stale answer is served while a newer one is fetched`(role: CacheRole, row: Row) async throws {
+    func `a stale response is served while it is revalidated`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": row.response], body: "old")
         bench.advance(row.after)
@@ -112,7 +112,7 @@ struct StalenessTests {
         #expect(try await bench.send().body == "new")
     }
 
-    @Test func `trouble behind a stale answer leaves it`() async throws {
+    @Test func `a failed background revalidation keeps the stale response`() async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60, stale-while-revalidate=30"], body: "old")
         bench.advance(61)
@@ -124,7 +124,7 @@ struct StalenessTests {
         #expect(bench.server.requests.count == 3)
     }
 
-    @Test func `that a server which is not reached is stood in for can be turned off`() async throws {
+    @Test func `serving stale responses for an unreachable server can be disabled`() async throws {
         let bench = Bench { $0.servesStaleWhenDisconnected = false }
         try await bench.load(["Cache-Control": "max-age=60"])
         bench.advance(61)
@@ -133,7 +133,8 @@ struct StalenessTests {
         #expect(try await bench.send(["Cache-Control": "stale-if-error=5"]).source == .stale)
     }
 
-    /// RFC 9111 section 5.2.2.2. The rows: the response's terms, those of the request, the reason to ask.
+    /// RFC 9111 section 5.2.2.2. Each row: the directives of the response and of the request, and the reason for
+    /// validation.
     @Test(
         arguments: Roles.all,
         [
@@ -144,7 +145,7 @@ struct StalenessTests {
             ("max-age=60", [:], .reloadRevalidatingCacheData, "request"),
             ("max-age=60", [:], .reloadIgnoringLocalCacheData, "request"),
         ] as [(String, HTTPFields, HTTPCachePolicy, String)])
-    func `a response that must not stand in becomes 504 when the rules want a response`(
+    func `a response that must not be served stale becomes 504 when the rules require a response`(
         role: CacheRole, row: (control: String, request: HTTPFields, policy: HTTPCachePolicy, reason: String)
     ) async throws {
         for code in [HTTPTransportError.Code.connectionLost, .cannotConnect, .timedOut, .offline, .cannotResolveHost] {
@@ -165,21 +166,21 @@ struct StalenessTests {
 
                 #expect(received.status == 504 && received.body.isEmpty)
                 #expect(received.fields == ["Content-Length": "0", "Cache-Status": "alcedo; fwd=\(row.reason)"])
-                // What is stored stays.
+                // The stored response is kept.
                 #expect(await bench.stored()?.head.fields["X"] == "stored")
             }
         }
     }
 
-    @Test(arguments: Roles.all) func `rules that want a response change nothing else`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `rules that require a response change nothing else`(role: CacheRole) async throws {
         let bench = Bench(role) { $0.respondsWhenDisconnected = true }
-        // With nothing stored.
+        // Nothing is stored.
         await #expect(throws: HTTPTransportError.self) { try await bench.send() }
         await #expect(throws: HTTPTransportError.self) { try await bench.send(policy: .returnCacheDataDontLoad) }
         try await bench.load(["Cache-Control": "max-age=1"])
         bench.advance(5)
         #expect(try await bench.send().source == .stale)
-        // No failure of the network, and a request that changes something.
+        // An error other than a network failure, and an unsafe method.
         bench.server.respond { _ in throw HTTPTransportError(.invalidResponse, "as told") }
         await #expect(throws: HTTPTransportError.self) { try await bench.send(["Cache-Control": "no-cache"]) }
         bench.server.respond { _ in throw CancellationError() }
@@ -190,7 +191,7 @@ struct StalenessTests {
     @Test(arguments: [
         HTTPTransportError.Code.offline, .cannotResolveHost, .cannotConnect, .timedOut, .connectionLost,
     ])
-    func `a server that is not reached is stood in for`(code: HTTPTransportError.Code) async throws {
+    func `a stale response is served when the server is unreachable`(code: HTTPTransportError.Code) async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60"], body: "old")
         bench.advance(61)
@@ -204,7 +205,7 @@ struct StalenessTests {
     @Test(arguments: [
         HTTPTransportError.Code.secureConnectionFailed, .invalidRequest, .invalidResponse, .shutDown, .failed,
     ])
-    func `what is not the network's failure is not covered up`(code: HTTPTransportError.Code) async throws {
+    func `an error that is not a network failure is thrown`(code: HTTPTransportError.Code) async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60"])
         bench.advance(61)
@@ -215,7 +216,7 @@ struct StalenessTests {
         #expect(error?.code == code)
     }
 
-    @Test func `cancellation is never covered up`() async throws {
+    @Test func `a cancellation is always thrown`() async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60, stale-if-error=100"])
         bench.advance(61)
@@ -224,13 +225,13 @@ struct StalenessTests {
         await #expect(throws: CancellationError.self) { try await bench.send() }
     }
 
-    /// RFC 9111 section 4.2.1: what had expired before it was sent has been stale since then.
+    /// RFC 9111 section 4.2.1: a response that had expired before it was sent has been stale since then.
     @Test(
         arguments: [
             ("stale-while-revalidate=30", [:], false), ("stale-while-revalidate=130", [:], true),
             ("public", ["Cache-Control": "max-stale=50"], false), ("public", ["Cache-Control": "max-stale=130"], true),
         ] as [(String, HTTPFields, Bool)])
-    func `an Expires before its Date counts from then`(
+    func `an Expires before Date counts from Date`(
         control: String, request: HTTPFields, isServed: Bool
     ) async throws {
         let bench = Bench()

@@ -23,7 +23,7 @@ import Testing
             ("max-agee=60", nil), ("x-max-age=60", nil), ("max_age=60", nil), ("", nil), (" , ,", nil),
             ("private=\"max-age=60\"", nil), ("a;max-age=60", nil),
         ] as [(String, DeltaSeconds?)])
-    func `the seconds of a directive`(line: String, expected: DeltaSeconds?) {
+    func `directives with seconds are parsed`(line: String, expected: DeltaSeconds?) {
         #expect(CacheControl(["Cache-Control": line]).seconds("max-age") == expected)
     }
 
@@ -31,10 +31,10 @@ import Testing
         ("no-store", true), ("NO-Store", true), ("max-age=5,no-store", true), ("no-store=1", true),
         ("no-store=\"x\"", true), ("x=\"a, b\" , no-store", true), ("no-store ;x", false), ("x=\"no-store\"", false),
         ("x=\"a\\\", no-store\"", false), ("no-storee", false), ("no -store", false),
-        // A quotation that does not end may hide anything.
+        // An unterminated quoted string may hide any directive.
         ("max-age=5, x=\"no", true), ("x=\"\\", true), ("x=\"\\\"", true), ("a\"b, no-store, c\"d", true),
     ])
-    func `what forbids storing`(line: String, expected: Bool) {
+    func `directives that forbid storing are recognized`(line: String, expected: Bool) {
         #expect(CacheControl(["Cache-Control": line]).forbidsStoring == expected)
     }
 
@@ -46,7 +46,7 @@ import Testing
             ("no-cache=\"a\", no-cache", true, ["a"]), ("no-cache=\"a\", no-cache=\"b\"", false, ["a", "b"]),
             ("no-cache =\"a\"", true, []), ("max-age=1", false, []),
         ] as [(String, Bool, [String])])
-    func `a directive is limited to the fields it names, or speaks of all`(
+    func `a directive applies to the fields it names or to the whole response`(
         line: String, isForAll: Bool, names: [String]
     ) {
         let control = CacheControl(["Cache-Control": line])
@@ -55,18 +55,18 @@ import Testing
         #expect(control.fieldNames(of: "no-cache") == names)
     }
 
-    @Test func `several lines are one list`() {
+    @Test func `several lines form one list`() {
         let control = CacheControl(["Cache-Control": "max-age=5", "cache-control": "No-Cache=\"a, b\", private"])
 
         #expect(control.seconds("max-age") == .value(5))
         #expect(control.contains("no-cache") && control.contains("private") && !control.contains("b"))
         #expect(
             CacheControl(["Cache-Control": "max-age=5", "CACHE-CONTROL": "max-age=6"]).seconds("max-age") == .invalid)
-        // A quotation does not go on in the next line.
+        // A quoted string does not continue on the next line.
         #expect(CacheControl(["Cache-Control": "x=\"a", "cache-control": "b\""]).forbidsStoring)
     }
 
-    @Test func `more directives than any server means are too many`() {
+    @Test func `an excessive number of directives is rejected`() {
         let line = (0..<256).map { "x\($0)=1" }.joined(separator: ",")
 
         #expect(!CacheControl(["Cache-Control": line]).forbidsStoring)

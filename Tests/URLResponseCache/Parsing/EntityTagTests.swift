@@ -10,10 +10,10 @@ import Testing
         ("\"a\"", true), ("W/\"a\"", true), ("\"\"", true), ("\"a,b\"", true), ("\"a\\\"", true), ("\"é\"", true),
         ("\"", false), ("", false), ("W/", false), ("\"a\"b\"", false), ("\"a\", \"b\"", false), ("\"a b\"", false),
         ("\"a", false), ("a\"", false), ("\"a\u{7F}\"", false), ("w/\"a\"", false),
-        // Not by the grammar, but sent.
+        // Invalid by the grammar, but sent by servers.
         ("a", true), ("W/a", true), ("*", false), ("a,b", false),
     ])
-    func `an entity tag is one text, quoted as a rule`(text: String, isTag: Bool) {
+    func `an entity tag is one quoted string as a rule`(text: String, isTag: Bool) {
         #expect((EntityTag(text) != nil) == isTag)
     }
 
@@ -22,7 +22,7 @@ import Testing
         ("\"1\"", "W/\"1\"", false, true), ("\"1\"", "\"1\"", true, true), ("\"1\"", "\"2\"", false, false),
         ("\"a\"", "\"A\"", false, false), ("1", "1", true, true), ("1", "\"1\"", false, false),
     ])
-    func `tags are compared strongly and weakly`(a: String, b: String, isStrong: Bool, isWeak: Bool) throws {
+    func `entity tags are compared strongly and weakly`(a: String, b: String, isStrong: Bool, isWeak: Bool) throws {
         let (a, b) = try (#require(EntityTag(a)), #require(EntityTag(b)))
 
         #expect(a.matchesStrongly(b) == isStrong)
@@ -35,7 +35,7 @@ import Testing
             (["\"a,b\",\"c\""], ["\"a,b\"", "\"c\""]), ([",, \"a\" ,"], ["\"a\""]), (["\"a\" \"b\", \"c\""], ["\"c\""]),
             (["\"a\\\", \"b\""], ["\"a\\\"", "\"b\""]), (["*"], []), ([""], []), ([], []), (["\"a, \"b"], []),
         ] as [([String], [String])])
-    func `a list of tags leaves out what is none`(lines: [String], expected: [String]) {
+    func `invalid tags of a list are omitted`(lines: [String], expected: [String]) {
         #expect(EntityTag.list(lines).map(\.text) == expected)
     }
 }

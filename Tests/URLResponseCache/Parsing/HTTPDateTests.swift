@@ -14,7 +14,7 @@ import Testing
         "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
         "Sun Nov 06 08:49:37 1994", "sun, 06 NOV 1994 08:49:37 gmt", "Mon, 06 Nov 1994 08:49:37 GMT",
     ])
-    func `the three forms of a date are read`(text: String) {
+    func `the three date formats are parsed`(text: String) {
         #expect(HTTPDate.parse(text, now: Self.example) == Date(timeIntervalSince1970: 784_111_777))
     }
 
@@ -29,23 +29,23 @@ import Testing
         "Sun Nov 6 08:49:37 1994", "Sun Nov  6 08:49:37 1994 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT", ", , , , , GMT",
         "Sun, 06 Nov 1994 08:49:61 GMT", "     ", "é", "Sunday, 06-Nov- 08:49:37 GMT",
     ])
-    func `what is no date is not read`(text: String) {
+    func `an invalid date is nil`(text: String) {
         #expect(HTTPDate.parse(text, now: Self.example) == nil)
     }
 
-    /// Seen from 1994 and from 2023.
+    /// Relative to 1994 and to 2023.
     @Test(arguments: [
         ("94", 1994, 1994), ("44", 2044, 2044), ("45", 1945, 2045), ("00", 2000, 2000), ("99", 1999, 1999),
         ("73", 1973, 2073), ("74", 1974, 1974), ("23", 2023, 2023),
     ])
-    func `a year of two digits is at most fifty years ahead`(short: String, in1994: Int, in2023: Int) throws {
+    func `a two-digit year is at most fifty years in the future`(short: String, in1994: Int, in2023: Int) throws {
         for (now, year) in [(Self.example, in1994), (start, in2023)] {
             let date = try #require(HTTPDate.parse("Sunday, 06-Nov-\(short) 08:49:37 GMT", now: now))
             #expect(HTTPDate.format(date).contains(" \(year) "))
         }
     }
 
-    @Test func `dates are written as they are read`() {
+    @Test func `a formatted date parses to the same date`() {
         #expect(HTTPDate.format(Self.example) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(HTTPDate.format(Date(timeIntervalSince1970: 0)) == "Thu, 01 Jan 1970 00:00:00 GMT")
         #expect(HTTPDate.format(Date(timeIntervalSince1970: -0.5)) == "Wed, 31 Dec 1969 23:59:59 GMT")

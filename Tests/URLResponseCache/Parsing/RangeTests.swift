@@ -15,7 +15,7 @@ import Testing
             ("bytes=0-1,3-4", nil), ("lines=0-1", nil), ("bytes=+1-2", nil), ("bytes=1 - 2", nil), ("bytes=--1", nil),
             ("bytes=0x1-2", nil),
         ] as [(String, ByteRange?)])
-    func `one range of bytes is read`(text: String, expected: ByteRange?) {
+    func `one byte range is parsed`(text: String, expected: ByteRange?) {
         #expect(ByteRange(text) == expected)
     }
 
@@ -26,7 +26,7 @@ import Testing
             ("bytes=-1", 0, nil), ("bytes=0-99999999999999999999", 10, 0..<10),
             ("bytes=99999999999999999999-", 10, nil),
         ] as [(String, Int, Range<Int>?)])
-    func `a range is cut to the content`(text: String, count: Int, expected: Range<Int>?) throws {
+    func `a range is limited to the content`(text: String, count: Int, expected: Range<Int>?) throws {
         #expect(try #require(ByteRange(text)).resolved(in: count) == expected)
     }
 
@@ -39,11 +39,11 @@ import Testing
             ("lines 0-4/10", nil), ("bytes 0-4/x", nil), ("bytes 0-4/10/10", nil), ("bytes -4/10", nil), ("", nil),
             ("bytes 0-4/99999999999999999999", nil), ("bytes 0-99999999999999999999/*", nil), ("bytes=0-4/10", nil),
         ] as [(String, ContentRange?)])
-    func `the place of a part is read`(text: String, expected: ContentRange?) {
+    func `a Content-Range is parsed`(text: String, expected: ContentRange?) {
         #expect(ContentRange(text) == expected)
     }
 
-    @Test func `the place of a part is written as it is read`() {
+    @Test func `a formatted Content-Range parses to the same range`() {
         for text in ["bytes 0-4/10", "bytes 5-9/*"] { #expect(ContentRange(text)?.text == text) }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// RFC 9110 section 4.2.3, RFC 3986 section 6.2.2, and what a key holds.
+/// RFC 9110 section 4.2.3, RFC 3986 section 6.2.2, and the contents of a key.
 @Suite struct ResourceURLTests {
     @Test(arguments: [
         ("HTTP://Example.TEST/a.png#b", "http://example.test/a.png"), ("http://h:80", "http://h/"),
@@ -22,7 +22,7 @@ import Testing
         ("http://h/a/b/.", "http://h/a/b/"), ("http://h/../a", "http://h/a"), ("http://h/..", "http://h/"),
         ("http://h/a//../b", "http://h/a/b"), ("http://h/a//b", "http://h/a//b"),
         ("http://h/.a/..b/...", "http://h/.a/..b/..."), ("http://h/a?b=/../c/./", "http://h/a?b=/../c/./"),
-        // Escaped dot segments are sent as they are, and dots elsewhere mean the same with and without escapes.
+        // Escaped dot segments are sent unchanged, and dots elsewhere are equivalent with and without escapes.
         ("http://h/a/%2E%2e/b", "http://h/a/%2E%2E/b"), ("http://h/a/.%2e/b", "http://h/a/.%2E/b"),
         ("http://h/a/%2e/b", "http://h/a/%2E/b"), ("http://h/%2e%2e", "http://h/%2E%2E"),
         ("http://h/a/%2e%2e/../b", "http://h/a/b"), ("http://h/a%2epng", "http://h/a.png"),
@@ -31,7 +31,7 @@ import Testing
         ("http://h./x", "http://h./x"), ("http://h/a%5c..%5Cb", "http://h/a%5C..%5Cb"),
         ("http://h/a;b=1/c.png", "http://h/a;b=1/c.png"), ("http://h/+%20!$&'()*,;=:@", "http://h/+%20!$&'()*,;=:@"),
     ])
-    func `equal URLs are stored under one`(spelling: String, expected: String) throws {
+    func `equivalent URLs share one key`(spelling: String, expected: String) throws {
         let url = try #require(URL(string: spelling))
 
         #expect(HTTPRequest(url: url).resourceKey.description == expected)
@@ -43,7 +43,7 @@ import Testing
         "http://www.example.test/a.png", "http://example.test/a.png/", "http://example.test/%2Fa.png",
         "http://example.test//a.png", "http://example.test/a%2Epng%3F",
     ])
-    func `scheme, host, port, path and query keep answers apart`(other: String) async throws {
+    func `scheme, host, port, path and query separate responses`(other: String) async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60"], body: "one")
         let url = Bench.url(other)
@@ -54,11 +54,11 @@ import Testing
         #expect(try await bench.send(url: url).body == "two")
     }
 
-    /// RFC 9111 section 4.4: a change is one for every spelling.
+    /// RFC 9111 section 4.4: a change applies to every equivalent URL.
     @Test(arguments: [
         ("/~me/a", "/%7Eme/a"), ("/%7Eme", "/~me"), ("/a%2fb", "/a%2Fb"), ("/y", "/./y"), ("/y", "/z/../y"),
     ])
-    func `a change under another spelling is a change`(asked: String, changed: String) async throws {
+    func `a change under an equivalent URL invalidates the response`(asked: String, changed: String) async throws {
         let bench = Bench()
         let url = Bench.url("http://example.test" + asked)
         try await bench.load(["Cache-Control": "max-age=60"], body: "old", url: url)

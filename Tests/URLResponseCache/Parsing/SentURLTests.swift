@@ -7,10 +7,10 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// The request that is sent and the key that is used name the same resource. RFC 3986 section 6.2.2.
+/// The request that is sent and the key that is used refer to the same resource. RFC 3986 section 6.2.2.
 @Suite(.timeLimit(.minutes(10)))
 struct SentURLTests {
-    /// A server that tells targets apart as they were sent.
+    /// A server that distinguishes targets byte for byte.
     private let origin: LoopbackOrigin
 
     init() throws {
@@ -27,7 +27,7 @@ struct SentURLTests {
         return String(decoding: try await response.body.collect(limit: 1_000), as: UTF8.self)
     }
 
-    /// Each row: the spelling, what libcurl sends, and the key's part behind the origin.
+    /// Each row: the URL, the target that libcurl sends, and the part of the key after the origin.
     @Test(arguments: [
         ("", "/", "/"), ("#f", "/", "/"), ("?q", "/?q", "/?q"), ("/a#f", "/a", "/a"),
         ("/x/../b", "/b", "/b"), ("/../b", "/b", "/b"), ("//../b", "/b", "/b"), ("/a//../b", "/a/b", "/a/b"),
@@ -44,14 +44,14 @@ struct SentURLTests {
         defer { origin.stop() }
         let url = try url(row.spelling)
 
-        // libcurl 8.23 sends the digits of escapes in upper case, and 7.88 and 8.14 send them as written.
+        // libcurl 8.23 sends escapes in upper case. 7.88 and 8.14 send them unchanged.
         let sent = try await target(url, through: CURLTransport())
         #expect(sent == row.sent || sent == row.sent.replacing(/%[0-9a-f]{2}/) { $0.output.uppercased() })
         #expect(HTTPRequest(url: url).resourceKey.description == origin.url.absoluteString + row.key)
     }
 
     @Test(arguments: ["/x/%2e%2e/b", "/x/%2E%2E/b", "/x/.%2e/b", "/x/%2e%2e/%2e/b", "/%2e/b", "/x/..%2fb", "/x%2f../b"])
-    func `a response to an escaped dot segment is not one for the path without it`(spelling: String) async throws {
+    func `a response to an escaped dot segment is not used for the path without it`(spelling: String) async throws {
         defer { origin.stop() }
         let cache = CachingTransport(wrapping: CURLTransport(), store: MemoryResponseStore())
 
@@ -70,7 +70,7 @@ struct SentURLTests {
         ("http://example.test", "http://example.test"),
         ("http://example.test?/../", "http://example.test?/../"), ("http://example.test/?a", "http://example.test/?a"),
     ])
-    func `a transport that sends URLs as written gets one without literal dot segments`(
+    func `a transport that sends URLs unchanged receives one without literal dot segments`(
         row: (asked: String, sent: String)
     ) async throws {
         let bench = Bench()

@@ -20,17 +20,17 @@ import Testing
             ("a=?2", nil), ("a=5;", nil), ("a=5;P", nil), ("a=5 b", nil), ("\ta=5", nil), ("a=1.", nil),
             ("a=1.2345", nil), ("a=\"é\"", nil), ("é=1", nil), ("a=5, b=\"", nil), ("a=--5", nil), ("a=:é:", nil),
         ] as [(String, StructuredValue?)])
-    func `a dictionary is read whole or not at all`(text: String, expected: StructuredValue?) {
+    func `a dictionary is parsed completely or not at all`(text: String, expected: StructuredValue?) {
         let found = StructuredDictionary(text)?.members.first { $0.key == "a" }?.value
 
         #expect(found == expected)
     }
 
-    @Test func `a field of nothing is an empty dictionary`() throws {
+    @Test func `an empty field is an empty dictionary`() throws {
         for text in ["", "  "] { #expect(try #require(StructuredDictionary(text)).members.isEmpty) }
     }
 
-    @Test func `members keep their order, and a key that comes twice its first place`() throws {
+    @Test func `members keep their order, and a repeated key its first position`() throws {
         let members = try #require(StructuredDictionary("a=1, b, a=2")).members
 
         #expect(members.map(\.key) == ["a", "b"])

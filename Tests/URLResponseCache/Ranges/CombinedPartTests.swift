@@ -4,7 +4,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// RFC 9111 sections 3.3 and 3.4: parts that ended early, and what becomes of several parts.
+/// RFC 9111 sections 3.3 and 3.4: truncated parts, and the combination of several parts.
 @Suite(.timeLimit(.minutes(10)))
 struct CombinedPartTests {
     /// Loads a part of the ten digits.
@@ -35,7 +35,7 @@ struct CombinedPartTests {
         }
     }
 
-    @Test(arguments: Roles.all, ["\"v\"", nil]) func `the received bytes of a part that was cut are kept`(
+    @Test(arguments: Roles.all, ["\"v\"", nil]) func `the received bytes of a truncated part are kept`(
         role: CacheRole, tag: String?
     ) async throws {
         let bench = Bench(role)
@@ -50,7 +50,7 @@ struct CombinedPartTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `a part that was cut is continued`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a truncated part is continued`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await loadCut(0...9, after: "012", tag: "\"v\"", in: bench)
         try await loadCut(3...9, after: "345", tag: "\"v\"", in: bench)
@@ -62,16 +62,17 @@ struct CombinedPartTests {
         #expect(response.status == 200 && response.body == "0123456789")
     }
 
-    /// The server names six bytes and sends five: the bytes count from the first one, and the last one is missing.
+    /// The server declares six bytes and sends five: the received bytes begin with the first, and the last one is
+    /// missing.
     @Test(
         arguments: Roles.all,
         [("bytes=6-8", "234"), ("bytes=4-4", "0"), ("bytes=-5", nil), ("bytes=-1", nil), ("bytes=6-", nil)]
             as [(String, String?)])
-    func `a part that is shorter than its range has no more bytes than arrived`(
+    func `a part shorter than its range has only the received bytes`(
         role: CacheRole, row: (range: String, body: String?)
     ) async throws {
-        // Whoever named the last byte did not ask for the end; a body without a length may have been cut.
-        // With a strong validator the end can be added.
+        // A range with a last byte does not request the end, and a body without a length may have been truncated. With
+        // a strong validator the end can be appended.
         for (range, length, place, tag) in [
             ("bytes=4-9", "5", "4-9/10", nil), ("bytes=-5", nil, "4-9/10", nil), ("bytes=-5", "6", "4-9/10", nil),
             ("bytes=-5", "5", "4-9/11", nil), ("bytes=-5", "5", "4-9/*", nil), ("bytes=-5", "5", "4-9/10", "\"v\""),
@@ -90,7 +91,7 @@ struct CombinedPartTests {
         }
     }
 
-    /// The same in response to a request for the end, in a message that is complete: the content ends with it.
+    /// The same in response to a request for the end, in a complete message: the content ends with it.
     @Test(
         arguments: Roles.all,
         [
@@ -98,7 +99,7 @@ struct CombinedPartTests {
             ("bytes=6-", "234", "bytes 6-8/9"), ("bytes=-1", "4", "bytes 8-8/9"), ("bytes=9-9", nil, nil),
             ("bytes=-6", nil, nil), ("bytes=3-", nil, nil),
         ] as [(String, String?, String?)])
-    func `the end of a content is where the message with the end ends`(
+    func `content of unknown length ends where the message with its end ends`(
         role: CacheRole, row: (range: String, body: String?, place: String?)
     ) async throws {
         for range in ["bytes=-5", "bytes=4-"] {
@@ -116,7 +117,7 @@ struct CombinedPartTests {
         }
     }
 
-    @Test(arguments: Roles.all, ["\"v\"", nil]) func `a message that is too short for its range never makes a whole`(
+    @Test(arguments: Roles.all, ["\"v\"", nil]) func `a message shorter than its range never completes a response`(
         role: CacheRole, tag: String?
     ) async throws {
         for (place, range) in [("0-9/10", "bytes=0-"), ("4-9/10", "bytes=4-")] {
@@ -132,8 +133,9 @@ struct CombinedPartTests {
         }
     }
 
-    /// Section 3.4: the stored fields are updated as section 3.2 has it.
-    @Test(arguments: Roles.all, [true, false]) func `a combined part has the fields of both, the newer ones first`(
+    /// Section 3.4: the stored fields are updated according to section 3.2.
+    @Test(arguments: Roles.all, [true, false])
+    func `a combined part has the fields of both messages, the newer taking precedence`(
         role: CacheRole, isInOrder: Bool
     ) async throws {
         let bench = Bench(role)
@@ -153,12 +155,12 @@ struct CombinedPartTests {
         #expect(response.fields["Content-Length"] == "10" && response.fields["Age"] == "59")
     }
 
-    @Test(arguments: Roles.all) func `what the stored part forbids stays forbidden in the combined part`(
+    @Test(arguments: Roles.all) func `directives of the stored part also restrict the combined part`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
         try await load(0...3, ["Cache-Control": "no-cache", "ETag": "\"v\""], in: bench)
-        // On its own the second part would be fresh by heuristics.
+        // Alone, the second part would be fresh by heuristics.
         try await load(4...9, ["ETag": "\"v\"", "Last-Modified": date(-10_000), "Date": date(0)], in: bench)
 
         let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
@@ -166,7 +168,7 @@ struct CombinedPartTests {
         #expect(response.source == .revalidated && response.body == "0123456789")
     }
 
-    @Test(arguments: Roles.all) func `parts are not combined beyond the limit of a body`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `parts are not combined beyond the body limit`(role: CacheRole) async throws {
         for (limit, isWhole) in [(9, false), (10, true)] {
             let bench = Bench(role, limit: limit)
             try await load(0...3, in: bench)
@@ -178,7 +180,7 @@ struct CombinedPartTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `parts for different requests are not combined`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `parts of different requests are not combined`(role: CacheRole) async throws {
         let bench = Bench(role)
         let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Vary": "Accept"]
         try await load(0...3, fields, for: ["Accept": "a"], in: bench)

@@ -4,12 +4,12 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// RFC 9111 section 3.3: the rest of a content whose beginning is stored.
+/// RFC 9111 section 3.3: completing incomplete stored responses.
 @Suite(.timeLimit(.minutes(10)))
 struct CompletionTests {
     private static let head: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "10"]
 
-    /// Loads what ends in the middle.
+    /// Loads a response that is truncated in the middle.
     private func loadCut(_ fields: HTTPFields = head, _ body: String = "0123", in bench: Bench) async throws {
         bench.server.respond {
             HTTPResponse(
@@ -19,8 +19,7 @@ struct CompletionTests {
         await #expect(throws: HTTPTransportError.self) { try await bench.send() }
     }
 
-    @Test(arguments: Roles.all) func `the rest is asked for and put behind the beginning`(role: CacheRole) async throws
-    {
+    @Test(arguments: Roles.all) func `the missing rest is requested and appended`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await loadCut(in: bench)
 
@@ -37,8 +36,8 @@ struct CompletionTests {
         #expect(again.isHit && again.body == "0123456789" && again.fields["Content-Length"] == "10")
     }
 
-    /// RFC 9111 section 5.1: the whole is as old as a cache on the way says of its rest.
-    @Test(arguments: Roles.all, ["7", nil]) func `the age of the rest is that of the whole`(
+    /// RFC 9111 section 5.1: the whole has the age that an intermediate cache reports for the rest.
+    @Test(arguments: Roles.all, ["7", nil]) func `the age of the rest becomes the age of the whole`(
         role: CacheRole, age: String?
     ) async throws {
         let bench = Bench(role)
@@ -52,7 +51,8 @@ struct CompletionTests {
         #expect(try await bench.send().fields["Age"] == age ?? "0")
     }
 
-    @Test(arguments: Roles.all) func `another content takes the place of the beginning`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `different content replaces the incomplete response`(role: CacheRole) async throws
+    {
         let bench = Bench(role)
         try await loadCut(in: bench)
 
@@ -70,7 +70,7 @@ struct CompletionTests {
             (206, ["ETag": "\"v\"", "Content-Range": "bytes 4-9/10", "Content-Encoding": "gzip"]),
             (416, ["Content-Range": "bytes */4"]),
         ] as [(Int, HTTPFields)])
-    func `what is not the rest is not put behind the beginning`(
+    func `a message that is not the rest is not appended`(
         role: CacheRole, row: (status: Int, fields: HTTPFields)
     ) async throws {
         let bench = Bench(role)
@@ -91,7 +91,7 @@ struct CompletionTests {
             ["Cache-Control": "max-age=60", "Content-Length": "10"],
             ["Cache-Control": "max-age=60", "ETag": "W/\"v\"", "Content-Length": "10"],
             ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "10", "Content-Encoding": "gzip"],
-            // A date that is too young to be strong, and one beside a tag that is not.
+            // A date that is too recent to be strong, and one beside a weak tag.
             ["Cache-Control": "max-age=60", "Last-Modified": date(-59), "Date": date(0), "Content-Length": "10"],
             [
                 "Cache-Control": "max-age=60", "ETag": "W/\"v\"", "Last-Modified": date(-60), "Date": date(0),
@@ -99,7 +99,9 @@ struct CompletionTests {
             ],
             ["Cache-Control": "no-store", "ETag": "\"v\"", "Content-Length": "10"],
         ] as [HTTPFields])
-    func `a beginning that cannot be completed is not stored`(role: CacheRole, fields: HTTPFields) async throws {
+    func `an incomplete response that cannot be completed is not stored`(role: CacheRole, fields: HTTPFields)
+        async throws
+    {
         let bench = Bench(role)
         try await loadCut(fields, in: bench)
 
@@ -110,7 +112,7 @@ struct CompletionTests {
     /// RFC 9110 sections 8.8.2.2 and 13.1.5.
     private static let dated: HTTPFields = ["Last-Modified": date(-60), "Date": date(0)]
 
-    @Test(arguments: Roles.all) func `a strong date of the last change names the content that has no tag`(
+    @Test(arguments: Roles.all) func `a strong Last-Modified identifies content without a tag`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -130,11 +132,11 @@ struct CompletionTests {
         arguments: Roles.all,
         [
             ["Last-Modified": date(-59), "Date": date(1)], ["Last-Modified": date(-60)], ["Date": date(0)],
-            // Made within a minute of the change.
+            // Sent within a minute of the modification.
             ["Last-Modified": date(-60), "Date": date(-1)],
             ["Last-Modified": date(-60), "Date": date(0), "ETag": "\"v\""],
         ] as [HTTPFields])
-    func `a rest without the same strong date is not put behind the beginning`(
+    func `a rest without the same strong date is not appended`(
         role: CacheRole, fields: HTTPFields
     ) async throws {
         let bench = Bench(role)
@@ -147,7 +149,9 @@ struct CompletionTests {
         #expect(bench.server.requests.last?.fields == HTTPFields())
     }
 
-    @Test(arguments: Roles.all) func `a beginning of an unknown length is completed`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `an incomplete response of unknown length is completed`(role: CacheRole)
+        async throws
+    {
         let bench = Bench(role)
         try await loadCut(["Cache-Control": "max-age=60", "ETag": "\"v\""], in: bench)
 
@@ -159,7 +163,8 @@ struct CompletionTests {
         #expect(try await bench.send().isHit)
     }
 
-    @Test(arguments: Roles.all) func `a part that the server sent as a range is completed`(role: CacheRole) async throws
+    @Test(arguments: Roles.all) func `a part that the server sent for a range is completed`(role: CacheRole)
+        async throws
     {
         let bench = Bench(role)
         try await bench.load(
@@ -174,19 +179,20 @@ struct CompletionTests {
         #expect(try await bench.send().isHit)
     }
 
-    @Test(arguments: Roles.all) func `a beginning never passes as the whole`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `an incomplete response is never served as the whole`(role: CacheRole) async throws
+    {
         let bench = Bench(role)
         try await loadCut(in: bench)
 
         #expect(try await bench.find()?.body == nil)
         #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
-        // Nor when the server cannot be reached.
+        // The same when the server is unreachable.
         await #expect(throws: HTTPTransportError.self) { try await bench.send() }
         #expect(try await bench.send(["Range": "bytes=0-3"]).body == "0123")
         await #expect(throws: HTTPTransportError.self) { try await bench.send(["Range": "bytes=0-4"]) }
     }
 
-    @Test(arguments: Roles.all) func `a rest that is cut, too, lengthens the beginning`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a truncated rest extends the incomplete response`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await loadCut(in: bench)
         bench.server.respond {
@@ -204,7 +210,7 @@ struct CompletionTests {
         #expect(response.body == "0123456789")
     }
 
-    @Test(arguments: Roles.all) func `a body that ends early without an error is a beginning only`(
+    @Test(arguments: Roles.all) func `a body that ends early without an error is incomplete`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -216,8 +222,8 @@ struct CompletionTests {
         #expect(response.body == "0123456789")
     }
 
-    /// RFC 9110 section 15.4.5: who made no condition has no copy that a 304 could be about.
-    @Test(arguments: Roles.all, [304, 416]) func `no rest at all is asked for again as a whole`(
+    /// RFC 9110 section 15.4.5: without a condition there is no copy to which a 304 could refer.
+    @Test(arguments: Roles.all, [304, 416]) func `an empty rest causes a new request for the whole`(
         role: CacheRole, status: Int
     ) async throws {
         let bench = Bench(role)

@@ -4,7 +4,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// RFC 9111 sections 3.3 and 3.4: answers that are parts.
+/// RFC 9111 sections 3.3 and 3.4: partial responses.
 @Suite(.timeLimit(.minutes(10)))
 struct PartTests {
     private static let whole = "0123456789"
@@ -32,7 +32,7 @@ struct PartTests {
             ("bytes=0-5", nil, nil), ("bytes=2-6", nil, nil), ("bytes=2-", nil, nil), ("bytes=-2", nil, nil),
             ("bytes=2-99", nil, nil), ("bytes=7-8", nil, nil),
         ] as [(String, String?, String?)])
-    func `a stored part serves the ranges in it`(
+    func `a stored part serves the ranges within it`(
         role: CacheRole, row: (range: String, body: String?, place: String?)
     ) async throws {
         let bench = Bench(role)
@@ -51,7 +51,7 @@ struct PartTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `the end of a part whose whole has an unknown length is unknown`(
+    @Test(arguments: Roles.all) func `a part of content with unknown length has an unknown end`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -64,7 +64,7 @@ struct PartTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `a part never passes as the whole`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a part is never served as the whole`(role: CacheRole) async throws {
         for range in [0...3, 4...9] {
             let bench = Bench(role)
             try await load(range, tag: nil, in: bench)
@@ -77,7 +77,7 @@ struct PartTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `a part is no answer to HEAD, nor to the caller's condition`(
+    @Test(arguments: Roles.all) func `a part is not used for HEAD or for the caller's condition`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -97,7 +97,7 @@ struct PartTests {
             ([0...2, 7...9, 2...8], false), ([0...3, 2...5, 6...9], true), ([0...9], true), ([2...3, 0...9], true),
             ([0...3, 5...9], false), ([0...3, 4...8], false), ([1...4, 5...9], false),
         ] as [([ClosedRange<Int>], Bool)])
-    func `parts that touch become one, and a whole when nothing is missing`(
+    func `adjacent parts are combined, and become the whole when nothing is missing`(
         role: CacheRole, row: (parts: [ClosedRange<Int>], isWhole: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -110,7 +110,7 @@ struct PartTests {
             #expect(response?.status == 200)
             #expect(response?.fields["Content-Length"] == "10" && response?.fields["Content-Range"] == nil)
         }
-        // The newest part is there in any case, at its place.
+        // The newest part is stored at its position in any case.
         let last = try #require(row.parts.last)
         let range = try await bench.send(["Range": "bytes=\(last.lowerBound)-\(last.upperBound)"])
         #expect(range.isHit && range.body == String(Array(Self.whole)[last]))
@@ -120,7 +120,7 @@ struct PartTests {
         arguments: Roles.all,
         [("\"v\"", "\"w\""), ("W/\"v\"", "W/\"v\""), (nil, nil), ("\"v\"", nil), (nil, "\"v\"")] as [(String?, String?)]
     )
-    func `parts that are not surely of one content do not become one`(
+    func `parts that may have different content are not combined`(
         role: CacheRole, row: (first: String?, second: String?)
     ) async throws {
         let bench = Bench(role)
@@ -128,11 +128,12 @@ struct PartTests {
         try await load(4...9, tag: row.second, in: bench)
 
         #expect(try await bench.find()?.body == nil)
-        // The newer one is what is stored.
+        // The newer one is stored.
         #expect(try await bench.send(["Range": "bytes=4-9"]).isHit)
     }
 
-    @Test(arguments: Roles.all) func `parts of different lengths are not of one content`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `parts with different total lengths are not combined`(role: CacheRole) async throws
+    {
         let bench = Bench(role)
         try await load(0...3, of: "11", in: bench)
         try await load(4...9, of: "10", in: bench)
@@ -140,8 +141,7 @@ struct PartTests {
         #expect(try await bench.find()?.body == nil)
     }
 
-    @Test(arguments: Roles.all) func `a part of the whole that is stored changes nothing`(role: CacheRole) async throws
-    {
+    @Test(arguments: Roles.all) func `a part of a stored whole response changes nothing`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""], body: Self.whole)
         bench.server.respond(
@@ -160,7 +160,7 @@ struct PartTests {
             (["Content-Type": "multipart/byteranges; boundary=x"], "--x"),
             (["Content-Range": "bytes 0-3/10", "content-range": "bytes 0-3/10"], "0123"),
         ] as [(HTTPFields, String)])
-    func `a part that is not what it says is passed on and not stored`(
+    func `a part with an inconsistent Content-Range is passed on and not stored`(
         role: CacheRole, row: (fields: HTTPFields, body: String)
     ) async throws {
         let bench = Bench(role)
@@ -173,7 +173,7 @@ struct PartTests {
         #expect(await bench.stored() == nil)
     }
 
-    @Test(arguments: Roles.all) func `a 416 of the server is passed on and leaves what is stored`(
+    @Test(arguments: Roles.all) func `a 416 is passed on and keeps the stored response`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// RFC 9110 sections 13.1.5, 14.2, 15.3.7 and 15.5.17: ranges of what is stored whole.
+/// RFC 9110 sections 13.1.5, 14.2, 15.3.7 and 15.5.17: ranges of stored whole responses.
 @Suite(.timeLimit(.minutes(10)))
 struct StoredRangeTests {
     struct Row: Sendable {
@@ -30,7 +30,7 @@ struct StoredRangeTests {
             Row("bytes=10-", 416, "", "bytes */10"), Row("bytes=-0", 416, "", "bytes */10"),
             Row("bytes=99999999999999999999-", 416, "", "bytes */10"),
         ])
-    func `a range is served from the whole`(role: CacheRole, row: Row) async throws {
+    func `a range is served from the whole response`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
         try await bench.load(
             ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Type": "a/b", "Content-Length": "10"],
@@ -54,12 +54,12 @@ struct StoredRangeTests {
             (["ETag": "\"v\""], "\"v\"", 206), (["ETag": "\"v\""], "\"w\"", 200), (["ETag": "\"v\""], "W/\"v\"", 200),
             (["ETag": "W/\"v\""], "W/\"v\"", 200), ([:], "\"v\"", 200),
             (["Last-Modified": date(-60), "Date": date(0)], date(-60), 206),
-            // Too young to be strong (RFC 9110 section 8.8.2.2).
+            // Too recent to be strong (RFC 9110 section 8.8.2.2).
             (["Last-Modified": date(-59), "Date": date(0)], date(-59), 200),
             (["Last-Modified": date(-60), "Date": date(0)], date(-61), 200),
             (["Last-Modified": date(-60), "Date": date(0)], date(-10), 200), (["ETag": "\"v\""], "nonsense here", 200),
         ] as [(HTTPFields, String, Int)])
-    func `a range with a condition is served while the condition holds, else the whole`(
+    func `a conditional range is served while its condition holds, and the whole otherwise`(
         role: CacheRole, row: (stored: HTTPFields, condition: String, status: Int)
     ) async throws {
         let bench = Bench(role)
@@ -72,7 +72,7 @@ struct StoredRangeTests {
         #expect(response.body == (row.status == 206 ? "0123" : "0123456789"))
     }
 
-    @Test(arguments: Roles.all) func `a range that is out of the content is no matter when its condition fails`(
+    @Test(arguments: Roles.all) func `an unsatisfiable range is ignored when its condition fails`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -80,12 +80,12 @@ struct StoredRangeTests {
 
         #expect(try await bench.send(["Range": "bytes=10-", "If-Range": "\"w\""]).status == 200)
         #expect(try await bench.send(["Range": "bytes=10-", "If-Range": "\"v\""]).status == 416)
-        // The caller's copy goes before its range (RFC 9110 section 13.2.2).
+        // The caller's condition takes precedence over its range (RFC 9110 section 13.2.2).
         #expect(try await bench.send(["Range": "bytes=0-1", "If-None-Match": "\"v\""]).status == 304)
     }
 
     @Test(arguments: Roles.all, ["bytes=0-1,3-4", "lines=0-1", "bytes=5-2", "bytes=x", ""])
-    func `what is not one range of bytes goes to the server`(role: CacheRole, range: String) async throws {
+    func `a request for several or other ranges is sent to the server`(role: CacheRole, range: String) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60"])
 
@@ -95,7 +95,7 @@ struct StoredRangeTests {
         #expect(try await bench.send().body == "body")
     }
 
-    @Test(arguments: Roles.all) func `a range means nothing to HEAD, and nothing of what is no 200`(
+    @Test(arguments: Roles.all) func `a range is ignored for HEAD and for responses other than 200`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -107,7 +107,9 @@ struct StoredRangeTests {
         #expect(response.status == 404 && response.body == "body")
     }
 
-    @Test(arguments: Roles.all) func `a coded content has no ranges here`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `ranges of an encoded response are not served from the store`(role: CacheRole)
+        async throws
+    {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "Content-Encoding": "gzip"], body: "whole")
 
@@ -120,7 +122,7 @@ struct StoredRangeTests {
         #expect(try await bench.send().body == "whole")
     }
 
-    @Test(arguments: Roles.all) func `a range of a stale answer is served after the server's word`(
+    @Test(arguments: Roles.all) func `a range of a stale response is served after validation`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)

@@ -4,7 +4,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// RFC 9111 section 3.3: bodies that come whole, and others.
+/// RFC 9111 section 3.3: complete and incomplete bodies.
 @Suite(.timeLimit(.minutes(10)))
 struct BodyTests {
     private static let fresh: HTTPFields = ["Cache-Control": "max-age=60"]
@@ -14,8 +14,7 @@ struct BodyTests {
             (4, ["Content-Length": "5"]), (4, ["Content-Length": "3"]), (4, ["Content-Length": "x"]), (1_001, [:]),
             (1_001, ["Content-Length": "1001"]),
         ] as [(Int, HTTPFields)])
-    func `a body that is not whole or too long is passed on and not stored`(count: Int, length: HTTPFields) async throws
-    {
+    func `an incomplete or too long body is passed on and not stored`(count: Int, length: HTTPFields) async throws {
         let bench = Bench()
         let body = String(repeating: "x", count: count)
 
@@ -27,10 +26,10 @@ struct BodyTests {
     @Test(
         arguments: [
             (0, [:]), (0, ["Content-Length": "0"]), (1_000, [:]), (1_000, ["Content-Length": "1000"]),
-            // The length of the coded body, which the transport has decoded.
+            // The length of the encoded body, which the transport has decoded.
             (10, ["Content-Length": "5", "Content-Encoding": "gzip"]),
         ] as [(Int, HTTPFields)])
-    func `a body of the length it should have is stored, up to the limit`(count: Int, length: HTTPFields) async throws {
+    func `a body of the declared length is stored, up to the limit`(count: Int, length: HTTPFields) async throws {
         let bench = Bench()
         let body = String(repeating: "x", count: count)
         try await bench.load(HTTPFields(Self.fresh.fields + length.fields), body: body)
@@ -40,7 +39,7 @@ struct BodyTests {
         #expect(received.isHit && received.body == body)
     }
 
-    @Test func `a body that is cut is an error and not stored`() async throws {
+    @Test func `a truncated body is an error and is not stored`() async throws {
         let bench = Bench()
         let source = PiecewiseBody(["one", "two"], error: HTTPTransportError(.connectionLost, "cut"))
         bench.server.respond {
@@ -55,12 +54,12 @@ struct BodyTests {
 
         #expect(error?.code == .connectionLost)
         #expect(pieces == ["one".data, "two".data])
-        // Who reads on makes it no better.
+        // Reading on does not change this.
         #expect(try await response.body.collect(limit: 100).isEmpty)
         #expect(await bench.stored() == nil)
     }
 
-    @Test func `a body is passed on before it is whole, and letting go of it stops the transfer`() async throws {
+    @Test func `a body is passed on before it is complete, and releasing it cancels the transfer`() async throws {
         let bench = Bench()
         let source = PiecewiseBody(["one", "two"])
         bench.server.respond {
@@ -78,7 +77,7 @@ struct BodyTests {
         #expect(await bench.stored() == nil)
     }
 
-    @Test func `a body that was cancelled is not stored, even when it is read on`() async throws {
+    @Test func `a cancelled body is not stored, even when reading continues`() async throws {
         let bench = Bench()
         bench.server.respond {
             HTTPResponse(
@@ -92,7 +91,7 @@ struct BodyTests {
         #expect(await bench.stored() == nil)
     }
 
-    @Test func `a body read past its end is stored once, and an empty one too`() async throws {
+    @Test func `reading past the end stores a body once, and an empty one too`() async throws {
         let bench = Bench()
         bench.server.respond(200, Self.fresh, body: "")
         let response = try await bench.cache.send(HTTPRequest(url: Bench.url))
@@ -103,7 +102,7 @@ struct BodyTests {
         #expect(await bench.stored()?.body == Data())
     }
 
-    @Test func `an older answer whose body took longer does not replace a newer one`() async throws {
+    @Test func `an older response with a slower body does not replace a newer one`() async throws {
         let bench = Bench()
         bench.server.respond(200, Self.fresh, body: "old")
         let slow = try await bench.cache.send(HTTPRequest(url: Bench.url))
@@ -114,7 +113,7 @@ struct BodyTests {
         #expect(try await bench.send().body == "new")
     }
 
-    @Test func `a store that keeps nothing fails no request`() async throws {
+    @Test func `a store that stores nothing fails no request`() async throws {
         let bench = Bench(store: MemoryResponseStore(byteLimit: 0))
         for _ in 0..<2 { #expect(try await bench.load(Self.fresh).body == "body") }
     }
@@ -127,7 +126,7 @@ struct BodyTests {
             (503, ["Cache-Control": "no-store"], true), (404, ["Cache-Control": "max-age=60"], false),
             (503, ["Cache-Control": "max-age=60"], false),
         ] as [(Int, HTTPFields, Bool)])
-    func `an answer takes the place of what is stored, a server in trouble leaves it`(
+    func `a response replaces the stored one, and a server error keeps it`(
         role: CacheRole, row: (status: Int, fields: HTTPFields, isKept: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -142,7 +141,7 @@ struct BodyTests {
         #expect((last.body == "first") == row.isKept)
     }
 
-    /// RFC 9111 section 4: of what is known of a resource, the most recent counts.
+    /// RFC 9111 section 4: the most recent response to a resource counts.
     @Test(
         arguments: Roles.all,
         [
@@ -150,7 +149,7 @@ struct BodyTests {
             (4, [:], .connectionLost), (4, ["Content-Length": "9"], .connectionLost),
             (4, ["Content-Length": "9", "ETag": "\"w\""], .connectionLost), (4, ["Content-Length": "4, 5"], nil),
         ] as [(Int, HTTPFields, HTTPTransportError.Code?)])
-    func `a newer answer that cannot be kept takes the older away`(
+    func `a newer response that cannot be stored removes the older one`(
         role: CacheRole, row: (count: Int, fields: HTTPFields, error: HTTPTransportError.Code?)
     ) async throws {
         let bench = Bench(role)
@@ -167,7 +166,7 @@ struct BodyTests {
         #expect(try await bench.send().body == "new")
     }
 
-    @Test(arguments: Roles.all) func `one of the same content, and a server in trouble, leave it`(
+    @Test(arguments: Roles.all) func `a response with the same content and a server error keep the stored one`(
         role: CacheRole
     ) async throws {
         for (status, tag) in [(200, "\"v\""), (503, "\"w\"")] {

@@ -8,20 +8,20 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// A stored body is used only for requests that want it in its form: decoded by the transport, or as it was sent.
+/// A stored body is used only for requests that expect its form: decoded by the transport, or as it was sent.
 @Suite(.timeLimit(.minutes(10)))
 struct ContentCodingTests {
     private static let coded: HTTPFields = ["Cache-Control": "max-age=60", "Content-Encoding": "gzip", "ETag": "\"v\""]
 
     private let clock = ManualClock()
 
-    /// The request fields, and whether their caller wants the body as it was sent.
+    /// Request fields, and whether the caller expects the body as it was sent.
     private static let kinds: [(fields: HTTPFields, isPacked: Bool)] = [
         ([:], false), (["Accept-Encoding": "gzip"], true), (["Accept-Encoding": "br, gzip;q=0.5"], true),
         (["Accept-Encoding": ""], true),
     ]
 
-    /// A server that codes every body, with one tag for all of them and without a Vary.
+    /// A server that encodes every body, with one tag for all codings and without a Vary.
     private func origin(confirms: Bool = true) throws -> LoopbackOrigin {
         try LoopbackOrigin { request in
             if confirms, request.fields["If-None-Match"]?.contains("\"v\"") == true {
@@ -40,7 +40,7 @@ struct ContentCodingTests {
     }
 
     @Test(arguments: Roles.all, [false, true])
-    func `each caller gets the body in the form it expects, new, fresh and confirmed`(
+    func `each caller receives the body in its expected coding, whether new, fresh or validated`(
         role: CacheRole, isReversed: Bool
     ) async throws {
         let origin = try origin()
@@ -67,7 +67,7 @@ struct ContentCodingTests {
         }
     }
 
-    @Test func `a coded response to a range, which is not decoded, is not stored for requests without one`()
+    @Test func `an encoded range response is not stored for requests without a range`()
         async throws
     {
         let origin = try origin(confirms: false)
@@ -77,13 +77,13 @@ struct ContentCodingTests {
         #expect(try await body(origin, ["Range": "bytes=0-999"], through: cache).body == GzipSample.encoded)
         #expect(try await body(origin, [:], through: cache).body == GzipSample.decoded)
         #expect(try await body(origin, ["Range": "bytes=0-999"], through: cache).body == GzipSample.encoded)
-        // With codings of its own a request with a range is one like others.
+        // With explicit codings a range request is handled like others.
         let own: HTTPFields = ["Range": "bytes=0-999", "Accept-Encoding": "gzip"]
         #expect(try await body(origin, own, through: cache).body == GzipSample.encoded)
         #expect(try await body(origin, ["Accept-Encoding": "gzip"], through: cache).source == .fresh)
     }
 
-    @Test func `a coded whole in the place of the rest of a beginning is asked for again`() async throws {
+    @Test func `an encoded whole response in place of the rest is requested again`() async throws {
         let origin = try LoopbackOrigin { request in
             if request.number == 1 {
                 let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"a\""]
@@ -102,15 +102,15 @@ struct ContentCodingTests {
         #expect(origin.requests.count == 3)
     }
 
-    /// RFC 9111 section 4.1: without a coding and without a Vary it is one for all.
-    @Test(arguments: Roles.all) func `a body without a coding is for all requests`(role: CacheRole) async throws {
+    /// RFC 9111 section 4.1: without a coding and without Vary it serves all requests.
+    @Test(arguments: Roles.all) func `a body without a coding serves all requests`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60"])
 
         for kind in Self.kinds { #expect(try await bench.send(kind.fields).isHit) }
     }
 
-    @Test(arguments: Roles.all) func `the server may say that a coded variant is the one for other codings`(
+    @Test(arguments: Roles.all) func `the server may mark an encoded variant as valid for other codings`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)

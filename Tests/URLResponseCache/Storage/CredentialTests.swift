@@ -6,18 +6,18 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// RFC 9111 section 3.5 and the safety of shared caches: what was meant for one user does not reach another.
+/// RFC 9111 section 3.5 and the safety of shared caches: a response for one user does not reach another.
 @Suite(.timeLimit(.minutes(10)))
 struct CredentialTests {
     private static let users: [HTTPFields] = [
         ["Authorization": "one"], ["Authorization": "two"], ["Cookie": "user=one"], ["Cookie": "user=two"], [:],
     ]
 
-    /// Each user has an answer of its own, and asks three times, with a stale answer in between.
+    /// Each user has a different response and sends three requests, with a stale response in between.
     @Test(
         arguments: Roles.all,
         ["max-age=60", "private, max-age=60", "max-age=60, stale-while-revalidate=900", "max-age=60, immutable"])
-    func `no user ever gets what another's credentials brought`(role: CacheRole, control: String) async throws {
+    func `no user receives a response to another user's credentials`(role: CacheRole, control: String) async throws {
         let bench = Bench(role)
         for _ in 0..<Self.users.count * 6 {
             bench.server.respond { request in
@@ -31,7 +31,7 @@ struct CredentialTests {
             for (index, user) in Self.users.enumerated() {
                 let response = try await bench.send(user)
                 await bench.cache.finish()
-                // What was asked for without credentials is for everyone.
+                // The response to a request without credentials serves everyone.
                 #expect([["one", "two", "user=one", "user=two", "nobody"][index], "nobody"].contains(response.body))
                 if role != .private, response.body != "nobody" {
                     #expect(response.source == .new && !response.isStored && response.policy == .notAllowed)
@@ -41,7 +41,7 @@ struct CredentialTests {
         }
     }
 
-    @Test func `an answer for everyone that is confirmed for one user stays no longer than it is for everyone`()
+    @Test func `a shared response validated for one user keeps its shared lifetime`()
         async throws
     {
         let bench = Bench(.shared())
@@ -58,7 +58,7 @@ struct CredentialTests {
     }
 
     @Test(arguments: ["Authorization", "Cookie"])
-    func `a look-up and a policy that reads any age reach no other's answer`(
+    func `lookups and policies that accept any age return no other user's response`(
         name: String
     ) async throws {
         for role in Roles.all {
@@ -71,7 +71,7 @@ struct CredentialTests {
         }
     }
 
-    @Test func `what a private cache stored is not for a shared one on the same store, nor the other way round`()
+    @Test func `private and shared caches on one store do not use each other's private responses`()
         async throws
     {
         for (first, second) in [(CacheRole.private, CacheRole.shared()), (.shared(), .private)] {
@@ -82,9 +82,9 @@ struct CredentialTests {
         }
     }
 
-    /// RFC 9110 section 4.2.4: a URL with a password is no place to keep it.
+    /// RFC 9110 section 4.2.4: a URL with a password is not stored.
     @Test(arguments: ["max-age=60", "max-age=60, public"])
-    func `credentials in a URL are like those of a field, and are not stored`(control: String) async throws {
+    func `credentials in a URL act like a field and are not stored`(control: String) async throws {
         let data = DataMemoryCache(sizeLimit: 1 << 20)
         let bench = Bench(store: DataResponseStore(data as any MeasurableDataCache))
         func url(_ credentials: String) -> URL { Bench.url("http://\(credentials)example.test/a.png") }
@@ -95,7 +95,7 @@ struct CredentialTests {
         #expect(!key.description.contains("secret"))
         #expect(key == ImageKey(HTTPRequest(url: url("")).resourceKey))
         #expect(try await bench.send(url: url("me:secret%21@")).isHit)
-        // me:secret!
+        // The credentials me:secret!
         let field = try await bench.send(["Authorization": "Basic bWU6c2VjcmV0IQ=="], url: url(""))
         #expect(field.isHit && field.body == "one")
         for other in ["", "you:secret%21@", "me:other@", "me@", ":secret%21@"] {
@@ -110,7 +110,7 @@ struct CredentialTests {
         }
     }
 
-    @Test func `a change without credentials is one for those who have some`() async throws {
+    @Test func `a change without credentials invalidates responses to requests with credentials`() async throws {
         let bench = Bench()
         let url = Bench.url("http://me:secret@example.test/a.png")
         try await bench.load(["Cache-Control": "max-age=60"], body: "old", url: url)

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// RFC 9111 sections 5.2.2.4 and 5.2.2.7, RFC 9110 section 7.6.1: fields that are named to be kept out.
+/// RFC 9111 sections 5.2.2.4 and 5.2.2.7, RFC 9110 section 7.6.1: fields that a directive excludes.
 @Suite(.timeLimit(.minutes(10)))
 struct LimitedFieldTests {
     @Test(
@@ -13,7 +13,9 @@ struct LimitedFieldTests {
             ["Cache-Control": "max-age=60, public, private=\"X, vary\""],
             ["Cache-Control": "max-age=60, public", "Connection": "Vary"],
         ] as [HTTPFields])
-    func `an answer that varies stays one that varies`(role: CacheRole, fields: HTTPFields) async throws {
+    func `a response that varies still varies after its fields are limited`(role: CacheRole, fields: HTTPFields)
+        async throws
+    {
         let bench = Bench(role)
         for language in ["en", "de", "en"] {
             let response = HTTPFields(fields.fields + [.init("Vary", "Accept-Language")])
@@ -28,7 +30,7 @@ struct LimitedFieldTests {
             "Vary", "content-encoding", "Content-Type", "Content-Language", "Content-Location", "Location", "ETag",
             "Last-Modified", "Expires", "Date", "Cache-Control", "X, Content-Type",
         ])
-    func `what would mean something else without a field is not used without asking`(
+    func `a response that would change its meaning without a field is revalidated`(
         role: CacheRole, names: String
     ) async throws {
         let bench = Bench(role)
@@ -36,12 +38,14 @@ struct LimitedFieldTests {
 
         #expect(try await bench.load([:], body: "new").body == "new")
 
-        // For one user the directive means nothing.
+        // For a single user the directive has no effect.
         try await bench.load(["Cache-Control": "max-age=60, private=\"\(names)\""], for: ["Cache-Control": "no-cache"])
         #expect((await bench.stored() == nil) == role.isForMany)
     }
 
-    @Test(arguments: Roles.all) func `other fields are left out, and the rest is used`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `excess fields are omitted, and the others are stored`(role: CacheRole)
+        async throws
+    {
         let bench = Bench(role)
         try await bench.load([
             "Cache-Control": "max-age=60, no-cache=\"X-A, Set-Cookie\", private=\"X-B\"", "X-A": "1", "X-B": "2",
@@ -53,7 +57,7 @@ struct LimitedFieldTests {
         #expect((response.fields["X-B"] == nil) == role.isForMany)
     }
 
-    @Test func `a field for all is not the connection's, whatever the connection says`() async throws {
+    @Test func `an end-to-end field is kept, whatever Connection names`() async throws {
         let bench = Bench()
         try await bench.load([
             "Cache-Control": "max-age=60", "Connection": "Content-Encoding, X-Hop", "Content-Encoding": "gzip",

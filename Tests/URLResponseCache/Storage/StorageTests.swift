@@ -4,7 +4,7 @@ import AlcedoURLResponseCache
 import FoundationEssentials
 import Testing
 
-/// RFC 9111 sections 3, 3.5, 5.2.1.5 and 5.2.2: what is stored, and what nobody may keep.
+/// RFC 9111 sections 3, 3.5, 5.2.1.5 and 5.2.2: which responses are stored and which must not be.
 @Suite(.timeLimit(.minutes(10)))
 struct StorageTests {
     struct Row: Sendable {
@@ -12,7 +12,7 @@ struct StorageTests {
         var status: Int
         var fields: HTTPFields
         var stored: Roles
-        /// For which roles the decision is that others must not keep it either.
+        /// The roles for which the decision is that others must not store the response either.
         var forbidden: Roles
 
         init(
@@ -37,7 +37,7 @@ struct StorageTests {
     @Test(
         arguments: Roles.all,
         [
-            // A reason is there: an explicit lifetime, a code of itself, or a word.
+            // Storable because of an explicit lifetime, a cacheable status, or a directive.
             Row("max-age=60", .both), Row([:], .both), Row("max-age=60", status: 302, .both),
             Row([:], status: 302, .neither), Row([:], status: 500, .neither), Row([:], status: 404, .both),
             Row(["Expires": date(60)], status: 302, .both), Row(["Expires": "0"], status: 302, .both),
@@ -47,7 +47,7 @@ struct StorageTests {
             Row("max-age=60", status: 201, .both), Row("max-age=60", status: 418, .both),
             Row("max-age=60", status: 503, .both), Row("must-revalidate", status: 302, .neither),
             Row("no-cache", .both), Row("max-age=0", .both),
-            // It is forbidden.
+            // Storing is forbidden.
             Row("no-store", .neither, forbidden: .both), Row("no-store, max-age=60", .neither, forbidden: .both),
             Row("No-Store=1", .neither, forbidden: .both), Row("public, no-store", .neither, forbidden: .both),
             Row(["Cache-Control": "max-age=60", "cache-control": "no-store"], .neither, forbidden: .both),
@@ -64,13 +64,13 @@ struct StorageTests {
             Row("must-understand, max-age=60", status: 599, .neither, forbidden: .both),
             Row("must-understand, max-age=60", status: 418, .neither, forbidden: .both),
             Row("must-understand, private, no-store, max-age=60", .privateOnly, forbidden: .sharedOnly),
-            // Nothing to choose it by later.
+            // There is nothing to select it by later.
             Row(["Cache-Control": "max-age=60", "Vary": "*"], .neither),
             Row(["Cache-Control": "max-age=60", "Vary": "Accept, *"], .neither),
             Row(["Cache-Control": "max-age=60", "Vary": "Accept", "vary": "*"], .neither),
             Row(["Cache-Control": "max-age=60", "Vary": "Accept;q=1"], .neither),
             Row(["Cache-Control": "max-age=60", "Vary": ""], .both),
-            // Parts that are none.
+            // Invalid parts.
             Row(["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/9"], .neither),
             Row(["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/4"], .neither),
             Row(["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/9"], status: 404, .neither),
@@ -84,7 +84,7 @@ struct StorageTests {
             Row(["Cache-Control": "max-age=60", "Content-Range": "x"], status: 206, .neither),
             Row(["Cache-Control": "max-age=60"], status: 416, .neither),
             Row(["Cache-Control": "max-age=60", "Content-Range": "bytes */9"], status: 416, .neither),
-            // Nobody knows what the bytes are (RFC 9112 sections 6.1 and 7).
+            // The form of the bytes is unknown (RFC 9112 sections 6.1 and 7).
             Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "x-foo"], .neither, forbidden: .both),
             Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "x-foo, chunked"], .neither, forbidden: .both),
             Row(["Cache-Control": "max-age=60", "Transfer-Encoding": "chunked, X-Foo"], .neither, forbidden: .both),
@@ -104,7 +104,9 @@ struct StorageTests {
             Row("max-age=60, public", for: ["Cookie": "x"], .both),
             Row("s-maxage=60", for: ["cookie": "x"], .both),
         ])
-    func `what may be stored is, and what may not be kept is told`(role: CacheRole, row: Row) async throws {
+    func `storable responses are stored, and the reason for not storing is reported`(role: CacheRole, row: Row)
+        async throws
+    {
         let bench = Bench(role)
 
         let response = try await bench.load(row.fields, status: row.status, for: row.request)
@@ -118,7 +120,7 @@ struct StorageTests {
         #expect(isThere == row.stored.contains(role))
     }
 
-    @Test(arguments: Roles.all) func `credentials in the URL count as such`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `credentials in the URL count as credentials`(role: CacheRole) async throws {
         let bench = Bench(role)
         let url = Bench.url("http://user:word@example.test/a.png")
 
@@ -127,7 +129,7 @@ struct StorageTests {
     }
 
     @Test(arguments: Roles.all, ["HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "get", "QUERY"])
-    func `answers to other methods are not stored`(role: CacheRole, method: String) async throws {
+    func `responses to other methods are not stored`(role: CacheRole, method: String) async throws {
         let bench = Bench(role)
         bench.server.respond(200, ["Cache-Control": "max-age=60", "Content-Location": "/a.png"])
 
@@ -148,7 +150,7 @@ struct StorageTests {
             (["Cache-Control": "max-age=60", "Content-Location": "/a.png"], 404, false),
             (["Cache-Control": "max-age=60", "Content-Location": "/a.png"], 201, false),
         ] as [(HTTPFields, Int, Bool)])
-    func `an answer to POST may answer a later GET`(
+    func `a response to POST may serve a later GET`(
         role: CacheRole, row: (fields: HTTPFields, status: Int, isStored: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -161,7 +163,9 @@ struct StorageTests {
         #expect(bench.server.requests.count == (row.isStored ? 1 : 2))
     }
 
-    @Test(arguments: Roles.all) func `a request that only a server can judge goes to it`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a request that only the server can evaluate is sent to it`(role: CacheRole)
+        async throws
+    {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
         for fields in [["If-Match": "\"v\""], ["If-Unmodified-Since": date(0)], ["Range": "lines=1-2"]] as [HTTPFields]

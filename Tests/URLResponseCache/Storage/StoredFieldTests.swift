@@ -6,7 +6,7 @@ import Testing
 /// RFC 9111 section 3.1, RFC 9110 section 6.6.1.
 @Suite(.timeLimit(.minutes(10)))
 struct StoredFieldTests {
-    @Test(arguments: Roles.all) func `fields of one connection are not stored, nor are cookies in a shared cache`(
+    @Test(arguments: Roles.all) func `connection fields are not stored, nor are cookies in a shared cache`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -30,7 +30,7 @@ struct StoredFieldTests {
     }
 
     /// RFC 9111 section 7.3: the field does not inhibit caching.
-    @Test func `a private cache gives cookies back with every form of the stored response`() async throws {
+    @Test func `a private cache returns cookies with every form of the stored response`() async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\"", "Set-Cookie": "a=b"])
 
@@ -54,7 +54,7 @@ struct StoredFieldTests {
         Dated(fields: ["Date": "nonsense"], expected: date(0)),
         Dated(fields: ["Date": date(-5), "date": date(-9)], expected: date(0)),
     ])
-    func `a stored answer has one date`(row: Dated) async throws {
+    func `a stored response has one Date field`(row: Dated) async throws {
         let bench = Bench()
         try await bench.load(HTTPFields(row.fields.fields + [.init("Cache-Control", "max-age=60")]))
         bench.advance(5)
@@ -62,7 +62,7 @@ struct StoredFieldTests {
         #expect(try await bench.send().fields.values(of: "Date") == [row.expected])
     }
 
-    @Test func `unknown fields and repeated lines are kept as they are`() async throws {
+    @Test func `unknown fields and repeated lines are kept unchanged`() async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=60", "X-A": "1", "x-a": "2", "Link": "</a>, </b>"])
 
@@ -71,7 +71,9 @@ struct StoredFieldTests {
         #expect(fields.values(of: "X-A") == ["1", "2"] && fields["Link"] == "</a>, </b>")
     }
 
-    @Test(arguments: Roles.all) func `interim answers are passed on, and are no answers`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `informational responses are passed on and are not final`(role: CacheRole)
+        async throws
+    {
         let bench = Bench(role)
         let hints = HTTPResponseHead(
             url: Bench.url, status: 103, fields: ["Link": "</x.css>", "Cache-Control": "no-store"])

@@ -17,11 +17,11 @@ struct VaryTests {
             (["Accept": "a", "Foo": "1"], ["Accept": "a"], false),
             (["Accept": "a", "Foo": "1"], ["Foo": "1", "Accept": "a"], true),
             (["Accept": "1", "Foo": "a"], ["Accept": "a", "Foo": "1"], false),
-            // Several lines are one list, and blanks around its commas mean nothing.
+            // Several lines are one list, and whitespace around commas is ignored.
             (["Accept": "a", "accept": "b"], ["Accept": "a, b"], true),
             (["Accept": "a,b"], ["Accept": " a ,\tb "], true), (["Accept": "a, b"], ["Accept": "b, a"], false),
             (["Accept": "a b"], ["Accept": "a  b"], false), (["Accept": "\"a,b\""], ["Accept": "\"a, b\""], false),
-            // Weighted lists: neither case nor order nor the spelling of a weight matters.
+            // Weighted lists: case, order and the form of a weight do not matter.
             (["Accept-Language": "de, en"], ["Accept-Language": "EN,de"], true),
             (["Accept-Language": "de;q=0.5, en"], ["Accept-Language": "en, de; q=0.50"], true),
             (["Accept-Language": "de;q=0.5, en"], ["Accept-Language": "de, en;q=0.5"], false),
@@ -30,7 +30,7 @@ struct VaryTests {
             (["Accept-Language": "de;q=x"], ["Accept-Language": "de"], false),
             (["Accept-Encoding": "gzip, br"], ["Accept-Encoding": "BR, gzip"], true),
         ] as [(HTTPFields, HTTPFields, Bool)])
-    func `an answer is for requests with the same named fields`(
+    func `a response serves requests with the same values of the named fields`(
         role: CacheRole, row: (first: HTTPFields, second: HTTPFields, isServed: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -49,8 +49,7 @@ struct VaryTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `variants stand beside each other, a hundred of them`(role: CacheRole) async throws
-    {
+    @Test(arguments: Roles.all) func `a hundred variants are stored side by side`(role: CacheRole) async throws {
         let bench = Bench(role)
         for index in 0..<100 {
             try await bench.load(
@@ -61,7 +60,7 @@ struct VaryTests {
         #expect(bench.server.requests.count == 100)
     }
 
-    @Test(arguments: Roles.all) func `of several that fit the newest is served`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `the newest of several matching variants is served`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(
             ["Cache-Control": "max-age=600", "Vary": "Accept"], body: "old", for: ["Accept": "a", "Foo": "1"])
@@ -79,8 +78,8 @@ struct VaryTests {
         #expect(bench.server.requests.count == 3)
     }
 
-    /// The histories found it: a server that changes by what it varies leaves copies of one content.
-    @Test(arguments: Roles.all) func `what the server forbids to keep leaves no copy behind`(role: CacheRole)
+    /// Found by the random histories: a server that changes the fields it varies by leaves copies of one response.
+    @Test(arguments: Roles.all) func `a response that must not be stored leaves no copy behind`(role: CacheRole)
         async throws
     {
         let bench = Bench(role)
@@ -99,7 +98,7 @@ struct VaryTests {
         #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "new")
     }
 
-    @Test(arguments: Roles.all) func `newest is what the server's date says, not the order of arrival`(
+    @Test(arguments: Roles.all) func `the newest variant is the one with the latest Date, not the last received`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -113,8 +112,10 @@ struct VaryTests {
         #expect(try await bench.send(["Accept": "a", "Foo": "1"]).body == "young")
     }
 
-    /// Five different fields: the oldest is forgotten, and never a wrong answer is given.
-    @Test(arguments: Roles.all) func `a server that varies by ever other fields`(role: CacheRole) async throws {
+    /// Five different fields: the oldest is removed, and no wrong response is served.
+    @Test(arguments: Roles.all) func `responses that vary by different fields each time are served correctly`(
+        role: CacheRole
+    ) async throws {
         let bench = Bench(role)
         for index in 0..<5 {
             try await bench.load(
@@ -124,18 +125,19 @@ struct VaryTests {
 
         for index in 1..<5 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
         #expect(bench.server.requests.count == 5)
-        // The oldest is a miss, and so is a request that none was made for.
+        // The oldest is a miss, and so is a request without a matching variant.
         bench.server.respond(200, ["Cache-Control": "no-store"], body: "asked")
         #expect(try await bench.send(["F0": "x"]).body == "asked")
         for index in 1..<5 {
             bench.server.respond(200, ["Cache-Control": "no-store"], body: "asked")
             #expect(try await bench.send(["F\(index)": "y"]).body == "asked")
         }
-        // What may not be stored has left the answers to other requests where they are.
+        // A response that must not be stored has kept the responses to other requests.
         for index in 1..<5 { #expect(try await bench.send(["F\(index)": "x"]).body == "\(index)") }
     }
 
-    @Test(arguments: Roles.all) func `an answer with other names does not hide the others`(role: CacheRole) async throws
+    @Test(arguments: Roles.all) func `a response with other field names does not hide the others`(role: CacheRole)
+        async throws
     {
         let bench = Bench(role)
         let life = "max-age=600"
@@ -151,7 +153,7 @@ struct VaryTests {
         #expect(try await bench.load([:], body: "new", for: ["A": "3", "B": "2"]).body == "new")
     }
 
-    @Test(arguments: Roles.all) func `an answer that varies by everything is used by nobody`(
+    @Test(arguments: Roles.all) func `a response that varies by everything is never reused`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -162,14 +164,14 @@ struct VaryTests {
         #expect(try await bench.load([:], body: "asked").body == "asked")
     }
 
-    @Test func `a list of more names than any server has is used by nobody`() async throws {
+    @Test func `a response with an excessive list of names is never reused`() async throws {
         let bench = Bench()
         let names = (0..<33).map { "F\($0)" }.joined(separator: ", ")
 
         #expect(try await !bench.load(["Cache-Control": "max-age=60", "Vary": names]).isStored)
     }
 
-    @Test func `accounts of one user are kept apart in a private cache`() async throws {
+    @Test func `a private cache separates the accounts of one user`() async throws {
         let bench = Bench()
         for name in ["one", "two"] {
             try await bench.load(["Cache-Control": "max-age=60"], body: name, for: ["Authorization": name])
@@ -180,7 +182,7 @@ struct VaryTests {
         #expect(try await bench.load([:], body: "nobody").body == "nobody")
     }
 
-    @Test func `what is for everyone is, whoever asked first`() async throws {
+    @Test func `a response for everyone is shared, whichever user requested it first`() async throws {
         for role in Roles.all {
             let bench = Bench(role)
             try await bench.load(["Cache-Control": "max-age=60, public"], body: "all", for: ["Authorization": "one"])
@@ -190,7 +192,7 @@ struct VaryTests {
         }
     }
 
-    @Test func `secrets that answers vary by are stored as digests`() async throws {
+    @Test func `secret values of varying fields are stored as digests`() async throws {
         let bench = Bench()
         try await bench.load(
             ["Cache-Control": "max-age=60", "Vary": "Cookie, Accept"], for: ["Cookie": "secret", "Accept": "a"])

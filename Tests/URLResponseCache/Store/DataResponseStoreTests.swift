@@ -8,7 +8,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Answers as the entries of a data cache, alone and below a memory store.
+/// Responses as the entries of a data cache, alone and below a memory store.
 @Suite(.timeLimit(.minutes(10)))
 struct DataResponseStoreTests {
     private let data = DataMemoryCache(sizeLimit: 1 << 20)
@@ -30,7 +30,7 @@ struct DataResponseStoreTests {
             storagePolicy: policy, userInfo: ["k": "v", "": ""])
     }
 
-    @Test func `everything about an entry comes back`() async {
+    @Test func `an entry is read with all its values`() async {
         let store = DataResponseStore(data as any MeasurableDataCache)
         let variants = ResponseVariants(
             nameLists: [["a", "b"], []], tagged: [ResponseVariants.Tagged(variant: "v", entityTag: "\"t\"")])
@@ -43,14 +43,14 @@ struct DataResponseStoreTests {
         }
     }
 
-    @Test func `a time to live below zero does not come back as no limit`() async {
+    @Test func `a negative time to live is not read as unlimited`() async {
         let store = DataResponseStore(data as any MeasurableDataCache)
         await store.store(.response(response(timeToLive: -3)), for: key("a"))
 
         #expect(await store.entry(for: key("a")) == .response(response(timeToLive: 0)))
     }
 
-    @Test func `what is not for disk takes away what was there`() async {
+    @Test func `an entry that is not for disk removes the stored one`() async {
         let store = DataResponseStore(data as any MeasurableDataCache)
         for policy in [ResponseStoragePolicy.allowedInMemoryOnly, .notAllowed] {
             await store.store(.response(response()), for: key("a"))
@@ -59,7 +59,7 @@ struct DataResponseStoreTests {
         }
     }
 
-    @Test func `foreign bytes are a miss, and go`() async throws {
+    @Test func `foreign bytes are a miss and are removed`() async throws {
         let store = DataResponseStore(data as any MeasurableDataCache)
         try data.store(CachedData("x".data, metadata: "y".data), for: key("a"))
 
@@ -67,7 +67,7 @@ struct DataResponseStoreTests {
         #expect(data.entry(for: key("a")) == nil)
     }
 
-    @Test func `a cache that lists its entries forgets only those since a date, another all`() async throws {
+    @Test func `a cache that lists entries removes those since a date, and another removes all`() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
         let files = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300), clock: clock)
@@ -89,7 +89,7 @@ struct DataResponseStoreTests {
         }
     }
 
-    @Test func `variants older than a date are still found when newer ones are forgotten`() async throws {
+    @Test func `variants older than a date are still found when newer ones are removed`() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
         let store = DataResponseStore(
@@ -108,7 +108,7 @@ struct DataResponseStoreTests {
         #expect(await store.entry(for: key("a", "new")) == nil)
     }
 
-    @Test func `what is found below is kept above from then on, and goes in both`() async {
+    @Test func `an entry found in the lower tier is promoted, and removal affects both`() async {
         let memory = MemoryResponseStore()
         let below = DataResponseStore(data as any MeasurableDataCache)
         let store = TieredResponseStore(memory, over: below)
@@ -127,24 +127,24 @@ struct DataResponseStoreTests {
         #expect(await store.entry(for: key("b")) == nil)
     }
 
-    /// RFC 9111 section 4.4: what a change made useless is not used, whatever becomes of its file.
-    @Test func `what the cache below does not remove is not found any more`() async {
+    /// RFC 9111 section 4.4: an invalidated response is not used, whatever happens to its file.
+    @Test func `an entry that the lower tier fails to remove is no longer found`() async {
         let files = ReadOnlyCache(data)
         let store = DataResponseStore(files as any MeasurableDataCache)
         let keys = [key("a"), key("a", "v"), key("b"), key("c")]
         for key in keys { await store.store(.response(response()), for: key) }
-        files.isReadOnly.change { $0 = true }
+        files.isReadOnly.update { $0 = true }
         #expect(await store.entry(for: key("a")) != nil)
 
         await store.removeAll(of: ResourceKey("a"))
         await store.remove(key("b"))
 
         for key in keys { #expect(await (store.entry(for: key) != nil) == (key == keys[3])) }
-        // What cannot be replaced, either.
+        // The same for an entry that cannot be replaced.
         await store.store(.response(response(at: 1)), for: key("c"))
         #expect(await store.entry(for: key("c")) == nil)
 
-        files.isReadOnly.change { $0 = false }
+        files.isReadOnly.update { $0 = false }
         await store.store(.response(response(at: 2)), for: key("a", "v"))
         #expect(await store.entry(for: key("a", "v")) == .response(response(at: 2)))
         #expect(await store.entry(for: key("a")) == nil)
@@ -153,18 +153,18 @@ struct DataResponseStoreTests {
         #expect(await store.entry(for: key("b")) != nil)
     }
 
-    @Test func `more than can be noted, or all, is nothing at all`() async {
+    @Test func `after more failed removals than the limit no stored entry is found`() async {
         for removesAll in [true, false] {
             let files = ReadOnlyCache(DataMemoryCache(sizeLimit: 16 << 20))
             let store = DataResponseStore(files as any MeasurableDataCache)
             for number in 0...1_001 { await store.store(.response(response()), for: key("\(number)")) }
-            files.isReadOnly.change { $0 = true }
+            files.isReadOnly.update { $0 = true }
             if removesAll { await store.removeAll() }
             for number in 0...1_000 where !removesAll { await store.remove(key("\(number)")) }
 
             for number in [0, 1_000, 1_001] { #expect(await store.entry(for: key("\(number)")) == nil) }
 
-            files.isReadOnly.change { $0 = false }
+            files.isReadOnly.update { $0 = false }
             await store.removeAll()
             await store.store(.response(response()), for: key("0"))
             #expect(await store.entry(for: key("0")) != nil)

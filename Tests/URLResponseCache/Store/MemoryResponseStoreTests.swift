@@ -7,10 +7,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct MemoryResponseStoreTests {
-    /// Room for two answers of 1,000 bytes, not for three.
+    /// Space for two responses of 1,000 bytes, not for three.
     private let store = MemoryResponseStore(byteLimit: 4_000)
 
-    @Test func `entries come back under their key, and under no other`() async {
+    @Test func `entries are found under their key and no other`() async {
         await store.store(entry(10), for: key(1))
         await store.store(entry(11), for: key(1, "a"))
 
@@ -20,7 +20,7 @@ struct MemoryResponseStoreTests {
         #expect(await store.entry(for: key(2)) == nil)
     }
 
-    @Test func `an entry takes the place of the one before`() async {
+    @Test func `an entry replaces the previous one`() async {
         await store.store(entry(10), for: key(1))
         let size = store.totalSize
         await store.store(entry(20), for: key(1))
@@ -31,7 +31,7 @@ struct MemoryResponseStoreTests {
         #expect(store.totalSize == 0)
     }
 
-    @Test func `the least recently used go beyond the limit`() async {
+    @Test func `the least recently used entries are evicted beyond the limit`() async {
         for index in 1...2 { await store.store(entry(1_000), for: key(index)) }
         _ = await store.entry(for: key(1))
 
@@ -43,7 +43,7 @@ struct MemoryResponseStoreTests {
         #expect(store.totalSize <= 4_000)
     }
 
-    @Test func `what exceeds the limit is not stored, evicts nothing else, and leaves nothing under its key`() async {
+    @Test func `an oversized entry is not stored, evicts no other and removes the one under its key`() async {
         for index in 1...2 { await store.store(entry(10), for: key(index)) }
 
         await store.store(entry(5_000), for: key(2))
@@ -52,7 +52,7 @@ struct MemoryResponseStoreTests {
         #expect(await store.entry(for: key(2)) == nil)
     }
 
-    @Test func `what is not allowed leaves nothing under its key`() async {
+    @Test func `an entry that is not allowed removes the one under its key`() async {
         await store.store(entry(10), for: key(1))
         await store.store(entry(10, policy: .notAllowed), for: key(1))
         #expect(await store.entry(for: key(1)) == nil)
@@ -61,7 +61,7 @@ struct MemoryResponseStoreTests {
         #expect(await store.entry(for: key(1)) != nil)
     }
 
-    @Test func `a resource goes with all its variants, and no other does`() async {
+    @Test func `removing a resource removes all its variants and no others`() async {
         for variant in ["", "a", "b"] {
             await store.store(entry(10), for: key(1, variant))
             await store.store(entry(10), for: key(2, variant))
@@ -75,7 +75,7 @@ struct MemoryResponseStoreTests {
         }
     }
 
-    @Test func `what was stored since a date goes, that date included`() async {
+    @Test func `removal since a date includes that date`() async {
         for second in 0..<3 { await store.store(entry(10, at: Double(second)), for: key(second)) }
 
         await store.removeAll(storedSince: start + 1)
@@ -94,7 +94,7 @@ struct MemoryResponseStoreTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `any order of uses keeps to a plain model`(seed: UInt64) async {
+    func `any sequence of calls matches a reference model`(seed: UInt64) async {
         var random = SeededGenerator(seed: seed)
         var model: [Int] = []
         await store.store(entry(500), for: key(0))

@@ -9,14 +9,14 @@ import Testing
 struct ResourceLockTests {
     private let lock = ResourceLock()
 
-    @Test func `one task at a time holds the lock of a resource, and all get it in order`() {
+    @Test func `one task at a time holds the lock of a resource, in order of arrival`() {
         let (clock, executor) = (ManualClock(), ManualExecutor())
-        let through = Guarded<[Int]>([])
+        let through = Watched<[Int]>([])
         for number in 0..<50 {
             Task(executorPreference: executor) {
                 await lock.withLock(on: ResourceKey("a")) {
                     try? await clock.sleep(for: .seconds(1))
-                    through.change { $0.append(number) }
+                    through.update { $0.append(number) }
                 }
             }
         }
@@ -31,7 +31,7 @@ struct ResourceLockTests {
         #expect(clock.sleeperCount == 0 && through.value == Array(0..<50))
     }
 
-    @Test func `another resource has a lock of its own`() async {
+    @Test func `different resources have different locks`() async {
         var isThrough = false
 
         await lock.withLock(on: ResourceKey("a")) {

@@ -4,7 +4,7 @@ import AlcedoTesting
 import AlcedoURLResponseCache
 import FoundationEssentials
 
-/// A cache over a fake server, and shorthands to talk to it.
+/// A cache over a fake server, with shorthands for requests.
 struct Bench: Sendable {
     static let url = url("http://example.test/a.png")
 
@@ -25,7 +25,7 @@ struct Bench: Sendable {
             willStore: willStore)
     }
 
-    /// A URL that is known to be one.
+    /// Returns a URL from valid text.
     static func url(_ text: String) -> URL { URL(string: text) ?? URL(filePath: "/") }
 
     @discardableResult
@@ -40,7 +40,7 @@ struct Bench: Sendable {
                     allowsStoring: allowsStoring)))
     }
 
-    /// What is stored for a request without fields, whatever its age; nil for nothing.
+    /// Returns the stored response to a request without fields, whatever its age, or nil.
     func find() async throws -> CollectedResponse? {
         do {
             return try await send(policy: .returnCacheDataDontLoad)
@@ -49,7 +49,7 @@ struct Bench: Sendable {
         }
     }
 
-    /// Has the server answer one request, and sends it.
+    /// Makes the server respond to one request, and sends it.
     @discardableResult
     func load(
         _ fields: HTTPFields, status: Int = 200, body: String = "body", for request: HTTPFields = [:],
@@ -61,7 +61,7 @@ struct Bench: Sendable {
 
     func advance(_ seconds: Int) { clock.advance(by: .seconds(seconds)) }
 
-    /// What is stored for requests without fields that answers vary by.
+    /// Returns the stored response to requests without varying fields.
     func stored(_ url: URL = Bench.url) async -> StoredResponse? {
         guard case .response(let response) = await store.entry(for: ImageKey(ResourceKey(url))) else { return nil }
         return response

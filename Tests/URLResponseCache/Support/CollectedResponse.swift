@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// What came back for a request, its body read.
+/// The response to a request, with its body read.
 struct CollectedResponse: Sendable {
     var status: Int
     var fields: HTTPFields
@@ -21,9 +21,9 @@ struct CollectedResponse: Sendable {
         policy = response.caching?.decision.policy
     }
 
-    /// What the cache says it did.
+    /// The Cache-Status of the cache.
     var cacheStatus: String? { fields.values(of: "Cache-Status").last }
-    /// Whether the server was not asked.
+    /// Whether no request was sent.
     var isHit: Bool { cacheStatus?.hasPrefix("alcedo; hit; ttl=") == true }
     var isStored: Bool { cacheStatus?.hasSuffix("; stored") == true }
 }

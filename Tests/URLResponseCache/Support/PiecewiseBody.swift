@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A body of given pieces that may end badly: it then throws once, and has an end after that.
+/// A body of given pieces that may throw an error once before its end.
 final class PiecewiseBody: HTTPBodySource {
     private let pieces: Locked<[Data]>
     private let error: Locked<HTTPTransportError?>

@@ -1,10 +1,11 @@
 import AlcedoCore
 import AlcedoMemoryCache
+import AlcedoTesting
 import TestSupport
 
-/// A cache that can be made to change nothing any more, as one in a directory that may only be read.
+/// A cache that can be made read-only, like one in a read-only directory.
 final class ReadOnlyCache: MeasurableDataCache {
-    let isReadOnly = Guarded(false)
+    let isReadOnly = Watched(false)
     private let cache: DataMemoryCache
 
     init(_ cache: DataMemoryCache) { self.cache = cache }

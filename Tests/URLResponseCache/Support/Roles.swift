@@ -1,6 +1,6 @@
 import AlcedoURLResponseCache
 
-/// For which roles of a cache a row of a table holds.
+/// The roles of a cache to which a row of a table applies.
 enum Roles: Sendable {
     case both, privateOnly, sharedOnly, neither
 
@@ -13,6 +13,6 @@ enum Roles: Sendable {
         }
     }
 
-    /// Every role that tables are tried in.
+    /// Every role, for tests of all.
     static let all: [CacheRole] = [.private, .shared()]
 }

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A server of prepared responses, which records its requests. Without one it cannot be reached.
+/// A server with prepared responses that records its requests. Without a response it is unreachable.
 final class ScriptedTransport: HTTPTransport {
     typealias Response = @Sendable (HTTPRequest) async throws -> HTTPResponse
 

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// RFC 9111 section 4.3.2, RFC 9110 sections 13.1.2 and 13.1.3: the caller has a copy of its own.
+/// RFC 9111 section 4.3.2, RFC 9110 sections 13.1.2 and 13.1.3: the caller has its own copy.
 @Suite(.timeLimit(.minutes(10)))
 struct CallerConditionTests {
     private static let then = date(-1_000)
@@ -25,17 +25,17 @@ struct CallerConditionTests {
             (["Last-Modified": then], ["If-Modified-Since": date(-1_001)], 200),
             (["Last-Modified": then], ["If-Modified-Since": "nonsense"], 200),
             (["Last-Modified": then], ["If-Modified-Since": then, "if-modified-since": then], 200),
-            // Without Last-Modified the date of the answer counts.
+            // Without Last-Modified the Date of the response counts.
             (["Date": date(-10)], ["If-Modified-Since": date(-10)], 304),
             (["Date": date(-10)], ["If-Modified-Since": date(-11)], 200),
-            // The tag goes before the date.
+            // The tag takes precedence over the date.
             (["ETag": "\"v\"", "Last-Modified": then], ["If-None-Match": "\"w\"", "If-Modified-Since": then], 200),
             (
                 ["ETag": "\"v\"", "Last-Modified": then],
                 ["If-None-Match": "\"v\"", "If-Modified-Since": date(-5_000)], 304
             ),
         ] as [(HTTPFields, HTTPFields, Int)])
-    func `a fresh answer judges the caller's condition`(
+    func `a fresh response evaluates the caller's condition`(
         role: CacheRole, row: (stored: HTTPFields, request: HTTPFields, status: Int)
     ) async throws {
         let bench = Bench(role)
@@ -52,12 +52,12 @@ struct CallerConditionTests {
         #expect(response.status == row.status)
         #expect(response.body == (row.status == 304 ? "" : "body"))
         #expect((response.fields["Content-Type"] == nil) == (row.status == 304))
-        // What a 304 has to say (RFC 9110 section 15.4.5).
+        // The fields of a 304 (RFC 9110 section 15.4.5).
         #expect(response.fields["ETag"] == row.stored["ETag"])
         for name in ["Cache-Control", "Vary", "Date", "Content-Location"] { #expect(response.fields[name] != nil) }
     }
 
-    @Test(arguments: Roles.all) func `a HEAD is judged the same`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a HEAD condition is evaluated the same way`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\"", "Content-Length": "4"])
 
@@ -66,7 +66,7 @@ struct CallerConditionTests {
         #expect(whole.status == 200 && whole.body.isEmpty && whole.fields["Content-Length"] == "4")
     }
 
-    @Test(arguments: Roles.all) func `only a 200 is what the caller has a copy of`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `only a 200 is compared with the caller's copy`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""], status: 404)
 
@@ -75,27 +75,27 @@ struct CallerConditionTests {
 
     struct Row: Sendable {
         var name: String
-        /// The caller's tag, the server's answer, and its tag.
+        /// The caller's tag, the server's response, and its tag.
         var own: String
         var status: Int
         var tag: String?
-        /// What the caller gets, and what a later request without a condition gets without a question; nil for nothing.
+        /// The caller's response, and the stored response to a later request without a condition, or nil.
         var response: (status: Int, body: String)
         var later: String?
     }
 
-    /// The store has "v", stale.
+    /// The store has "v", which is stale.
     @Test(
         arguments: Roles.all,
         [
             Row(name: "same", own: "\"v\"", status: 304, tag: "\"v\"", response: (304, ""), later: "first"),
             Row(name: "same, told of none", own: "\"v\"", status: 304, tag: nil, response: (304, ""), later: "first"),
             Row(name: "store's", own: "\"w\"", status: 304, tag: "\"v\"", response: (200, "first"), later: "first"),
-            // The caller's copy is newer than the store's, which is of no use any more.
+            // The caller's copy is newer than the stored one, which is removed.
             Row(name: "caller's", own: "\"w\"", status: 304, tag: "\"w\"", response: (304, ""), later: nil),
             Row(name: "new", own: "\"w\"", status: 200, tag: "\"x\"", response: (200, "second"), later: "second"),
         ])
-    func `a stale answer is asked about beside the caller's`(role: CacheRole, row: Row) async throws {
+    func `a stale response is validated together with the caller's condition`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=10", "ETag": "\"v\""], body: "first")
         bench.advance(11)
@@ -111,7 +111,7 @@ struct CallerConditionTests {
         #expect(bench.server.requests.count == 2)
     }
 
-    @Test(arguments: Roles.all) func `a condition of the caller goes to the server when nothing is stored`(
+    @Test(arguments: Roles.all) func `the caller's condition is sent to the server when nothing is stored`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -135,10 +135,10 @@ struct CallerConditionTests {
             (["ETag": "\"v\""], ["If-None-Match": "\"w\""], [:], false),
             (["ETag": "\"v\""], ["If-None-Match": "\"v\""], [:], true),
             (["Last-Modified": then], ["If-None-Match": "\"w\""], [:], false),
-            // What has no validator is meant when none is named (section 4.3.4).
+            // A response without a validator is meant when the 304 names none (section 4.3.4).
             ([:], ["If-Modified-Since": date(-5)], [:], true),
         ] as [(HTTPFields, HTTPFields, HTTPFields, Bool)])
-    func `a 304 to the caller's own condition says nothing of another content that is stored`(
+    func `a 304 to the caller's condition does not validate different stored content`(
         role: CacheRole, row: (stored: HTTPFields, request: HTTPFields, response: HTTPFields, isConfirmed: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -152,14 +152,16 @@ struct CallerConditionTests {
         #expect(try await bench.send().body == (row.isConfirmed ? "old" : "new"))
     }
 
-    /// RFC 9111 section 4.3.2: the question was about two copies, and the answer does not say about which.
+    /// RFC 9111 section 4.3.2: the request was about two copies, and the response does not state which.
     @Test(
         arguments: Roles.all,
         [
             ["If-None-Match": "\"old\""], ["If-None-Match": "W/\"old\", \"older\""],
             ["If-None-Match": "\"old\"", "If-Modified-Since": date(-5)],
         ] as [HTTPFields])
-    func `a 304 that names neither copy is no answer to the caller`(role: CacheRole, request: HTTPFields) async throws {
+    func `a 304 that matches neither copy is not returned to the caller`(role: CacheRole, request: HTTPFields)
+        async throws
+    {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=0", "ETag": "\"current\""], body: "current")
         bench.server.respond(304, ["Cache-Control": "max-age=60"], body: "")
@@ -173,7 +175,7 @@ struct CallerConditionTests {
         #expect(try await bench.send().isHit)
     }
 
-    @Test(arguments: Roles.all) func `a 304 that names the caller's copy is for the caller`(role: CacheRole)
+    @Test(arguments: Roles.all) func `a 304 that matches the caller's copy is returned to the caller`(role: CacheRole)
         async throws
     {
         let bench = Bench(role)

@@ -8,7 +8,7 @@ import Testing
 struct HeadTests {
     private static let then = date(-1_000)
 
-    @Test(arguments: Roles.all) func `a stored answer to GET answers HEAD`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a stored response to GET serves HEAD`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "Content-Length": "4", "X": "1"])
 
@@ -18,7 +18,7 @@ struct HeadTests {
         #expect(response.fields["Content-Length"] == "4" && response.fields["X"] == "1")
     }
 
-    @Test(arguments: Roles.all) func `an answer to HEAD is stored for nobody`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a response to HEAD is not stored`(role: CacheRole) async throws {
         let bench = Bench(role)
         for _ in 0..<2 {
             bench.server.respond(200, ["Cache-Control": "max-age=60"], body: "")
@@ -30,7 +30,7 @@ struct HeadTests {
     struct Row: Sendable {
         var status: Int
         var fields: HTTPFields
-        /// Whether the stored answer is made fresh by it; else it is stale from then on.
+        /// Whether it makes the stored response fresh; otherwise the stored response becomes stale.
         var isUpdate: Bool
 
         init(_ status: Int, _ fields: HTTPFields, _ isUpdate: Bool) {
@@ -50,7 +50,7 @@ struct HeadTests {
             Row(304, ["ETag": "\"v\""], true), Row(304, [:], true),
             Row(404, [:], false), Row(301, [:], false),
         ])
-    func `an answer to HEAD updates what is stored or makes it stale`(role: CacheRole, row: Row) async throws {
+    func `a response to HEAD updates the stored response or makes it stale`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
         try await bench.load(
             ["Cache-Control": "max-age=60", "ETag": "\"v\"", "Last-Modified": Self.then, "X": "1"], body: "body")
@@ -69,8 +69,7 @@ struct HeadTests {
         #expect(response.fields["X"] == (row.isUpdate ? "2" : "1"))
     }
 
-    @Test(arguments: Roles.all) func `a 304 to HEAD about something else is not believed`(role: CacheRole) async throws
-    {
+    @Test(arguments: Roles.all) func `a 304 to HEAD about different content is ignored`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=10", "ETag": "\"v\""])
         bench.advance(11)
@@ -84,7 +83,7 @@ struct HeadTests {
         #expect(try await bench.send(["Cache-Control": "only-if-cached"]).status == 504)
     }
 
-    @Test(arguments: Roles.all, [500, 503, 429]) func `trouble of the server changes nothing`(
+    @Test(arguments: Roles.all, [500, 503, 429]) func `a server error to HEAD changes nothing`(
         role: CacheRole, status: Int
     ) async throws {
         let bench = Bench(role)
@@ -95,7 +94,9 @@ struct HeadTests {
         #expect(try await bench.send().isHit)
     }
 
-    @Test(arguments: Roles.all) func `an answer to HEAD that forbids storing ends it`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a response to HEAD that forbids storing removes the stored one`(role: CacheRole)
+        async throws
+    {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
         bench.server.respond(200, ["Cache-Control": "no-store", "ETag": "\"v\""], body: "")
@@ -105,7 +106,7 @@ struct HeadTests {
     }
 
     @Test(arguments: Roles.all, [(length: "10", isUpdate: true), (length: "5", isUpdate: false)])
-    func `the length that HEAD names is compared with that of the whole, of which a part is stored`(
+    func `the length from HEAD is compared with the whole length of a stored part`(
         role: CacheRole, row: (length: String, isUpdate: Bool)
     ) async throws {
         let bench = Bench(role)

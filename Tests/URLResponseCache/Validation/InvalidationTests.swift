@@ -13,7 +13,7 @@ struct InvalidationTests {
             ("FOO", 200, false), ("post", 200, false), ("POST", 399, false), ("POST", 400, true), ("POST", 500, true),
             ("DELETE", 404, true), ("HEAD", 200, true), ("OPTIONS", 200, true), ("TRACE", 200, true),
         ])
-    func `an unsafe method that succeeds ends the storing`(
+    func `a successful unsafe method invalidates the stored response`(
         role: CacheRole, row: (method: String, status: Int, isKept: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -34,7 +34,7 @@ struct InvalidationTests {
             ("https://example.test/b.png", true), ("http://example.test:81/b.png", true),
             ("http://other.test/b.png", true), ("/c.png", true), ("http://[", true), ("", true),
         ])
-    func `what the answer names on the same site ends too`(
+    func `same-origin URLs named by the response are invalidated`(
         role: CacheRole, row: (location: String, isKept: Bool)
     ) async throws {
         for (name, status) in [
@@ -51,7 +51,7 @@ struct InvalidationTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `another site's own address does not end what is stored of it`(
+    @Test(arguments: Roles.all) func `URLs of another origin are not invalidated`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -63,7 +63,7 @@ struct InvalidationTests {
         #expect(try await bench.send(url: victim).isHit)
     }
 
-    @Test(arguments: Roles.all) func `all variants end`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `invalidation removes all variants`(role: CacheRole) async throws {
         let bench = Bench(role)
         for name in ["a", "b"] {
             try await bench.load(["Cache-Control": "max-age=60", "Vary": "Accept"], for: ["Accept": name])
@@ -76,7 +76,7 @@ struct InvalidationTests {
         }
     }
 
-    @Test(arguments: Roles.all) func `an unsafe method that gets no answer ends the storing too`(
+    @Test(arguments: Roles.all) func `an unsafe method without a response invalidates, too`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -87,7 +87,7 @@ struct InvalidationTests {
         #expect(await bench.stored() == nil)
     }
 
-    @Test func `an answer that was on its way while the resource changed is not stored`() async throws {
+    @Test func `a response in flight during an invalidation is not stored`() async throws {
         let bench = Bench()
         bench.server.respond(200, ["Cache-Control": "max-age=60"], body: "old")
         let late = try await bench.cache.send(HTTPRequest(url: Bench.url))

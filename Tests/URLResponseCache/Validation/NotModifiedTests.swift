@@ -8,7 +8,7 @@ import Testing
 struct NotModifiedTests {
     private static let then = date(-1_000)
 
-    @Test(arguments: Roles.all) func `a 304 brings new fields and a new life`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a 304 updates fields and freshness`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load([
             "Cache-Control": "max-age=10", "ETag": "\"v\"", "Age": "5", "Date": date(0), "Content-Length": "4",
@@ -39,8 +39,8 @@ struct NotModifiedTests {
         }
     }
 
-    /// Section 5.1: a field that says how old it is would say that the server has not confirmed it.
-    @Test(arguments: Roles.all) func `what the server has just confirmed has no age`(role: CacheRole) async throws {
+    /// Section 5.1: an Age field would indicate that the server has not validated it.
+    @Test(arguments: Roles.all) func `a response that was just validated has no age`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\"", "Age": "5"])
         bench.advance(100)
@@ -51,7 +51,7 @@ struct NotModifiedTests {
         #expect(try await bench.send().fields["Age"] == "0")
     }
 
-    @Test(arguments: Roles.all) func `the age and date of a 304 count from then on`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `the age and date of a 304 apply from then on`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["Cache-Control": "max-age=60", "ETag": "\"v\""])
         bench.advance(100)
@@ -69,7 +69,7 @@ struct NotModifiedTests {
         [
             (["ETag": "\"v\""], ["ETag": "\"v\""], true), (["ETag": "\"v\""], ["ETag": "\"w\""], false),
             (["ETag": "\"v\""], ["ETag": "W/\"v\""], true), (["ETag": "W/\"v\""], ["ETag": "W/\"v\""], true),
-            // A strong tag is not that of a weakly tagged answer.
+            // A strong tag does not match that of a weakly tagged response.
             (["ETag": "W/\"v\""], ["ETag": "\"v\""], false), (["ETag": "\"v\""], ["ETag": "x y"], false),
             (["ETag": "\"v\""], ["ETag": "\"v\"", "etag": "\"v\""], false), (["ETag": "\"v\""], [:], true),
             (["ETag": "\"v\"", "Last-Modified": then], ["ETag": "\"v\"", "Last-Modified": date(-5)], true),
@@ -78,7 +78,7 @@ struct NotModifiedTests {
             (["Last-Modified": then], ["Last-Modified": date(-5)], false),
             (["Last-Modified": then], ["ETag": "\"v\""], false), (["Last-Modified": then], [:], true),
         ] as [(HTTPFields, HTTPFields, Bool)])
-    func `a 304 about something else is not believed`(
+    func `a 304 about different content is ignored`(
         role: CacheRole, row: (stored: HTTPFields, fields: HTTPFields, isBelieved: Bool)
     ) async throws {
         let bench = Bench(role)
@@ -90,7 +90,7 @@ struct NotModifiedTests {
 
         #expect(response.body == (row.isBelieved ? "first" : "second"))
         #expect(bench.server.requests.count == (row.isBelieved ? 2 : 3))
-        // The second question has no condition.
+        // The second request has no condition.
         if !row.isBelieved { #expect(bench.server.requests.last?.fields == HTTPFields()) }
     }
 
@@ -100,7 +100,7 @@ struct NotModifiedTests {
             (.both, ["Cache-Control": "no-store"]), (.both, ["Vary": "*"]),
             (.sharedOnly, ["Cache-Control": "private"]), (.neither, ["Cache-Control": "max-age=60"]),
         ] as [(Roles, HTTPFields)])
-    func `a 304 that forbids storing is served and ends the storing`(
+    func `a 304 that forbids storing is served and removes the stored response`(
         role: CacheRole, row: (ends: Roles, fields: HTTPFields)
     ) async throws {
         let bench = Bench(role)
@@ -113,7 +113,7 @@ struct NotModifiedTests {
         #expect(await (bench.stored() == nil) == row.ends.contains(role))
     }
 
-    @Test func `a 304 changes by what the answer varies`() async throws {
+    @Test func `a 304 can change the fields that a response varies by`() async throws {
         let bench = Bench()
         try await bench.load(["Cache-Control": "max-age=1", "ETag": "\"v\""], for: ["Accept": "a"])
         bench.advance(2)
@@ -125,7 +125,7 @@ struct NotModifiedTests {
         #expect(try await bench.load([:], body: "other", for: ["Accept": "b"]).body == "other")
     }
 
-    /// Section 3.2: a field of the 304 takes the place of the stored one; a field that it does not have stays.
+    /// Section 3.2: a field of the 304 replaces the stored one, and a missing field is kept.
     @Test(arguments: Roles.all, [["b=2", "c=3"], []])
     func `cookies of a 304 replace the stored ones in a private cache and are left out in a shared cache`(
         role: CacheRole, cookies: [String]
@@ -144,8 +144,9 @@ struct NotModifiedTests {
         #expect(found.isHit && found.fields.values(of: "Set-Cookie") == expected)
     }
 
-    /// Section 5.2.2.4: `no-cache="Set-Cookie"` keeps the field from responses that the server has not confirmed.
-    @Test func `cookies that may not be reused reach only the caller whom the server answered`() async throws {
+    /// Section 5.2.2.4: `no-cache="Set-Cookie"` removes the field from responses that the server has not validated.
+    @Test func `cookies that must not be reused reach only the caller whose request the server received`() async throws
+    {
         let bench = Bench()
         let control = "max-age=60, no-cache=\"Set-Cookie\""
         try await bench.load(["Cache-Control": control, "ETag": "\"v\"", "Set-Cookie": "a=1"])
@@ -159,7 +160,7 @@ struct NotModifiedTests {
         #expect(found.isHit && found.fields["Set-Cookie"] == nil)
     }
 
-    @Test func `a 304 with nothing stored is passed on`() async throws {
+    @Test func `a 304 without a stored response is passed on`() async throws {
         let bench = Bench()
 
         let response = try await bench.load(["ETag": "\"v\""], status: 304, body: "")
@@ -168,7 +169,7 @@ struct NotModifiedTests {
         #expect(await bench.stored() == nil)
     }
 
-    @Test(arguments: Roles.all) func `a request that stores nothing leaves what is stored as it is`(
+    @Test(arguments: Roles.all) func `a request that must not be stored keeps the stored response`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -183,7 +184,7 @@ struct NotModifiedTests {
         #expect(!response.isStored)
         #expect(bench.server.requests.count == 2)
         #expect(await bench.stored() == before)
-        // A variant that the server names is used, and not stored either.
+        // A variant that the server names is used and not stored either.
         let varied: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"a\"", "Vary": "Accept"]
         try await bench.load(varied, body: "a", for: ["Accept": "a"])
         bench.server.respond(304, ["ETag": "\"a\""], body: "")

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Testing
 
-/// RFC 9111 section 4.3.1: with what the server is asked.
+/// RFC 9111 section 4.3.1: the validators of a conditional request.
 @Suite(.timeLimit(.minutes(10)))
 struct ValidatorTests {
     private static let then = date(-1_000)
@@ -33,7 +33,7 @@ struct ValidatorTests {
             Row(["ETag": "\"v\"", "etag": "\"w\"", "Last-Modified": then], sends: ["If-Modified-Since": then]),
             Row(["ETag": "\"v"], sends: [:]), Row(["Last-Modified": "x"], sends: [:]), Row([:], sends: [:]),
             Row(["ETag": "\"v\""], for: ["X": "1"], sends: ["X": "1", "If-None-Match": "\"v\""]),
-            // The caller's own tags go along; its date does not, where the stored answer has a better condition.
+            // The caller's tags are sent as well. Its date is not sent if the stored response has a better condition.
             Row(
                 ["ETag": "\"v\""], for: ["If-None-Match": "\"w\", W/\"x\""],
                 sends: ["If-None-Match": "\"v\", \"w\", W/\"x\""]),
@@ -42,11 +42,11 @@ struct ValidatorTests {
             Row(["ETag": "\"v\""], for: ["If-Modified-Since": date(-5)], sends: ["If-None-Match": "\"v\""]),
             Row(["Last-Modified": then], for: ["If-None-Match": "\"w\""], sends: ["If-Modified-Since": then]),
             Row(["Last-Modified": then], for: ["If-Modified-Since": date(-5)], sends: ["If-Modified-Since": then]),
-            // Nothing of the cache's own to ask with: the caller's goes as it is.
+            // Without a stored validator the caller's condition is sent unchanged.
             Row([:], for: ["If-None-Match": "\"w\""], sends: ["If-None-Match": "\"w\""]),
             Row([:], for: ["If-Modified-Since": date(-5)], sends: ["If-Modified-Since": date(-5)]),
         ])
-    func `a stale answer is confirmed by its validators`(role: CacheRole, row: Row) async throws {
+    func `a stale response is validated with its validators`(role: CacheRole, row: Row) async throws {
         let bench = Bench(role)
         let stored = HTTPFields(row.stored.fields + [.init("Cache-Control", "max-age=0")])
         try await bench.load(stored, body: "first")
@@ -56,7 +56,7 @@ struct ValidatorTests {
         #expect(bench.server.requests.last?.fields == row.sent)
     }
 
-    @Test(arguments: Roles.all) func `when no variant fits, the server is asked about those there are`(
+    @Test(arguments: Roles.all) func `without a matching variant the tags of all variants are sent`(
         role: CacheRole
     ) async throws {
         let bench = Bench(role)
@@ -76,7 +76,7 @@ struct ValidatorTests {
         #expect(try await bench.send(["Accept": "b"]).body == "b")
     }
 
-    @Test func `of a variant only the tag it has now is asked about`() async throws {
+    @Test func `only the current tag of a variant is sent`() async throws {
         let bench = Bench()
         for tag in ["\"1\"", "\"2\""] {
             try await bench.load(
@@ -88,7 +88,7 @@ struct ValidatorTests {
     }
 
     @Test(arguments: [["ETag": "\"z\""], [:]] as [HTTPFields])
-    func `a 304 that names none of the variants is not believed`(fields: HTTPFields) async throws {
+    func `a 304 that names none of the variants is ignored`(fields: HTTPFields) async throws {
         let bench = Bench()
         try await bench.load(
             ["Cache-Control": "max-age=60", "Vary": "Accept", "ETag": "\"a\""], body: "a", for: ["Accept": "a"])
@@ -101,7 +101,7 @@ struct ValidatorTests {
         #expect(bench.server.requests.last?.fields == ["Accept": "c"])
     }
 
-    @Test(arguments: Roles.all) func `a new answer takes the place of the stale one`(role: CacheRole) async throws {
+    @Test(arguments: Roles.all) func `a new response replaces the stale one`(role: CacheRole) async throws {
         let bench = Bench(role)
         try await bench.load(["ETag": "\"v\""], body: "first")
 

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The time and the bytes that one revalidation in the background may take.
+/// The time and byte limits of one background revalidation.
 @Suite(.timeLimit(.minutes(10)))
 struct BackgroundLimitTests {
     private static let terms: HTTPFields = [
@@ -15,13 +15,14 @@ struct BackgroundLimitTests {
 
     private let clock = ManualClock()
 
-    /// A cache whose server has "old" for a page's first request, and for later ones what `later` makes of them.
+    /// Returns a cache whose server responds with "old" to a page's first request, and with the result of `later` to
+    /// others.
     private func cache(
         byteLimit: Int? = nil, later: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) -> (CachingTransport, FakeTransport) {
-        let known = Guarded<Set<URL>>([])
+        let known = Watched<Set<URL>>([])
         let server = FakeTransport { request in
-            let isFirst = known.change { $0.insert(request.url).inserted }
+            let isFirst = known.update { $0.insert(request.url).inserted }
             return isFirst ? HTTPResponse(request, Self.terms, "old") : later(request)
         }
         let cache = CachingTransport(
@@ -34,7 +35,7 @@ struct BackgroundLimitTests {
         try await cache.send(HTTPRequest(url: .page(page))).text()
     }
 
-    @Test func `bodies that drip end at the time limit, and the next revalidation follows`() async throws {
+    @Test func `slow bodies end at the time limit, and the next revalidation follows`() async throws {
         let (cache, server) = cache { [clock] request in
             let isSlow = request.url != .page("fast")
             return HTTPResponse(
@@ -44,7 +45,7 @@ struct BackgroundLimitTests {
         for page in pages { _ = try await text(cache, page) }
         clock.advance(by: .seconds(20))
         for page in pages { #expect(try await text(cache, page) == "old") }
-        // Each of the eight waits for its next byte and for its limit; the ninth waits for a place.
+        // Each of the eight waits for its next byte and for its limit, and the ninth waits for a slot.
         try await clock.waitForSleepers(count: 16)
         #expect(server.requests.count == 17)
 
@@ -56,10 +57,10 @@ struct BackgroundLimitTests {
         #expect(try await text(cache, "0") == "old")
     }
 
-    @Test func `a server that does not answer is left at the time limit`() async throws {
-        let known = Guarded(false)
+    @Test func `a server that does not respond is abandoned at the time limit`() async throws {
+        let known = Watched(false)
         let server = FakeTransport { [clock] request in
-            let isKnown = known.change { known in
+            let isKnown = known.update { known in
                 defer { known = true }
                 return known
             }
@@ -72,14 +73,14 @@ struct BackgroundLimitTests {
         #expect(try await text(cache) == "old")
         try await clock.waitForSleepers(count: 2)
 
-        // The default.
+        // The default limit.
         clock.advance(by: .seconds(60))
         await cache.finish()
 
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a body without an end is cancelled at the byte limit`() async throws {
+    @Test func `an endless body is cancelled at the byte limit`() async throws {
         let body = EndlessBody()
         let (cache, _) = cache(byteLimit: 2_500) { HTTPResponse($0, Self.terms, HTTPBody(body)) }
         _ = try await text(cache)
@@ -105,11 +106,11 @@ struct BackgroundLimitTests {
         #expect(body.isCancelled && body.pieceCount == 0)
     }
 
-    @Test func `without a byte limit of its own it is that of bodies in the store`() async throws {
+    @Test func `the default byte limit is that of stored bodies`() async throws {
         let body = EndlessBody()
-        let bodies = Guarded([HTTPBody(Data("old".utf8)), HTTPBody(body)])
+        let bodies = Watched([HTTPBody(Data("old".utf8)), HTTPBody(body)])
         let server = FakeTransport { request in
-            HTTPResponse(request, Self.terms, bodies.change { $0.removeFirst() })
+            HTTPResponse(request, Self.terms, bodies.update { $0.removeFirst() })
         }
         let cache = CachingTransport(
             wrapping: server, store: MemoryResponseStore(), clock: clock, maximumBodyByteCount: 4_000)
@@ -122,7 +123,7 @@ struct BackgroundLimitTests {
     }
 }
 
-/// A body of one byte a second, without an end.
+/// An endless body of one byte per second.
 private final class DrippingBody: HTTPBodySource {
     private let clock: ManualClock
 
@@ -136,16 +137,16 @@ private final class DrippingBody: HTTPBodySource {
     func cancel() {}
 }
 
-/// A body of pieces of 1,000 bytes, without an end.
+/// An endless body of pieces of 1,000 bytes.
 private final class EndlessBody: HTTPBodySource {
-    private let state = Guarded((pieces: 0, isCancelled: false))
+    private let state = Watched((pieces: 0, isCancelled: false))
 
     var pieceCount: Int { state.value.pieces }
     var isCancelled: Bool { state.value.isCancelled }
 
     func next() async throws -> Data? {
         guard
-            state.change({ state in
+            state.update({ state in
                 if !state.isCancelled { state.pieces += 1 }
                 return !state.isCancelled
             })
@@ -153,5 +154,5 @@ private final class EndlessBody: HTTPBodySource {
         return Data(count: 1_000)
     }
 
-    func cancel() { state.change { $0.isCancelled = true } }
+    func cancel() { state.update { $0.isCancelled = true } }
 }

@@ -7,23 +7,23 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Answers that are made new behind their use. RFC 5861 section 3.
+/// Background revalidation of stale responses. RFC 5861 section 3.
 @Suite(.timeLimit(.minutes(10)))
 struct BackgroundTests {
     private let clock = ManualClock()
     private let gate = Gate()
     private let executor = ManualExecutor()
 
-    /// What the server does when it is asked a second time.
+    /// The server's behavior for a second request.
     enum Second: CaseIterable, Sendable { case answers, fails, isInTrouble, breaksOff }
 
     private func cache(
         _ second: Second = .answers, limit: Int = 8, on executor: ManualExecutor? = nil
     ) -> (CachingTransport, FakeTransport) {
-        let known = Guarded<Set<URL>>([])
+        let known = Watched<Set<URL>>([])
         let server = FakeTransport { [gate] request in
             let fields = ["Cache-Control": "max-age=10, stale-while-revalidate=100", "ETag": "\"a\""] as HTTPFields
-            if known.change({ $0.insert(request.url).inserted }) { return HTTPResponse(request, fields, "old") }
+            if known.update({ $0.insert(request.url).inserted }) { return HTTPResponse(request, fields, "old") }
             await gate.pass()
             switch second {
             case .answers: return HTTPResponse(request, fields, "new")
@@ -42,7 +42,7 @@ struct BackgroundTests {
         try await cache.send(HTTPRequest(url: .page(page))).text()
     }
 
-    @Test func `many uses of a stale answer are one question, and nobody waits for it`() async throws {
+    @Test func `many uses of a stale response cause one revalidation, and no caller waits for it`() async throws {
         let (cache, server) = cache()
         _ = try await text(cache)
         clock.advance(by: .seconds(20))
@@ -57,7 +57,7 @@ struct BackgroundTests {
     }
 
     @Test(arguments: [Second.fails, .isInTrouble, .breaksOff])
-    func `a question that fails harms nothing and is asked again`(second: Second) async throws {
+    func `a failed revalidation does no harm and is repeated`(second: Second) async throws {
         let (cache, server) = cache(second)
         gate.open()
         _ = try await text(cache)
@@ -69,15 +69,15 @@ struct BackgroundTests {
         }
     }
 
-    @Test func `finish returns when the answer behind is stored, and not before`() async throws {
+    @Test func `finish returns once the background response is stored, and not before`() async throws {
         let (cache, server) = cache(on: executor)
         _ = try await text(cache)
         clock.advance(by: .seconds(20))
         _ = try await text(cache)
-        let isFinished = Guarded(false)
+        let isFinished = Watched(false)
         Task(executorPreference: executor) {
             await cache.finish()
-            isFinished.change { $0 = true }
+            isFinished.update { $0 = true }
         }
         executor.drain()
         #expect(server.requests.count == 2 && !isFinished.value)
@@ -88,8 +88,8 @@ struct BackgroundTests {
         #expect(try await text(cache) == "new")
     }
 
-    /// RFC 5861 section 3: each stale answer that is used should be made new.
-    @Test func `no more questions go on behind than the limit, and the others wait their turn`() async throws {
+    /// RFC 5861 section 3: each stale response that is used should be revalidated.
+    @Test func `the number of background revalidations is limited, and the others wait`() async throws {
         let (cache, server) = cache(limit: 2, on: executor)
         for page in 0..<20 { _ = try await text(cache, "\(page)") }
         clock.advance(by: .seconds(20))
@@ -103,17 +103,17 @@ struct BackgroundTests {
         for page in 0..<20 { #expect(try await text(cache, "\(page)") == "new") }
     }
 
-    @Test func `what finds a full queue is not done, nor anything with a limit of 0`() async {
-        let done = Guarded<[String]>([])
+    @Test func `revalidations over the queue limit are dropped, and all with a limit of 0`() async {
+        let done = Watched<[String]>([])
         for (limit, maximumQueueCount, expected) in [(1, 2, ["0", "1", "2"]), (0, 2, [])] {
             let work = BackgroundRevalidations(
                 limit: limit, maximumQueueCount: maximumQueueCount, timeLimit: .seconds(60), clock: clock)
             let gate = Gate()
-            done.change { $0 = [] }
+            done.update { $0 = [] }
             for name in ["0", "1", "1", "2", "3"] {
                 work.start(ImageKey(ResourceKey(name))) {
                     await gate.pass()
-                    done.change { $0.append(name) }
+                    done.update { $0.append(name) }
                 }
             }
             gate.open()
@@ -122,7 +122,7 @@ struct BackgroundTests {
         }
     }
 
-    @Test func `a caller who leaves does not end what goes on behind`() async throws {
+    @Test func `a caller that leaves does not cancel a background revalidation`() async throws {
         let (cache, _) = cache()
         _ = try await text(cache)
         clock.advance(by: .seconds(20))
@@ -136,20 +136,20 @@ struct BackgroundTests {
         #expect(try await text(cache) == "new")
     }
 
-    @Test func `finish with nothing under way waits for no time, for as many as want it`() async throws {
+    @Test func `finish without work returns at once to any number of callers`() async throws {
         let (cache, server) = cache()
         _ = try await text(cache)
-        let returned = Guarded(0)
+        let returned = Watched(0)
         await withTaskGroup { group in
             for _ in 0..<20 {
                 group.addTask {
                     await cache.finish()
-                    returned.change { $0 += 1 }
+                    returned.update { $0 += 1 }
                 }
             }
         }
 
-        // The clock has not moved, and nobody has been asked.
+        // The clock has not advanced, and no request was sent.
         #expect(returned.value == 20 && clock.sleeperCount == 0 && server.requests.count == 1)
     }
 }

@@ -7,12 +7,13 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Bodies on their way into the store.
+/// Bodies while they are being stored.
 @Suite(.timeLimit(.minutes(10)))
 struct BodyTests {
-    private let bodies = Guarded<[BrokenBody]>([])
+    private let bodies = Watched<[BrokenBody]>([])
 
-    /// Pages whose names are numbers have bodies of so many bytes; others have two pieces and then break.
+    /// Returns a cache before a server: pages named by numbers have bodies of this many bytes, and others have two
+    /// pieces and then an error.
     private func cache(maximum: Int = 1_000, collected: Int = 1_000) -> (CachingTransport, FakeTransport) {
         let server = FakeTransport { [bodies] request in
             let fields = ["Cache-Control": "max-age=600"] as HTTPFields
@@ -20,7 +21,7 @@ struct BodyTests {
                 return HTTPResponse(request, fields, String(repeating: "x", count: count))
             }
             let body = BrokenBody("first", "second")
-            bodies.change { $0.append(body) }
+            bodies.update { $0.append(body) }
             return HTTPResponse(request, fields, HTTPBody(body))
         }
         return (
@@ -48,7 +49,7 @@ struct BodyTests {
         }
     }
 
-    @Test func `a body that is let go half way is not stored, and its transfer ends`() async throws {
+    @Test func `a body released halfway is not stored, and its transfer ends`() async throws {
         let (cache, _) = cache()
         do { _ = try await begin(cache, "broken") }
 
@@ -56,7 +57,7 @@ struct BodyTests {
         #expect(try await !isStored(cache, "broken"))
     }
 
-    @Test func `a body that nobody reads is not stored, and its transfer ends`() async throws {
+    @Test func `an unread body is not stored, and its transfer ends`() async throws {
         let (cache, _) = cache()
         _ = try await cache.send(HTTPRequest(url: .page("broken")))
 
@@ -64,7 +65,7 @@ struct BodyTests {
         #expect(try await !isStored(cache, "broken"))
     }
 
-    @Test func `a body that breaks off is not stored, and its reader learns of it`() async throws {
+    @Test func `a truncated body is not stored, and its reader receives the error`() async throws {
         let (cache, _) = cache()
         let response = try await cache.send(HTTPRequest(url: .page("broken")))
         await #expect(throws: HTTPTransportError.self) { try await response.text() }
@@ -72,10 +73,10 @@ struct BodyTests {
         #expect(try await !isStored(cache, "broken"))
     }
 
-    @Test func `bodies together take no more memory for the store than the limit`() async throws {
+    @Test func `the memory of all bodies being stored is limited`() async throws {
         let (cache, _) = cache(collected: 100)
         var first = try await begin(cache, "80")
-        // There is no room for these; they are passed on as they are.
+        // These exceed the memory limit and are passed on unchanged.
         #expect(try await cache.send(HTTPRequest(url: .page("30"))).text().utf8.count == 30)
         #expect(try await cache.send(HTTPRequest(url: .page("20"))).text().utf8.count == 20)
         #expect(try await first.next() == nil)
@@ -85,7 +86,7 @@ struct BodyTests {
         #expect(try await isStored(cache, "20"))
     }
 
-    @Test func `room is given back by every end that a body can have`() async throws {
+    @Test func `every kind of end releases the memory budget of a body`() async throws {
         let (cache, _) = cache(maximum: 90, collected: 100)
         for _ in 0..<50 {
             do { _ = try await begin(cache, "80") }
@@ -103,7 +104,7 @@ struct BodyTests {
         #expect(cache.parts.budget.reserve(100))
     }
 
-    @Test func `a hundred bodies at once stay within the limit, and arrive whole`() async throws {
+    @Test func `a hundred concurrent bodies stay within the limit and arrive complete`() async throws {
         let (cache, _) = cache(collected: 500)
         try await withThrowingTaskGroup { group in
             for index in 0..<100 {
@@ -118,7 +119,7 @@ struct BodyTests {
         #expect(!cache.parts.budget.reserve(1))
     }
 
-    @Test func `a cancelled reader gets its error, and what it read is not stored`() async throws {
+    @Test func `a cancelled reader receives its error, and the read bytes are not stored`() async throws {
         let (cache, _) = cache()
         let request = Task {
             let response = try await cache.send(HTTPRequest(url: .page("50")))

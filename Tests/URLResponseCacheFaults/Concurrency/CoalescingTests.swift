@@ -7,15 +7,15 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Equal questions at the same time.
+/// Concurrent equal requests.
 @Suite(.timeLimit(.minutes(10)))
 struct CoalescingTests {
     private let gate = Gate()
     private let executor = ManualExecutor()
-    private let cancellations = Guarded(0)
+    private let cancellations = Watched(0)
     private let store = FailingStore()
 
-    /// A cache with a stale answer, before a server that says after the gate that it still holds.
+    /// Returns a cache with a stale response, and a server that confirms it after the gate opens.
     private func staleCache(
         status: Int = 304, on executor: ManualExecutor? = nil
     ) async throws -> (CachingTransport, FakeTransport) {
@@ -26,7 +26,7 @@ struct CoalescingTests {
             await withTaskCancellationHandler {
                 await gate.pass()
             } onCancel: {
-                cancellations.change { $0 += 1 }
+                cancellations.update { $0 += 1 }
                 gate.open()
             }
             try Task.checkCancellation()
@@ -41,7 +41,7 @@ struct CoalescingTests {
         server.requests.count { $0.fields["If-None-Match"] != nil }
     }
 
-    @Test func `a hundred equal requests are one question`() async throws {
+    @Test func `a hundred equal requests are sent once`() async throws {
         let (cache, server) = try await staleCache(on: executor)
         let requests = (0..<100).map { _ in
             Task(executorPreference: executor) { try await cache.send(HTTPRequest(url: .page())) }
@@ -58,7 +58,7 @@ struct CoalescingTests {
         #expect(questions(server) == 1)
     }
 
-    @Test func `a hundred equal requests all get a body of their own when the content has changed`() async throws {
+    @Test func `a hundred equal requests each receive their own body when the content has changed`() async throws {
         let (cache, _) = try await staleCache(status: 200)
         let requests = (0..<100).map { _ in Task { try await cache.send(HTTPRequest(url: .page())).text() } }
         await gate.arrivals()
@@ -67,7 +67,7 @@ struct CoalescingTests {
         for request in requests { #expect(try await request.value == "body") }
     }
 
-    @Test func `requests that differ in what the server sees are questions of their own`() async throws {
+    @Test func `requests that differ in what the server receives are sent separately`() async throws {
         let (cache, server) = try await staleCache()
         let requests = (0..<4).map { index in
             Task { try await cache.send(HTTPRequest(url: .page(), fields: ["Authorization": "\(index)"])).text() }
@@ -79,7 +79,7 @@ struct CoalescingTests {
         #expect(questions(server) == 4)
     }
 
-    @Test func `one of many who leaves takes nothing from the others, the first one neither`() async throws {
+    @Test func `a caller that leaves does not cancel the others, even if it was first`() async throws {
         let (cache, server) = try await staleCache(on: executor)
         func ask() -> Task<String, any Error> {
             Task(executorPreference: executor) { try await cache.send(HTTPRequest(url: .page())).text() }
@@ -92,7 +92,7 @@ struct CoalescingTests {
         first.cancel()
         executor.drain()
 
-        // They leave at once, although the server has not answered.
+        // They return at once, although the server has not responded.
         await #expect(throws: CancellationError.self) { try await first.value }
         await #expect(throws: CancellationError.self) { try await others[3].value }
         gate.open()
@@ -101,7 +101,7 @@ struct CoalescingTests {
         #expect(questions(server) == 1)
     }
 
-    @Test func `the question ends when the last who waits has left`() async throws {
+    @Test func `the request is cancelled when the last caller has left`() async throws {
         let (cache, _) = try await staleCache()
         let requests = (0..<5).map { _ in Task { try await cache.send(HTTPRequest(url: .page())).text() } }
         await gate.arrivals()

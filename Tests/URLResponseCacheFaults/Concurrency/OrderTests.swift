@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Answers that overtake one another, and changes that overtake answers. RFC 9111 sections 4 and 4.4.
+/// Responses that overtake one another, and changes that overtake responses. RFC 9111 sections 4 and 4.4.
 @Suite(.timeLimit(.minutes(10)))
 struct OrderTests {
     private let gate = Gate()
@@ -15,8 +15,8 @@ struct OrderTests {
     private let server: FakeTransport
     private let cache: CachingTransport
 
-    /// The server obeys the request: `X-Slow` sends the head, or the body, through the gate, `X-Says` is the body, `X-Vary`
-    /// the answer's `Vary`, `X-Location` what a POST names.
+    /// The request controls the server: `X-Slow` sends head or body through the gate, `X-Says` is the body, `X-Vary`
+    /// the response's `Vary`, and `X-Location` the location in the response to a POST.
     init() {
         server = FakeTransport { [gate] request in
             let says = request.fields["X-Says"] ?? "now"
@@ -38,14 +38,14 @@ struct OrderTests {
     /// A body that waits at a gate before its end.
     private final class GatedBody: HTTPBodySource {
         private let gate: Gate
-        private let text: Guarded<String?>
+        private let text: Watched<String?>
 
         init(_ text: String, _ gate: Gate) {
-            (self.text, self.gate) = (Guarded(text), gate)
+            (self.text, self.gate) = (Watched(text), gate)
         }
 
         func next() async throws -> Data? {
-            let text = text.change { text in
+            let text = text.update { text in
                 defer { text = nil }
                 return text
             }
@@ -62,11 +62,11 @@ struct OrderTests {
         return try await cache.send(HTTPRequest(url: .page(page), fields: fields, cachePolicy: policy)).text()
     }
 
-    /// What a plain request gets now.
+    /// Returns the response to a plain request at this time.
     private func now(_ fields: HTTPFields = [:]) async throws -> String { try await get(fields, isReload: false) }
 
     @Test(arguments: ["head", "body"])
-    func `an answer that was on its way while its resource changed is not stored`(slow: String) async throws {
+    func `a response in flight while its resource changed is not stored`(slow: String) async throws {
         let old = Task { try await get(["X-Slow": slow, "X-Says": "old"]) }
         await gate.arrivals()
         _ = try await cache.send(HTTPRequest(method: .post, url: .page(), body: Data("x".utf8))).text()
@@ -76,7 +76,9 @@ struct OrderTests {
         #expect(try await now() == "now")
     }
 
-    @Test func `the same for a resource that the answer to the change names`() async throws {
+    @Test func `a response in flight while a URL named by a change's response is invalidated is not stored`()
+        async throws
+    {
         let old = Task { try await get(["X-Slow": "body", "X-Says": "old"]) }
         await gate.arrivals()
         _ = try await cache.send(
@@ -88,7 +90,7 @@ struct OrderTests {
         #expect(try await now() == "now")
     }
 
-    @Test func `a change of another resource does not matter`() async throws {
+    @Test func `a change of another resource has no effect`() async throws {
         let old = Task { try await get(["X-Slow": "body", "X-Says": "old"]) }
         await gate.arrivals()
         _ = try await cache.send(HTTPRequest(method: .post, url: .page("b"), body: Data("x".utf8))).text()
@@ -99,7 +101,7 @@ struct OrderTests {
     }
 
     @Test(arguments: ["head", "body"])
-    func `a slow old answer does not replace a newer one`(slow: String) async throws {
+    func `a slow old response does not replace a newer one`(slow: String) async throws {
         let old = Task { try await get(["X-Slow": slow, "X-Says": "old"]) }
         await gate.arrivals()
         #expect(try await get(["X-Says": "new"]) == "new")
@@ -110,7 +112,7 @@ struct OrderTests {
     }
 
     @Test(arguments: ["head", "body"])
-    func `nor when the old one varies and the new one does not`(slow: String) async throws {
+    func `a slow old response that varies does not replace a newer one that does not`(slow: String) async throws {
         let old = Task { try await get(["X-Slow": slow, "X-Says": "old", "X-Vary": "Y"]) }
         await gate.arrivals()
         #expect(try await get(["X-Says": "new"]) == "new")
@@ -121,7 +123,7 @@ struct OrderTests {
     }
 
     @Test(arguments: ["head", "body"])
-    func `nor when the new one varies and the old one does not`(slow: String) async throws {
+    func `a slow old response that does not vary does not replace a newer one that does`(slow: String) async throws {
         let old = Task { try await get(["X-Slow": slow, "X-Says": "old"]) }
         await gate.arrivals()
         #expect(try await get(["X-Says": "new", "X-Vary": "Y"]) == "new")
@@ -131,7 +133,7 @@ struct OrderTests {
         #expect(try await now() == "new")
     }
 
-    @Test func `nor when both vary, by other fields`() async throws {
+    @Test func `a slow old response does not replace a newer one that varies by other fields`() async throws {
         let old = Task { try await get(["X-Slow": "body", "X-Says": "old", "X-Vary": "Y"]) }
         await gate.arrivals()
         #expect(try await get(["X-Says": "new", "X-Vary": "Z"]) == "new")
@@ -141,7 +143,7 @@ struct OrderTests {
         #expect(try await now() == "new")
     }
 
-    @Test func `a slow answer for other requests is stored beside a newer one`() async throws {
+    @Test func `a slow response to a different request is stored beside a newer one`() async throws {
         let old = Task { try await get(["X-Slow": "body", "X-Says": "old", "X-Vary": "Y", "Y": "1"]) }
         await gate.arrivals()
         #expect(try await get(["X-Says": "new", "X-Vary": "Y", "Y": "2"]) == "new")
@@ -152,7 +154,7 @@ struct OrderTests {
         #expect(try await now(["Y": "2"]) == "new")
     }
 
-    @Test func `an answer that forbids storing does not remove a newer one`() async throws {
+    @Test func `a response that forbids storing does not remove a newer one`() async throws {
         _ = try await get(["X-Says": "older"])
         let old = Task { try await get(["X-Slow": "head", "X-Says": "old", "X-Forbids": "1"]) }
         await gate.arrivals()
@@ -163,7 +165,7 @@ struct OrderTests {
         #expect(try await now() == "new")
     }
 
-    @Test func `many at once, changes among them, end with a whole answer that is stored`() async throws {
+    @Test func `concurrent requests and changes end with a complete stored response`() async throws {
         await withTaskGroup { group in
             for index in 0..<300 {
                 group.addTask {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// One directory, used one process after another, and by two at once.
+/// One directory used by consecutive processes and by two at once.
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct RestartTests {
     enum Disk: String, CaseIterable, Sendable {
@@ -40,16 +40,16 @@ struct RestartTests {
     private static let pageCount = 12
     private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
-    /// What a page is at any time: its name and language, many times over, with a number that grows.
+    /// Returns the content of a page: its name and language, repeated, with an increasing version.
     private static func content(_ page: String, _ language: String, _ version: Int) -> String {
         String(repeating: "\(page) \(language) \(version);", count: 40 * (version % 7 + 1))
     }
 
-    /// A server whose answers say which they are; each question makes a new version.
+    /// Returns a server whose responses identify themselves. Each request makes a new version.
     private static func server(firstVersion: Int) -> FakeTransport {
-        let version = Guarded(firstVersion)
+        let version = Watched(firstVersion)
         return FakeTransport { request in
-            let version = version.change { version in
+            let version = version.update { version in
                 version += 1
                 return version
             }
@@ -76,14 +76,17 @@ struct RestartTests {
         }
     }
 
-    /// Asks for pages, changes them, and checks that whatever comes is whole and for the request.
-    private static func work(_ disk: Disk, in path: String, seed: UInt64, steps: Int) async throws {
+    /// Requests pages, changes them, and checks that each response is whole and matches its request.
+    private static func work(
+        _ disk: Disk, in path: String, seed: UInt64, steps: Int, onStep: (Int) -> Void = { _ in }
+    ) async throws {
         var random = SeededGenerator(seed: seed)
         let clock = ManualClock(now: start)
         let cache = CachingTransport(
             wrapping: server(firstVersion: Int(seed) * 1_000_000), store: DataResponseStore(disk.make(path)),
             clock: clock)
-        for _ in 0..<steps {
+        for step in 0..<steps {
+            onStep(step)
             let page = "page-\(Int.random(in: 0..<pageCount, using: &random))"
             let language = ["en", "de", "fr"].randomElement(using: &random) ?? ""
             if Int.random(in: 0..<15, using: &random) == 0 {
@@ -99,7 +102,7 @@ struct RestartTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Disk.allCases)
-        func `two processes on one directory never give each other what is not whole or not asked for`(disk: Disk)
+        func `two processes on one directory never serve each other incomplete or wrong responses`(disk: Disk)
             async throws
         {
             let directory = try TemporaryDirectory()
@@ -120,7 +123,7 @@ struct RestartTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Disk.allCases)
-        func `what one process has stored, the next one uses, with its age`(disk: Disk) async throws {
+        func `a response stored by one process is used by the next with its age`(disk: Disk) async throws {
             let directory = try TemporaryDirectory()
             let (path, name) = (directory.path, disk.rawValue)
             await #expect(processExitsWith: .success) { [path = path as String, name = name as String] in
@@ -154,7 +157,7 @@ struct RestartTests {
     #endif
 
     @Test(arguments: Disk.allCases)
-    func `every request in a cache of its own is answered as by one cache`(disk: Disk) async throws {
+    func `requests through caches of their own are served like by one cache`(disk: Disk) async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock(now: Self.start)
         let server = Self.server(firstVersion: 0)
@@ -176,19 +179,22 @@ struct RestartTests {
 
     #if compiler(>=6.3)  // An exit test captures values since Swift 6.3.
         @Test(arguments: Disk.allCases)
-        func `a process that is killed while it stores leaves nothing that is not whole`(disk: Disk) async throws {
+        func `a process killed while it stores leaves only complete responses`(disk: Disk) async throws {
             let directory = try TemporaryDirectory()
             let (path, name) = (directory.path, disk.rawValue)
             for round in 0..<2 {
                 await #expect(processExitsWith: .failure) {
                     [path = path as String, name = name as String, round = round as Int] in
                     let disk = try #require(Disk(rawValue: name))
+                    let stepCount = Watched(0)
                     Task.detached {
-                        // Somewhere in the middle of the work, another place each time.
-                        try? await Task.sleep(for: .milliseconds(60 + round * 45))
+                        // In the middle of a step, because the work continues meanwhile.
+                        try? await stepCount.waitUntil { $0 >= 50 * (round + 1) }
                         abort()
                     }
-                    try await Self.work(disk, in: path, seed: UInt64(round + 4), steps: .max)
+                    try await Self.work(disk, in: path, seed: UInt64(round + 4), steps: .max) { step in
+                        stepCount.update { $0 = step }
+                    }
                 }
             }
             try await Self.work(disk, in: path, seed: 9, steps: 100)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Changes that meet an entry on its way from the large store to the fast one.
+/// Changes of an entry while it is promoted from the large store to the fast one.
 @Suite(.timeLimit(.minutes(10)))
 struct TieredStoreRaceTests {
     enum Change: CaseIterable, Sendable {
@@ -46,7 +46,7 @@ struct TieredStoreRaceTests {
     private func expected(after change: Change) -> ResponseEntry? { change == .store ? Self.entry("new") : nil }
 
     @Test(arguments: Change.allCases)
-    func `what is changed while it is read does not live on`(change: Change) async {
+    func `a change during a read is not undone`(change: Change) async {
         let store = TieredResponseStore(fast, over: large)
         await large.store(Self.entry("old"), for: key)
         let gate = large.stopAfter(.entry)
@@ -61,14 +61,14 @@ struct TieredStoreRaceTests {
     }
 
     @Test(arguments: Change.allCases)
-    func `what is read while it is changed does not live on`(change: Change) async {
+    func `a read during a change stores nothing old`(change: Change) async {
         let store = TieredResponseStore(fast, over: large)
         await large.store(Self.entry("old"), for: key)
         let gate = large.stop(change.call)
         let writer = Task { await make(change, in: store) }
         await gate.arrivals()
 
-        // The large store still has the old one.
+        // The large store still has the old entry.
         _ = await store.entry(for: key)
         gate.open()
         await writer.value
@@ -77,7 +77,7 @@ struct TieredStoreRaceTests {
     }
 
     @Test(arguments: Change.allCases)
-    func `a reader that outlives the change it met leaves nothing behind`(change: Change) async {
+    func `a reader that outlives a concurrent change leaves nothing behind`(change: Change) async {
         let store = TieredResponseStore(fast, over: large)
         await large.store(Self.entry("old"), for: key)
         let (stopped, slow) = (large.stop(change.call), large.stopAfter(.entry))
@@ -94,7 +94,7 @@ struct TieredStoreRaceTests {
         #expect(await store.entry(for: key) == expected(after: change))
     }
 
-    @Test func `many readers, writers and removers end with what the last one wrote`() async {
+    @Test func `many readers, writers and removers end with the last written entry`() async {
         let store = TieredResponseStore(fast, over: large)
         await withTaskGroup { group in
             for index in 0..<200 {

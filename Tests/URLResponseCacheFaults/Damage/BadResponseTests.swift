@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Servers that say what cannot be.
+/// Servers with contradictory responses.
 @Suite(.timeLimit(.minutes(10)))
 struct BadResponseTests {
     private typealias Responder = @Sendable (HTTPRequest) async throws -> HTTPResponse
@@ -15,13 +15,13 @@ struct BadResponseTests {
     private let clock = ManualClock()
     private let store = MemoryResponseStore(byteLimit: 64 << 20)
 
-    /// A cache before a server that gives these answers, one after another, and the last one from then on.
+    /// Returns a cache before a server with these responses, of which the last is repeated.
     private func cache(
         _ responders: Responder..., on executor: ManualExecutor? = nil
     ) -> (CachingTransport, FakeTransport) {
-        let count = Guarded(0)
+        let count = Watched(0)
         let server = FakeTransport { request in
-            let index = count.change { count in
+            let index = count.update { count in
                 defer { count += 1 }
                 return min(count, responders.count - 1)
             }
@@ -44,7 +44,7 @@ struct BadResponseTests {
             ["Cache-Control": "max-age=60", "X": "\u{0}\u{1}\r"], ["Cache-Control": "max-age=60, \u{0}"],
             ["Cache-Control": "max-age=60", "Vary": ",, ,"], ["Cache-Control": "max-age=60", "ETag": "\"unfinished"],
         ] as [HTTPFields])
-    func `an answer whose lifetime is plain is used whatever else it says`(fields: HTTPFields) async throws {
+    func `a response with a clear lifetime is used whatever else it contains`(fields: HTTPFields) async throws {
         let (cache, server) = cache { HTTPResponse($0, fields, "body") }
         for _ in 0..<2 { #expect(try await get(cache).text() == "body") }
 
@@ -61,14 +61,14 @@ struct BadResponseTests {
             ["Cache-Control": "max-age=60", "Content-Range": "bytes 0-3/4"],
             ["Cache-Control": "max-age=60", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
         ] as [HTTPFields])
-    func `an answer whose lifetime is not plain is not used without asking`(fields: HTTPFields) async throws {
+    func `a response without a clear lifetime is validated before use`(fields: HTTPFields) async throws {
         let (cache, server) = cache { HTTPResponse($0, fields, "body") }
         for _ in 0..<2 { #expect(try await get(cache).text() == "body") }
 
         #expect(server.requests.count == 2)
     }
 
-    @Test func `a flood of fields and a field of ten megabytes harm nothing`() async throws {
+    @Test func `many fields and a field of ten megabytes do no harm`() async throws {
         var fields = (0..<4_000).map { HTTPFields.Field("X-\($0 % 7)", "a, b") }
         fields += (0..<2_000).map { _ in .init("Cache-Control", "max-age=60, x") }
         fields.append(.init("X-Long", String(repeating: "x", count: 10 << 20)))
@@ -76,12 +76,12 @@ struct BadResponseTests {
         let (cache, server) = cache { HTTPResponse($0, flood, "body") }
         for _ in 0..<2 { #expect(try await get(cache).text() == "body") }
 
-        // More directives than anyone means: nobody knows what the others would say.
+        // An excessive number of directives, so the meaning of the others is unknown.
         #expect(server.requests.count == 2)
     }
 
     @Test(arguments: ["Cache-Control", "Vary", "Connection", "ETag", "Expires", "Age", "Content-Range", "Pragma"])
-    func `a field that is read, of a hundred kilobytes, harms nothing`(name: String) async throws {
+    func `a parsed field of a hundred kilobytes does no harm`(name: String) async throws {
         for text in ["a,", "\"", "9"] {
             let value = String(repeating: text, count: (1 << 17) / text.utf8.count)
             let (cache, _) = cache {
@@ -92,16 +92,16 @@ struct BadResponseTests {
     }
 
     @Test(arguments: ["Cache-Control", "Range", "If-None-Match", "If-Modified-Since", "If-Range", "Accept-Language"])
-    func `a request with a field of a hundred kilobytes is answered`(name: String) async throws {
+    func `a request with a field of a hundred kilobytes is served`(name: String) async throws {
         let (cache, _) = cache { HTTPResponse($0, ["Cache-Control": "max-age=60", "Vary": name], "body") }
         let value = String(repeating: "a,\"", count: 1 << 15)
         for _ in 0..<2 { #expect(try await get(cache, HTTPFields([.init(name, value)])).text() == "body") }
     }
 
-    // MARK: Lengths that are not true
+    // MARK: Wrong lengths
 
     @Test(arguments: ["3", "5", "99999999999999999999", "-4", "four", "4, 5", "4.0", ""])
-    func `a body of another length than was declared is not stored as whole`(length: String) async throws {
+    func `a body of a length other than declared is not stored as whole`(length: String) async throws {
         let (cache, server) = cache {
             HTTPResponse($0, ["Cache-Control": "max-age=60", "Content-Length": length, "ETag": "\"a\""], "four")
         }
@@ -110,7 +110,7 @@ struct BadResponseTests {
         #expect(server.requests.count == 2)
     }
 
-    @Test func `a length that is said twice is the same length`() async throws {
+    @Test func `a repeated equal length counts once`() async throws {
         let (cache, server) = cache {
             HTTPResponse(
                 $0,
@@ -126,7 +126,7 @@ struct BadResponseTests {
 
     // MARK: 304
 
-    @Test func `a 304 that nobody asked for is passed on, and nothing is stored`() async throws {
+    @Test func `an unrequested 304 is passed on and nothing is stored`() async throws {
         let (cache, server) = cache { HTTPResponse($0, status: 304, ["Cache-Control": "max-age=60", "ETag": "\"a\""]) }
         for _ in 0..<2 { #expect(try await get(cache).head.status == 304) }
 
@@ -135,7 +135,7 @@ struct BadResponseTests {
     }
 
     @Test(arguments: [["ETag": "\"other\""], ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"]] as [HTTPFields])
-    func `a 304 about something else has the content fetched`(fields: HTTPFields) async throws {
+    func `a 304 about different content causes a full request`(fields: HTTPFields) async throws {
         let (cache, server) = cache(
             { HTTPResponse($0, ["ETag": "\"a\""], "old") }, { HTTPResponse($0, status: 304, fields) },
             { HTTPResponse($0, ["Cache-Control": "max-age=60"], "new") })
@@ -166,7 +166,7 @@ struct BadResponseTests {
         }
     }
 
-    @Test func `who makes no condition never gets a 304 because somebody else did`() async throws {
+    @Test func `a caller without a condition never receives another caller's 304`() async throws {
         let (gate, executor) = (Gate(), ManualExecutor())
         let (cache, server) = cache(
             { HTTPResponse($0, ["ETag": "\"a\""], "old") },
@@ -176,7 +176,7 @@ struct BadResponseTests {
             }, { HTTPResponse($0, [:], "new") }, on: executor)
         _ = try await get(cache).text()
 
-        // Both are the same question to the server, and the first of them leaves.
+        // Both are the same request to the server, and the first caller leaves.
         let conditional = Task(executorPreference: executor) { try await get(cache, ["If-None-Match": "\"a\""]) }
         executor.drain()
         let plain = Task(executorPreference: executor) { try await get(cache).head.status }
@@ -203,7 +203,7 @@ struct BadResponseTests {
         "bytes 0-2/10", "bytes 4-1/10", "bytes 0-3/3", "bytes */10", "nonsense", "", "bytes 0-3",
         "bytes 0-9223372036854775807/*", "bytes 0-99999999999999999999/*", "items 0-3/10",
     ])
-    func `a part that is not what it says is passed on and not stored`(range: String) async throws {
+    func `a part with an inconsistent Content-Range is passed on and not stored`(range: String) async throws {
         let (cache, server) = cache(Self.part(range, "four"))
         for _ in 0..<2 {
             let response = try await get(cache, ["Range": "bytes=0-3"])
@@ -214,7 +214,7 @@ struct BadResponseTests {
         #expect(store.totalSize == 0)
     }
 
-    @Test func `parts that overlap are one where they agree to be of one content`() async throws {
+    @Test func `overlapping parts of the same content are combined`() async throws {
         let (cache, server) = cache(
             Self.part("bytes 0-5/10", "012345"), Self.part("bytes 4-9/10", "456789"), Self.part("bytes 2-3/10", "23"))
         _ = try await get(cache, ["Range": "bytes=0-5"]).text()
@@ -227,14 +227,15 @@ struct BadResponseTests {
         #expect(server.requests.count == 2)
     }
 
-    /// Parts that are not of the same content as the first six of ten bytes with the tag "a", or do not touch them.
+    /// Parts that are not of the same content as the first six of ten bytes with the tag "a", or are not adjacent to
+    /// them.
     static let strangers: [(range: String, body: String, tag: String)] = [
         ("bytes 4-9/10", "456789", "\"b\""), ("bytes 4-9/10", "456789", "W/\"a\""),
         ("bytes 4-11/12", "456789ab", "\"a\""), ("bytes 7-9/10", "789", "\"a\""),
     ]
 
     @Test(arguments: strangers.indices)
-    func `parts that do not fit are never put together`(index: Int) async throws {
+    func `parts that do not fit are never combined`(index: Int) async throws {
         let stranger = Self.strangers[index]
         let second = Self.part(stranger.range, stranger.body, stranger.tag)
         let (cache, server) = cache(
@@ -247,7 +248,7 @@ struct BadResponseTests {
         #expect(server.requests.count == 3)
     }
 
-    /// The answers to the question for the rest of "0123456789", of which the first six are there, that are not it.
+    /// Wrong responses to a request for the rest of "0123456789", of which the first six bytes are stored.
     static let lies: [(range: String, body: String)] = [
         ("bytes 6-9/10", "67"), ("bytes 6-9/10", "6789ab"), ("bytes 6-9/10", ""), ("bytes 5-9/10", "56789"),
         ("bytes 6-8/10", "678"), ("bytes 6-9/*", "6789"), ("bytes 7-9/10", "789"), ("nonsense", "6789"),
@@ -255,7 +256,7 @@ struct BadResponseTests {
     ]
 
     @Test(arguments: lies.indices)
-    func `what was begun is never completed with a lie`(index: Int) async throws {
+    func `an incomplete response is never completed with a wrong rest`(index: Int) async throws {
         let (cache, _) = cache(
             {
                 HTTPResponse(
@@ -265,12 +266,12 @@ struct BadResponseTests {
             { HTTPResponse($0, ["ETag": "\"a\"", "Content-Length": "10"], "0123456789") })
         _ = try? await get(cache).text()
 
-        // An error, or the truth, and the truth the next time at the latest.
+        // An error or the right content, and the right content the next time at the latest.
         if let text = try? await get(cache).text() { #expect(text == "0123456789") }
         for _ in 0..<2 { #expect(try await get(cache).text() == "0123456789") }
     }
 
-    @Test func `what was begun is completed with the rest`() async throws {
+    @Test func `an incomplete response is completed with its rest`() async throws {
         let (cache, server) = cache(
             {
                 HTTPResponse(
@@ -287,7 +288,7 @@ struct BadResponseTests {
         #expect(server.requests.map { $0.fields["Range"] } == [nil, "bytes=6-"])
     }
 
-    @Test func `a range beyond the end, and one that is wrong, do not change what is stored`() async throws {
+    @Test func `an unsatisfiable or invalid range does not change the stored response`() async throws {
         let (cache, server) = cache { HTTPResponse($0, Self.tag, "0123456789") }
         _ = try await get(cache).text()
 
@@ -296,7 +297,7 @@ struct BadResponseTests {
         #expect(try await get(cache, ["Range": "bytes=99999999999999999999-"]).head.status == 416)
         #expect(try await get(cache, ["Range": "bytes=-99999999999999999999"]).text() == "0123456789")
         #expect(try await get(cache).text() == "0123456789")
-        // Only the server says what a wrong one means.
+        // Only the server can evaluate an invalid one.
         #expect(server.requests.count == 2)
     }
 }

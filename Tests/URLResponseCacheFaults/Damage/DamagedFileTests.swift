@@ -8,7 +8,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Answers on disk that somebody or something has changed.
+/// Damaged responses on disk.
 @Suite(.timeLimit(.minutes(10)))
 struct DamagedFileTests {
     private let directory: TemporaryDirectory
@@ -35,7 +35,7 @@ struct DamagedFileTests {
             .filter { (try? Data(contentsOf: $0)).map { !$0.isEmpty } ?? false }
     }
 
-    @Test func `flipped bits, missing ends and foreign bytes in any file are a miss, and right again after it`()
+    @Test func `flipped bits, truncations and foreign bytes in any file are a miss, and the next store repairs it`()
         async throws
     {
         var random = SeededGenerator(seed: 1)
@@ -67,7 +67,7 @@ struct DamagedFileTests {
         #expect(server.requests.count == count)
     }
 
-    @Test func `notes that are no answer's are a miss that goes`() async throws {
+    @Test func `metadata that is not a response's is a miss and is removed`() async throws {
         let data = FileDiskCache(directory: directory.url, lockTimeout: .seconds(300))
         let key = ImageKey(ResourceKey(normal: .page()))
         let request = HTTPRequest(url: .page())
@@ -92,7 +92,7 @@ struct DamagedFileTests {
         #expect(await DataResponseStore(data).entry(for: key) == nil)
     }
 
-    @Test func `a directory that vanishes under the cache fails no request`() async throws {
+    @Test func `a directory removed under the cache fails no request`() async throws {
         let cache = cache()
         let request = HTTPRequest(url: .page(), fields: ["X": "1"])
         for _ in 0..<3 {
@@ -101,7 +101,7 @@ struct DamagedFileTests {
         }
     }
 
-    @Test func `a directory that cannot be is as good as none`() async throws {
+    @Test func `a directory that cannot be created acts like no cache`() async throws {
         let file = directory.url.appending(path: "file")
         try Data("x".utf8).write(to: file)
         let cache = CachingTransport(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// A cache problem never fails a request that the network could answer.
+/// A cache error never fails a request that the network can serve.
 @Suite(.timeLimit(.minutes(10)))
 struct FailingStoreTests {
     private let store = FailingStore()
@@ -17,7 +17,7 @@ struct FailingStoreTests {
 
     private var cache: CachingTransport { CachingTransport(wrapping: server, store: store, clock: ManualClock()) }
 
-    /// Throws at everything.
+    /// Throws from every method.
     private struct BrokenDataCache: MeasurableDataCache {
         func entry(for key: ImageKey) async -> CachedData? { CachedData(Data("x".utf8), metadata: Data("y".utf8)) }
         func contains(_ key: ImageKey) async -> Bool { true }
@@ -29,7 +29,7 @@ struct FailingStoreTests {
         var count: Int { 1 }
     }
 
-    @Test func `a store that loses everything costs a question each time, and nothing else`() async throws {
+    @Test func `a store that loses everything costs a request each time and nothing else`() async throws {
         let cache = cache
         #expect(try await cache.send(HTTPRequest(url: .page())).text() == "body")
         store.lose()
@@ -38,7 +38,7 @@ struct FailingStoreTests {
         #expect(server.requests.count == 4)
     }
 
-    @Test func `a data cache that refuses, and finds nonsense, fails no request`() async throws {
+    @Test func `a data cache that refuses stores and returns invalid entries fails no request`() async throws {
         let store = DataResponseStore(BrokenDataCache())
         let cache = CachingTransport(wrapping: server, store: store, clock: ManualClock())
         for method in [HTTPMethod.get, .head, .post, .get] {
@@ -49,7 +49,7 @@ struct FailingStoreTests {
     }
 
     @Test(arguments: [FailingStore.Call.entry, .store])
-    func `a store that stands still for a while is waited for`(call: FailingStore.Call) async throws {
+    func `a store that stalls for a while is awaited`(call: FailingStore.Call) async throws {
         let cache = cache
         let gate = store.stop(call)
         let request = Task { try await cache.send(HTTPRequest(url: .page())).text() }
@@ -61,7 +61,7 @@ struct FailingStoreTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func `a store that stands still for one resource does not stop another`() async throws {
+    @Test func `a store that stalls for one resource does not block another`() async throws {
         let cache = cache
         let gate = store.stop(.store)
         let first = Task { try await cache.send(HTTPRequest(url: .page("a"))).text() }
@@ -72,7 +72,7 @@ struct FailingStoreTests {
         #expect(try await first.value == "body")
     }
 
-    @Test func `who leaves while the store stands still undoes nothing`() async throws {
+    @Test func `a caller that leaves while the store stalls undoes nothing`() async throws {
         let cache = cache
         let gate = store.stop(.store)
         let first = Task { try await cache.send(HTTPRequest(url: .page())).text() }
@@ -85,7 +85,7 @@ struct FailingStoreTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func `an index of variants without its variants, and the other way round, is a miss`() async throws {
+    @Test func `an index without its variants, and variants without their index, are a miss`() async throws {
         let cache = cache
         let request = HTTPRequest(url: .page(), fields: ["X": "1"])
         _ = try await cache.send(request).text()
@@ -101,7 +101,7 @@ struct FailingStoreTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test func `an index under a variant's key, and an answer to another request there, are a miss`() async throws {
+    @Test func `an index under a variant's key and a response to another request there are a miss`() async throws {
         let cache = cache
         let request = HTTPRequest(url: .page(), fields: ["X": "1"])
         _ = try await cache.send(request).text()

@@ -4,17 +4,17 @@ import FoundationEssentials
 
 @testable import AlcedoURLResponseCache
 
-/// Knows which answers a cache may give without asking, and which it has to give: RFC 9111 sections 3, 4.1 and 4.2 as
-/// plainly as they can be said, over a list of all answers that ever came.
+/// Determines which responses a cache may serve without a request and which it must serve: RFC 9111 sections 3, 4.1 and
+/// 4.2 in the simplest form, over a list of all received responses.
 struct HistoryOracle: Sendable {
-    /// An answer that came, or was confirmed.
+    /// A response that was received or validated.
     struct Entry: Sendable {
         var serial: Int
         var request: RequestPlan
         var plan: ResponsePlan
         var requestTime: Date
         var responseTime: Date
-        /// Nobody knows whether the cache should still have it.
+        /// Whether it is unknown if the cache should still have it.
         var isDoubtful = false
     }
 
@@ -25,11 +25,11 @@ struct HistoryOracle: Sendable {
 
     private var isShared: Bool { role.isShared }
 
-    // MARK: What happens
+    // MARK: Events
 
     mutating func arrived(_ entry: Entry) {
         for index in entries.indices where entries[index].request.page == entry.request.page {
-            // What is not stored itself makes what was stored for the same request useless.
+            // A response that is not stored makes an older one to the same request obsolete.
             let isReplaced = isFor(entries[index], entry.request)
             let isHidden = isStorable(entry) && names(entries[index]) != names(entry)
             if isReplaced || isHidden { entries[index].isDoubtful = true }
@@ -37,12 +37,12 @@ struct HistoryOracle: Sendable {
         entries.append(entry)
     }
 
-    /// The server said 304 to a request, about an answer that it had given.
+    /// The server responded 304 to a request, about an earlier response.
     mutating func confirmed(
         _ serial: Int, by plan: ResponsePlan, for request: RequestPlan, requestTime: Date, responseTime: Date
     ) {
         guard var entry = entries.last(where: { $0.serial == serial }) else { return }
-        // Dates that the new head does not replace stay where they are.
+        // Dates that the new head does not replace are kept.
         let passed = Int(plan.date(receivedAt: responseTime).timeIntervalSince(date(entry)))
         entry.plan.expiresIn = entry.plan.expiresIn.map { $0 - passed }
         entry.plan.modifiedAgo = entry.plan.modifiedAgo.map { $0 + passed }
@@ -53,7 +53,7 @@ struct HistoryOracle: Sendable {
         }
         (entry.plan.age, entry.plan.clockSkew) = (plan.age, plan.clockSkew)
         (entry.request, entry.requestTime, entry.responseTime) = (request, requestTime, responseTime)
-        // The same content for the same request: its old head counts no more.
+        // The same content for the same request, so its old head no longer counts.
         entries = entries.filter { $0.serial != serial || !isFor($0, request) }
         arrived(entry)
     }
@@ -61,16 +61,16 @@ struct HistoryOracle: Sendable {
     /// An unsafe request succeeded.
     mutating func changed(page: Int) { entries.removeAll { $0.request.page == page } }
 
-    /// Nobody knows what the cache keeps of a page; nil for all pages.
+    /// Records that it is unknown what the cache stores for a page, or for all pages if nil.
     mutating func doubt(page: Int?) {
         for index in entries.indices where page == nil || entries[index].request.page == page {
             entries[index].isDoubtful = true
         }
     }
 
-    // MARK: What may be
+    // MARK: Permitted reuse
 
-    /// Whether an answer may be given now without asking.
+    /// Returns whether a response may be served now without a request.
     func allows(_ serial: Int, _ request: RequestPlan, at now: Date, despiteTrouble: Bool) -> Bool {
         entries.enumerated().contains { index, entry in
             guard entry.serial == serial, isSelectable(index, request) else { return false }
@@ -78,20 +78,20 @@ struct HistoryOracle: Sendable {
         }
     }
 
-    /// Whether some stored answer is fresh and for such a request, so that nobody has to be asked.
+    /// Returns whether a stored response is fresh and matches the request, so that no request may be sent.
     func demandsAnswer(to request: RequestPlan, at now: Date) -> Bool {
         guard !request.names.contains("no-store"),
             let entry = newest(for: request), !entry.isDoubtful,
-            // An older one that the server's clock calls newer goes before it.
+            // An older response with a later Date takes precedence.
             entries.allSatisfy({ !isFor($0, request) || date($0) <= date(entry) })
         else { return false }
         return isFresh(entry, request, at: now)
     }
 
-    /// The answer to such requests that came last.
+    /// Returns the most recent response to such requests.
     func newest(for request: RequestPlan) -> Entry? { entries.last { isFor($0, request) && isStorable($0) } }
 
-    /// What `Age` an answer may say now.
+    /// Returns the ages that a response may have now.
     func ages(of serial: Int, _ request: RequestPlan, at now: Date) -> Set<Int> {
         Set(entries.filter { $0.serial == serial && isFor($0, request) }.map { Int(age($0, at: now)) })
     }
@@ -99,7 +99,7 @@ struct HistoryOracle: Sendable {
     // MARK: Section 3
 
     private func control(_ plan: ResponsePlan) -> ResponsePlan.Control? {
-        // An empty targeted field does not count.
+        // An empty targeted field is ignored.
         if role.targets.isEmpty { plan.control } else { plan.targetedControl ?? plan.control }
     }
 
@@ -118,7 +118,7 @@ struct HistoryOracle: Sendable {
 
     // MARK: Section 4.1
 
-    /// What decides for which requests an answer is.
+    /// Returns the fields that a response varies by.
     private func names(_ entry: Entry) -> Set<String> {
         let control = control(entry.plan)
         let isForEveryone =
@@ -132,7 +132,7 @@ struct HistoryOracle: Sendable {
             && names(entry).allSatisfy { entry.request.value(of: $0) == request.value(of: $0) }
     }
 
-    /// Whether an answer is for the request, and no later one is that is surely stored, too.
+    /// Returns whether a response matches the request, and no later one does that is certainly stored.
     private func isSelectable(_ index: Int, _ request: RequestPlan) -> Bool {
         let entry = entries[index]
         guard isFor(entry, request), isStorable(entry) else { return false }
@@ -187,7 +187,7 @@ struct HistoryOracle: Sendable {
         return request.maxAge == nil && window > 0 && staleness <= TimeInterval(window)
     }
 
-    /// Section 4.2.4 and RFC 5861 section 4: the server cannot be reached, or says that it is in trouble.
+    /// Section 4.2.4 and RFC 5861 section 4: the server is unreachable or responds with an error.
     private func isAllowedInTrouble(_ entry: Entry, _ request: RequestPlan, at now: Date) -> Bool {
         allowsStaleUse(entry)
     }
@@ -201,7 +201,7 @@ struct HistoryOracle: Sendable {
 }
 
 extension HistoryOracle {
-    /// What came last for a page, a line each.
+    /// Returns the latest responses for a page, one per line.
     func account(of page: Int) -> String {
         entries.filter { $0.request.page == page }.suffix(16).map { entry in
             "\n  \(entry.serial) at \(Int(entry.responseTime.timeIntervalSince1970) % 100_000)\(entry.isDoubtful ? "?" : "")"

@@ -7,9 +7,9 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// One history: a cache, a server, and what happened.
+/// One history: a cache, a server, and the events.
 struct HistoryRun {
-    /// How often each thing happened, so that a test knows that its history was one.
+    /// The number of events of each kind, which shows that a history contained them.
     struct Tally {
         var fresh = 0
         var stale = 0
@@ -38,7 +38,7 @@ struct HistoryRun {
 
     let role: CacheRole
     let seed: UInt64
-    /// Makes the store of the first cache, and of each after it; nil when a history has no restarts.
+    /// Creates the store of the first cache and of each later one, or is nil for a history without restarts.
     let makeStore: @Sendable (_ isFirst: Bool) -> (any ResponseStoring)?
     private let server: HistoryServer
     private var random: SeededGenerator
@@ -79,24 +79,24 @@ struct HistoryRun {
     private mutating func change() async throws {
         let plan = RequestPlan(pageCount: Self.pageCount, using: &random)
         let mood = mood()
-        server.state.change { ($0.request, $0.mood) = (plan, mood) }
+        server.state.update { ($0.request, $0.mood) = (plan, mood) }
         let request = HTTPRequest(method: .post, url: plan.url, body: Data("change".utf8))
         if let response = try? await cache.send(request) { _ = try await response.text() }
-        // Nobody knows how far a request came that had no answer.
-        if mood == .unreachable { server.state.change { $0.oracle.doubt(page: plan.page) } }
-        server.state.change { $0.given = [] }
+        // It is unknown how far a request without a response has come.
+        if mood == .unreachable { server.state.update { $0.oracle.doubt(page: plan.page) } }
+        server.state.update { $0.given = [] }
     }
 
     private mutating func get(_ name: String) async throws {
         let plan = RequestPlan(pageCount: Self.pageCount, using: &random)
         let (request, mood, now) = (plan.request(using: &random), mood(), server.clock.now)
-        let before = server.state.change { state in
+        let before = server.state.update { state in
             (state.request, state.mood, state.given) = (plan, mood, [])
             return state
         }
         let isDemanded = before.oracle.demandsAnswer(to: plan, at: now)
         if isDemanded { tally.demanded += 1 }
-        /// Fails with all that is known, once for each history.
+        /// Records a failure with all details, once per history.
         func check(_ isRight: Bool, _ trouble: @autoclosure () -> String) throws {
             guard !isRight else { return }
             throw Violation(
@@ -125,7 +125,7 @@ struct HistoryRun {
             try check(
                 before.oracle.allows(serial, plan, at: now, despiteTrouble: isTransientFailure),
                 "\(serial) may not be used")
-            // A question takes time, and the one behind an answer may come before the answer is made.
+            // A request takes time, and the background one may arrive before the response is made.
             let ages = before.oracle.ages(of: serial, plan, at: now).union(
                 isUnasked ? [] : before.oracle.ages(of: serial, plan, at: server.clock.now))
             let age = response.head.fields["Age"].flatMap { Int($0) }

@@ -6,11 +6,11 @@ import TestSupport
 
 @testable import AlcedoURLResponseCache
 
-/// A server whose answers are made at random, and that tells an oracle of each of them.
+/// A server with random responses that reports each of them to an oracle.
 final class HistoryServer: HTTPTransport {
     enum Mood: Sendable {
         case well
-        /// Every answer is an error.
+        /// Every response is an error.
         case troubled
         case unreachable
     }
@@ -19,34 +19,34 @@ final class HistoryServer: HTTPTransport {
         var random: SeededGenerator
         var oracle: HistoryOracle
         var mood = Mood.well
-        /// What is being asked for.
+        /// The current request.
         var request: RequestPlan
         var questionCount = 0
-        /// The answers that were made or confirmed since the last look.
+        /// The responses made or validated since the last read.
         var given: Set<Int> = []
         var lastSerial = 0
-        /// The answers that a server may confirm: those of a page since it last changed.
+        /// The responses that the server may validate: those of a page since its last change.
         var tagged: [Int: Set<Int>] = [:]
     }
 
     let clock = ManualClock()
-    let state: Guarded<State>
+    let state: Watched<State>
 
     init(seed: UInt64, role: CacheRole) {
         var random = SeededGenerator(seed: seed)
         let request = RequestPlan(pageCount: 1, using: &random)
-        state = Guarded(State(random: random, oracle: HistoryOracle(role: role), request: request))
+        state = Watched(State(random: random, oracle: HistoryOracle(role: role), request: request))
     }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let requestTime = clock.now
-        let delay = state.change { state in
+        let delay = state.update { state in
             state.questionCount += 1
             return Int.random(in: 0..<6, using: &state.random) == 0 ? Int.random(in: 1...5, using: &state.random) : 0
         }
         clock.advance(by: .seconds(delay))
         let now = clock.now
-        return try state.change { state -> Result<HTTPResponse, HTTPTransportError> in
+        return try state.update { state -> Result<HTTPResponse, HTTPTransportError> in
             switch state.mood {
             case .unreachable: return .failure(HTTPTransportError(.cannotConnect, "there is no server"))
             case .troubled: return .success(HTTPResponse(request, status: 503, [:], "trouble"))
@@ -72,7 +72,7 @@ final class HistoryServer: HTTPTransport {
             var confirmation = plan
             (confirmation.vary, confirmation.modifiedAgo, confirmation.hasTag) = ([], nil, true)
             if state.oracle.entries.count(where: { $0.serial == serial }) > 1 {
-                // Which head it replaces would matter, were it not a whole one.
+                // It would matter which head it replaces if it were not complete.
                 confirmation.control = plan.control ?? ResponsePlan.Control(using: &state.random)
                 confirmation.targetedControl = plan.targetedControl ?? ResponsePlan.Control(using: &state.random)
                 confirmation.targetedControl?.maxAge = 20

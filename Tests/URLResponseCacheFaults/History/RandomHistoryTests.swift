@@ -15,11 +15,11 @@ struct RandomHistoryTests {
     static let roles: [CacheRole] = [.private, .shared(), .shared(targets: ["Test-Cache-Control"])]
 
     @Test(arguments: Storage.allCases, roles)
-    func `what is given unasked is allowed, and what is fresh is given`(
+    func `in random histories every reuse is permitted, and fresh responses are reused`(
         storage: Storage, role: CacheRole
     ) async throws {
         let isOnDisk = storage == .files || storage == .database
-        // In full, many histories.
+        // With full tests, many histories.
         let first = UInt64((Storage.allCases.firstIndex(of: storage) ?? 0) * 100)
         var tally = HistoryRun.Tally()
         for seed in first...(first + UInt64(TestLength.rounds(0, full: 20))) {
@@ -30,7 +30,7 @@ struct RandomHistoryTests {
             tally += run.tally
         }
 
-        // Each of these a good many times, or the histories prove nothing.
+        // Each event must occur many times, or the histories prove nothing.
         #expect(tally.demanded > 20 && tally.fresh > 20 && tally.stale > 5, "\(tally)")
         #expect(tally.revalidated > 20 && tally.new > 100 && tally.unsatisfiable > 5, "\(tally)")
     }

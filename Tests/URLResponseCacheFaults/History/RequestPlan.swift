@@ -3,7 +3,7 @@ import AlcedoHTTP
 import FoundationEssentials
 import TestSupport
 
-/// What a caller says, as numbers.
+/// The directives of a request, as numbers.
 struct RequestPlan: Sendable {
     var page = 0
     var maxAge: Int?
@@ -13,14 +13,14 @@ struct RequestPlan: Sendable {
     var staleIfError: Int?
     /// Directives without an argument.
     var names: Set<String> = []
-    /// Spellings of one list are one number.
+    /// Equivalent lists have one number.
     var language: Int?
     var kind: Int?
     var user: Int?
     var hasCookie = false
     private var languageSpelling = 0
 
-    /// Each row: spellings that mean the same.
+    /// Each row: equivalent values.
     private static let languages = [["en"], ["de", " de "], ["en;q=0.5, de", "de,en;q=0.5", "de, en;q=0.50"]]
 
     init(pageCount: Int, using random: inout SeededGenerator) {
@@ -63,7 +63,7 @@ struct RequestPlan: Sendable {
         return HTTPRequest(url: url, fields: HTTPFields(fields))
     }
 
-    /// What the request says in the fields that an answer may vary by.
+    /// Returns the value of a field that a response may vary by.
     func value(of name: String) -> Int? {
         switch name {
         case "accept-language": language

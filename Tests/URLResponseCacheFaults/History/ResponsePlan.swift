@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import AlcedoURLResponseCache
 
-/// What a server says of an answer, as numbers, so that an oracle need not read the header that is made of it.
+/// The directives of a response, as numbers, so that an oracle need not parse the header made from them.
 struct ResponsePlan: Sendable {
     /// The directives of a `Cache-Control` or targeted field.
     struct Control: Sendable {
@@ -30,7 +30,7 @@ struct ResponsePlan: Sendable {
             ] where Int.random(in: 0..<chance, using: &random) == 0 { names.insert(name) }
         }
 
-        /// The field's value, in one of the many spellings that it may have.
+        /// Returns the field's value in one of its many forms.
         func text(using random: inout SeededGenerator, isStructured: Bool) -> String {
             var directives = names.sorted()
             for (name, seconds) in [
@@ -58,13 +58,13 @@ struct ResponsePlan: Sendable {
     var control: Control?
     /// The same for a named cache. RFC 9213.
     var targetedControl: Control?
-    /// Seconds from the answer's date; nil for no `Expires`.
+    /// Seconds from the response's Date, or nil without `Expires`.
     var expiresIn: Int?
     var hasUnreadableExpires = false
-    /// Seconds before the answer's date.
+    /// Seconds before the response's Date.
     var modifiedAgo: Int?
     var age: Int?
-    /// Seconds that the server's clock is ahead; nil for no `Date`.
+    /// Seconds by which the server's clock is ahead, or nil without `Date`.
     var clockSkew: Int?
     var vary: [String] = []
     var hasTag = false
@@ -77,7 +77,7 @@ struct ResponsePlan: Sendable {
         if !isOneIn(5) { control = Control(using: &random) }
         if isOneIn(6) {
             targetedControl = Control(using: &random)
-            // A targeted field without directives would not count.
+            // A targeted field without directives would be ignored.
             targetedControl?.maxAge = Int.random(in: 0...60, using: &random)
         }
         if isOneIn(4) {
@@ -93,10 +93,10 @@ struct ResponsePlan: Sendable {
         hasTag = isOneIn(2)
     }
 
-    /// When the server made the answer, by its own clock.
+    /// Returns when the server made the response, by its own clock.
     func date(receivedAt now: Date) -> Date { now + TimeInterval(clockSkew ?? 0) }
 
-    /// The header of the answer that arrives now.
+    /// Returns the header of a response that arrives now.
     func fields(tag: String, receivedAt now: Date, using random: inout SeededGenerator) -> HTTPFields {
         let date = date(receivedAt: now)
         var fields: [HTTPFields.Field] = []

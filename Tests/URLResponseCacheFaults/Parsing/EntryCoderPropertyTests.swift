@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct EntryCoderPropertyTests {
-    /// An entry of every shape that there is.
+    /// Returns an entry of a random shape.
     static func entry(using random: inout SeededGenerator) -> ResponseEntry {
         func text(_ random: inout SeededGenerator) -> String {
             let letters = ["a", "\u{E9}", "\u{0}", "\u{1F426}", "\"", " ", "Z"]
@@ -55,7 +55,7 @@ struct EntryCoderPropertyTests {
                     uniquingKeysWith: { a, _ in a })))
     }
 
-    @Test func `an entry that is written is read as the same`() {
+    @Test func `an encoded entry decodes to the same entry`() {
         var random = SeededGenerator(seed: 1)
         for _ in 0..<10_000 {
             let entry = Self.entry(using: &random)
@@ -65,7 +65,7 @@ struct EntryCoderPropertyTests {
         }
     }
 
-    @Test func `a slice of a larger piece of memory is read as well`() {
+    @Test func `a slice of a larger buffer decodes as well`() {
         var random = SeededGenerator(seed: 2)
         for _ in 0..<200 {
             let entry = Self.entry(using: &random)
@@ -76,7 +76,7 @@ struct EntryCoderPropertyTests {
         }
     }
 
-    @Test func `no beginning of an entry is an entry, and nothing may stand behind one`() {
+    @Test func `no prefix of an entry decodes, and no bytes may follow one`() {
         var random = SeededGenerator(seed: 3)
         for _ in 0..<200 {
             let (metadata, body) = Self.entry(using: &random).encoded
@@ -88,7 +88,7 @@ struct EntryCoderPropertyTests {
         }
     }
 
-    @Test func `what is damaged is no entry, or one that can be used`() {
+    @Test func `a damaged entry is refused or usable`() {
         var random = SeededGenerator(seed: 4)
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         var (refused, used) = (0, 0)
@@ -111,7 +111,7 @@ struct EntryCoderPropertyTests {
         #expect(refused > 1_000 && used > 1_000, "\((refused, used))")
     }
 
-    /// Takes a stored answer through everything that is computed from it.
+    /// Passes a stored response through every function that uses it.
     static func use(_ stored: StoredResponse, at now: Date) {
         for fields: HTTPFields in [
             [:], ["Range": "bytes=1-3"], ["Range": "bytes=-2"], ["If-None-Match": "\"a\""],

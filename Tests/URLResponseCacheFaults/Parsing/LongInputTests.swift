@@ -6,10 +6,11 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// Long header values: four times as long take about four times as long to read, where the square would take sixteen.
+/// Long header values: four times the length takes about four times as long to parse, where quadratic time would be
+/// sixteen times.
 @Suite(.timeLimit(.minutes(10)))
 struct LongInputTests {
-    /// Of most values, because there are many, and tests are built without optimisation.
+    /// Fewer of most values, because there are many, and tests are built without optimization.
     private static let count = 32 << 10
 
     private static func expectLinear(_ value: String, _ read: (String) -> Void) {
@@ -33,12 +34,12 @@ struct LongInputTests {
     ]
 
     @Test(arguments: values.indices)
-    func `a long field is read in linear time`(index: Int) {
+    func `a long field is parsed in linear time`(index: Int) {
         Self.expectLinear(Self.values[index], Self.read)
     }
 
     @Test(arguments: ["a", "9", "\"", "a, "])
-    func `a field of megabytes is read in linear time`(text: String) {
+    func `a field of megabytes is parsed in linear time`(text: String) {
         Self.expectLinear("max-age=" + Self.repeating(text, toCount: 2 << 20), Self.read)
     }
 
@@ -61,7 +62,7 @@ struct LongInputTests {
     }
 
     @Test(arguments: ["Accept-Language", "X", "Cookie"])
-    func `a long field that an answer varies by is read in linear time`(name: String) {
+    func `a long field that a response varies by is parsed in linear time`(name: String) {
         for value in [Self.values[6], Self.values[15], Self.values[3], Self.values[16]] {
             Self.expectLinear(value) { value in
                 _ = Vary.variant(

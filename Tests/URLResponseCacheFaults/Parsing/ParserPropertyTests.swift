@@ -6,10 +6,10 @@ import Testing
 
 @testable import AlcedoURLResponseCache
 
-/// What holds for all inputs of the parsers: they end, do not crash, and give back what was written.
+/// Properties of the parsers for all inputs: they end, do not crash, and invert the formatters.
 @Suite(.timeLimit(.minutes(10)))
 struct ParserPropertyTests {
-    /// Bytes that parsers look for, and some that they do not.
+    /// Bytes that parsers look for, and others.
     private static let alphabet = Array(
         "\"\"\\,;==-/*:()?@%+. \t\u{0}\u{7F}\u{E9}\u{FF}aAzZWw019bytesGMTmax-age no-store".unicodeScalars)
 
@@ -21,7 +21,7 @@ struct ParserPropertyTests {
         return String(text)
     }
 
-    /// A good text with a few characters changed, removed or doubled.
+    /// Returns a valid text with a few characters changed, removed or repeated.
     private static func damaged(_ text: String, using random: inout SeededGenerator) -> String {
         var scalars = Array(text.unicodeScalars)
         for _ in 0..<Int.random(in: 0...4, using: &random) where !scalars.isEmpty {
@@ -35,10 +35,10 @@ struct ParserPropertyTests {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    @Test func `a date that is written is read as the same`() {
+    @Test func `a formatted date parses to the same date`() {
         var random = SeededGenerator(seed: 1)
         for _ in 0..<20_000 {
-            // All that four digits can spell.
+            // All years of four digits.
             let seconds = Int.random(in: -62_135_596_800...253_402_300_799, using: &random)
             let date = Date(timeIntervalSince1970: Double(seconds))
             let text = HTTPDate.format(date)
@@ -48,12 +48,12 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test func `the three forms of a date are one date`() {
+    @Test func `the three date formats parse to one date`() {
         var random = SeededGenerator(seed: 2)
         let names = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
         for _ in 0..<5_000 {
             let now = Date(timeIntervalSince1970: Double(Int.random(in: 0...4_000_000_000, using: &random)))
-            // Within the fifty years on both sides that two digits can tell apart.
+            // Within the fifty years in both directions that two digits can distinguish.
             let date = now + Double(Int.random(in: -49 * 31_536_000...49 * 31_536_000, using: &random))
             let text = HTTPDate.format(date)
             let parts = text.split(separator: " ")
@@ -68,7 +68,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test func `what is read as a date is one, whatever was damaged`() {
+    @Test func `whatever was damaged, a parsed date is valid`() {
         var random = SeededGenerator(seed: 3)
         let forms = ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"]
         let now = Date(timeIntervalSince1970: 784_111_777)
@@ -91,7 +91,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test func `dates that nobody can mean are written as the nearest that can be`() {
+    @Test func `dates out of range are formatted as the nearest valid ones`() {
         for seconds in [-1e300, 1e300, -1e15, 1e15, -62_135_596_801, 253_402_300_800] {
             let text = HTTPDate.format(Date(timeIntervalSince1970: seconds))
 
@@ -100,7 +100,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test func `directives are found in every spelling, among everything else`() {
+    @Test func `directives are found in every spelling and among others`() {
         var random = SeededGenerator(seed: 4)
         for _ in 0..<10_000 {
             let seconds = Int.random(in: 0...10_000, using: &random)
@@ -122,7 +122,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test func `whatever stands in Cache-Control, it is read to its end`() {
+    @Test func `any Cache-Control is parsed to its end`() {
         var random = SeededGenerator(seed: 5)
         for _ in 0..<30_000 {
             let lines = (0..<Int.random(in: 0...3, using: &random)).map { _ in
@@ -139,11 +139,11 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test func `a plain no-store is never hidden by what stands in other members`() {
+    @Test func `a plain no-store is never hidden by other members`() {
         var random = SeededGenerator(seed: 6)
         for _ in 0..<30_000 {
             let before = Self.text(upTo: 20, using: &random)
-            // A quote before it may make it a part of a string; the other way round, nothing can.
+            // A preceding quote may make it a part of a string, and nothing else can hide it.
             let text = "no-store," + before
 
             #expect(CacheControl(["Cache-Control": text]).forbidsStoring, "\(text)")
@@ -162,11 +162,11 @@ struct ParserPropertyTests {
         ("max-age=\"10\"", .value(10)), ("max-age=10, max-age=10", .value(10)), ("max-age=10, max-age=11", .invalid),
         ("max-age=00000000000000000000000010", .value(10)),
     ])
-    func `a number of seconds is read, or is none`(text: String, expected: DeltaSeconds) {
+    func `seconds parse to a number or to nil`(text: String, expected: DeltaSeconds) {
         #expect(CacheControl(["Cache-Control": text]).seconds("max-age") == expected)
     }
 
-    @Test func `tags that were joined are found again`() {
+    @Test func `joined tags are found again`() {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<10_000 {
             let tags = (0..<Int.random(in: 0...6, using: &random)).map { _ in
@@ -181,7 +181,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test func `comparing tags is symmetric, and strong means weak, too`() {
+    @Test func `comparing tags is symmetric, and strongly equal tags are weakly equal`() {
         var random = SeededGenerator(seed: 8)
         for _ in 0..<20_000 {
             let all = ["\"a\"", "W/\"a\"", "a", "W/a", Self.text(upTo: 6, using: &random)]
@@ -195,7 +195,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test func `ranges give bytes that are there`() {
+    @Test func `ranges yield available bytes`() {
         var random = SeededGenerator(seed: 9)
         let texts = [
             "bytes=0-0", "bytes=5-", "bytes=-5", "bytes=0-18446744073709551615", "bytes=9223372036854775807-",
@@ -220,7 +220,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test func `a content range that is written is read as the same`() {
+    @Test func `a formatted Content-Range parses to the same range`() {
         var random = SeededGenerator(seed: 10)
         for _ in 0..<20_000 {
             let first = Int.random(in: 0..<(.max / 4), using: &random)
@@ -242,7 +242,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test func `a structured dictionary that is written is read as the same`() {
+    @Test func `a formatted structured dictionary parses to the same dictionary`() {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<10_000 {
             var members: [(text: String, key: String, value: StructuredValue)] = []
@@ -271,7 +271,7 @@ struct ParserPropertyTests {
         }
     }
 
-    @Test func `lists of weighted members end, and their order and spelling do not matter`() {
+    @Test func `lists of weighted members end, and order and spelling do not matter`() {
         var random = SeededGenerator(seed: 12)
         for _ in 0..<10_000 {
             let value = Self.text(upTo: 30, using: &random)

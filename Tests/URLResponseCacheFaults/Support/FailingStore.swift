@@ -1,45 +1,46 @@
 import AlcedoCore
 import AlcedoHTTP
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 
 @testable import AlcedoURLResponseCache
 
-/// A store that a test can stop, before a call does anything or after it has read.
+/// A store that a test can block before or after a call's work.
 final class FailingStore: ResponseStoring {
     enum Call: Hashable, Sendable { case entry, store, remove, removeAll }
 
     let inner: any ResponseStoring
-    private let gates = Guarded<[Call: Gate]>([:])
-    private let late = Guarded<[Call: Gate]>([:])
-    private let losesAll = Guarded(false)
-    private let stored = Guarded<[ImageKey]>([])
+    private let gates = Watched<[Call: Gate]>([:])
+    private let late = Watched<[Call: Gate]>([:])
+    private let losesAll = Watched(false)
+    private let stored = Watched<[ImageKey]>([])
 
     init(_ inner: any ResponseStoring = MemoryResponseStore()) { self.inner = inner }
 
     /// The keys that entries were stored under, in order.
     var storedKeys: [ImageKey] { stored.value }
 
-    /// Stops the next call of a kind before it does anything.
+    /// Blocks the next call of a kind before its work.
     func stop(_ call: Call) -> Gate {
         let gate = Gate()
-        gates.change { $0[call] = gate }
+        gates.update { $0[call] = gate }
         return gate
     }
 
-    /// Stops the next call of a kind when it has done its work, before it returns.
+    /// Blocks the next call of a kind after its work, before it returns.
     func stopAfter(_ call: Call) -> Gate {
         let gate = Gate()
-        late.change { $0[call] = gate }
+        late.update { $0[call] = gate }
         return gate
     }
 
-    /// Finds and keeps nothing from now on, as a disk that has gone.
-    func lose() { losesAll.change { $0 = true } }
+    /// Finds and stores nothing from now on, like a failed disk.
+    func lose() { losesAll.update { $0 = true } }
 
     private func around<Result: Sendable>(_ call: Call, _ work: () async -> Result) async -> Result {
-        if let gate = gates.change({ $0.removeValue(forKey: call) }) { await gate.pass() }
-        let gate = late.change { $0.removeValue(forKey: call) }
+        if let gate = gates.update({ $0.removeValue(forKey: call) }) { await gate.pass() }
+        let gate = late.update { $0.removeValue(forKey: call) }
         let result = await work()
         if let gate { await gate.pass() }
         return result
@@ -50,7 +51,7 @@ final class FailingStore: ResponseStoring {
     }
 
     func store(_ entry: ResponseEntry, for key: ImageKey) async {
-        stored.change { $0.append(key) }
+        stored.update { $0.append(key) }
         await around(.store) { if !losesAll.value { await inner.store(entry, for: key) } }
     }
 

@@ -1,7 +1,8 @@
 import AlcedoCore
+import AlcedoTesting
 import TestSupport
 
-/// A place where tasks stop until a test lets them go on.
+/// A gate that blocks tasks until a test opens it.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -10,12 +11,12 @@ final class Gate: Sendable {
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Guarded(State())
+    private let state = Watched(State())
 
-    /// Returns when the gate is open.
+    /// Returns once the gate is open.
     func pass() async {
         await withCheckedContinuation { continuation in
-            let ready = state.change { state -> [CheckedContinuation<Void, Never>] in
+            let ready = state.update { state -> [CheckedContinuation<Void, Never>] in
                 state.arrivals += 1
                 let arrivals = state.arrivals
                 var ready = state.watchers.filter { $0.count <= arrivals }.map(\.continuation)
@@ -27,10 +28,10 @@ final class Gate: Sendable {
         }
     }
 
-    /// Returns when so many tasks have come to the gate.
+    /// Returns once this many tasks have arrived at the gate.
     func arrivals(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
-            let isThere = state.change { state in
+            let isThere = state.update { state in
                 if state.arrivals < count { state.watchers.append((count, continuation)) }
                 return state.arrivals >= count
             }
@@ -38,9 +39,9 @@ final class Gate: Sendable {
         }
     }
 
-    /// Lets everyone pass from now on.
+    /// Opens the gate permanently.
     func open() {
-        let stopped = state.change { state in
+        let stopped = state.update { state in
             defer { state.stopped = [] }
             state.isOpen = true
             return state.stopped

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import FoundationEssentials
 
 extension URL {
-    /// A resource of the test's server.
+    /// Returns the URL of a page of the test's server.
     static func page(_ name: String = "a") -> URL {
         URL(string: "http://example.test/\(name)") ?? URL(filePath: "/")
     }
@@ -18,9 +18,9 @@ extension HTTPResponse {
         self.init(head: HTTPResponseHead(url: request.url, status: status, fields: fields), body: body)
     }
 
-    /// The whole body.
+    /// Returns the whole body.
     func text() async throws -> String { String(decoding: try await body.collect(limit: 1 << 26), as: UTF8.self) }
 
-    /// What the cache of this module says it did.
+    /// The Cache-Status of this module's cache.
     var cacheStatus: String { head.fields.values(of: "Cache-Status").last ?? "" }
 }

@@ -9,7 +9,7 @@ import Testing
         (0, 0, 0, 30), (29, 0, 0, 30), (30, 0, 1, 80), (79, 0, 1, 80), (80, 0, 2, 100), (99, 0, 2, 100),
         (100, 1, 0, 130), (3_180, 31, 2, 3_200), (-5, 0, 0, 30),
     ])
-    func `each moment has its frame`(position: Int, play: Int, frame: Int, next: Int) {
+    func `each time has its frame`(position: Int, play: Int, frame: Int, next: Int) {
         let playhead = timeline.playhead(at: .ms(position), playCount: nil)
 
         #expect(playhead == AnimationTimeline.Playhead(play: play, frame: frame, next: .ms(next)))
@@ -18,13 +18,13 @@ import Testing
     @Test(arguments: [
         (0, 0, 0, 30), (99, 0, 2, 100), (100, 1, 0, 130), (179, 1, 1, 180), (180, 1, 2, nil), (5_000, 1, 2, nil),
     ])
-    func `after its plays an animation stays at its last frame`(position: Int, play: Int, frame: Int, next: Int?) {
+    func `after its loops an animation stays at its last frame`(position: Int, play: Int, frame: Int, next: Int?) {
         let playhead = timeline.playhead(at: .ms(position), playCount: 2)
 
         #expect(playhead == AnimationTimeline.Playhead(play: play, frame: frame, next: next.map { .ms($0) }))
     }
 
-    @Test func `after a year of plays the frame is still exact`() {
+    @Test func `the frame is exact after a year of playback`() {
         let year = Duration.seconds(365 * 86_400)
         let plays = Int(year / timeline.length)
 
@@ -41,7 +41,7 @@ import Testing
         #expect(timeline.start(of: -1, play: -1) == .zero)
     }
 
-    @Test func `what is longer than time is cut`() {
+    @Test func `durations beyond the range are clamped`() {
         let timeline = AnimationTimeline(delays: [.seconds(Int64.max), .seconds(Int64.max), .ms(5)])
 
         #expect(timeline.length < .seconds(30 * 86_400))
@@ -52,7 +52,7 @@ import Testing
         #expect(playhead == timeline.playhead(at: AnimationTimeline.lastMoment, playCount: nil))
     }
 
-    @Test func `delays of nothing, or less, do not stop time`() {
+    @Test func `zero and negative delays do not stop time`() {
         let timeline = AnimationTimeline(delays: [.zero, .ms(-5), .ms(10)])
 
         #expect(timeline.length == .ms(12))

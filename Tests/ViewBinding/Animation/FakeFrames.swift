@@ -4,7 +4,7 @@ import Dispatch
 
 @testable import AlcedoViewBinding
 
-/// An animation of grey pixels, each of its frame's number, which can be held back.
+/// An animation of gray pixels with their frame's number, which can be held back.
 final class FakeFrames: ImageFrameSource {
     private let delays: [Duration]
     private let broken: Set<Int>
@@ -31,7 +31,7 @@ final class FakeFrames: ImageFrameSource {
     let canvasSize = PixelSize(width: 1, height: 1)
     var frameCount: Int { delays.count }
     var cost: Int { 0 }
-    /// The frames that were decoded, in order.
+    /// The decoded frames, in order.
     var decoded: [Int] { asked.withLock { $0 } }
     var image: DecodedImage { DecodedImage(pixels: DecodedImage.gray(0).pixels, frames: self) }
 
@@ -50,10 +50,10 @@ final class FakeFrames: ImageFrameSource {
 }
 
 extension ImageAnimator {
-    /// The value of the frame that is to be shown at a time.
+    /// Returns the value of the frame to display at a time.
     func shows(at time: Duration) -> UInt8? { advance(to: time)?.gray }
 
-    /// Returns when nothing is being decoded.
+    /// Returns once nothing is being decoded.
     func decodingEnds() async {
         while let decoding { await decoding.value }
     }

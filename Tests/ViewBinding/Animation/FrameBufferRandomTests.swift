@@ -4,11 +4,11 @@ import Testing
 
 @testable import AlcedoViewBinding
 
-/// Any viewers in any places with any room: each gets its frame, nothing is decoded for ever, and no more is kept than there
-/// is room for.
+/// Random viewers at random positions with random memory limits: each receives its frame, decoding ends, and the limit
+/// holds.
 @Suite(.timeLimit(.minutes(10))) struct FrameBufferRandomTests {
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
-    func `every viewer gets its frame, within the room`(seed: UInt64) throws {
+    func `every viewer receives its frame within the memory limit`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let count = Int.random(in: 2...12, using: &random)
         var state = FrameBufferState(frameCount: count, first: DecodedImage.gray(0).pixels)
@@ -24,7 +24,7 @@ import Testing
             case 2: state.removeAll()
             case 3: state.remove(viewer: viewer)
             default:
-                // Mostly onwards, sometimes a jump.
+                // Mostly forward, sometimes a seek.
                 let step = Int.random(in: 0..<5, using: &random) == 0 ? Int.random(in: 0..<count, using: &random) : 1
                 let frame = ((shown[viewer] ?? 0) + step) % count
                 let found = state.request(frame, isShown: frame == shown[viewer], remaining: count, viewer: viewer)

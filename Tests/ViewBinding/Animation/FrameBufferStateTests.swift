@@ -6,7 +6,7 @@ import Testing
 @Suite struct FrameBufferStateTests {
     private var state = FrameBufferState(frameCount: 10, first: DecodedImage.gray(0).pixels)
 
-    /// Decodes what the state asks for until it asks for nothing, which must not take for ever.
+    /// Decodes what the state requests until it requests nothing, which must end.
     private mutating func decodeAll(capacity: Int) -> [Int] {
         var decoded: [Int] = []
         while let frame = state.beginDecoding(capacity: capacity) {
@@ -21,12 +21,12 @@ import Testing
         state.request(frame, isShown: isShown, remaining: remaining, viewer: viewer)?.withUnsafeBytes { $0[0] }
     }
 
-    @Test mutating func `the first frame is always there`() {
+    @Test mutating func `the first frame is always available`() {
         #expect(request(0) == 0)
         #expect(state.storedCount == 0)
     }
 
-    @Test mutating func `frames are decoded in the order in which they are shown, a few ahead`() {
+    @Test mutating func `frames are decoded in display order, a few ahead`() {
         _ = request(0, isShown: true)
         #expect(decodeAll(capacity: 100) == [1, 2, 3, 4])
         #expect(request(1) == 1)
@@ -40,7 +40,7 @@ import Testing
         #expect(state.isDecoding)
     }
 
-    @Test mutating func `an animation that fits is decoded once`() {
+    @Test mutating func `an animation that fits in memory is decoded once`() {
         var decoded: [Int] = []
         for tick in 0..<50 {
             _ = request(tick % 10)
@@ -50,7 +50,7 @@ import Testing
         #expect(state.storedCount == 9)
     }
 
-    @Test mutating func `of frames that do not fit those that were shown go`() {
+    @Test mutating func `when frames do not fit, displayed ones are removed`() {
         for frame in 0..<8 {
             _ = request(frame)
             _ = decodeAll(capacity: 3)
@@ -61,13 +61,13 @@ import Testing
         #expect(request(6) == nil)
     }
 
-    @Test mutating func `nothing is decoded for after the end`() {
+    @Test mutating func `no frame is decoded after the end`() {
         _ = request(8, isShown: true, remaining: 1)
         #expect(decodeAll(capacity: 9) == [9])
     }
 
     @Test(arguments: [1, 2, 3, 5])
-    mutating func `viewers in different places all get theirs, and decoding ends`(capacity: Int) {
+    mutating func `viewers at different positions all receive their frames, and decoding ends`(capacity: Int) {
         for (viewer, frame) in [(1, 2), (2, 5), (3, 8)] { _ = request(frame, viewer: viewer) }
         let decoded = decodeAll(capacity: capacity)
         #expect(decoded.count < 20)
@@ -79,7 +79,7 @@ import Testing
         #expect(decodeAll(capacity: capacity).count < 20)
     }
 
-    @Test mutating func `the last frame before the one that is missing stands in`() {
+    @Test mutating func `the last available frame replaces a missing one`() {
         _ = request(1)
         _ = decodeAll(capacity: 3)
 
@@ -88,7 +88,7 @@ import Testing
         #expect(state.latest(before: 2, after: 7)?.index == 1)
     }
 
-    @Test mutating func `those who waited are named once`() {
+    @Test mutating func `waiting viewers are notified once`() {
         _ = request(1)
         _ = request(1, isShown: true, viewer: 2)
         #expect(state.beginDecoding(capacity: 9) == 1)
@@ -97,7 +97,7 @@ import Testing
         #expect(state.endDecoding(2, .success(DecodedImage.gray(2).pixels), capacity: 9) == [])
     }
 
-    @Test mutating func `a frame that cannot be decoded is not tried again`() {
+    @Test mutating func `a frame that cannot be decoded is not decoded again`() {
         _ = request(1)
         #expect(state.beginDecoding(capacity: 9) == 1)
         #expect(state.endDecoding(1, .failure(LoadFailure()), capacity: 9) == [1])
@@ -107,7 +107,7 @@ import Testing
         #expect(decodeAll(capacity: 9) == [2, 3, 4, 5])
     }
 
-    @Test mutating func `when nobody looks nothing is kept or begun`() {
+    @Test mutating func `without viewers no frame is kept or decoded`() {
         _ = request(1)
         #expect(state.beginDecoding(capacity: 9) == 1)
         state.remove(viewer: 1)

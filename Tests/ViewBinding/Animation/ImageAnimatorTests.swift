@@ -15,7 +15,7 @@ import Testing
         try #require(ImageAnimator(frames.image, pool: pool ?? self.pool))
     }
 
-    /// What is to be shown after so many milliseconds more.
+    /// Returns the image to display after this many further milliseconds.
     private func shown(by animator: ImageAnimator, after milliseconds: Int) -> UInt8? {
         clock.advance(by: .ms(milliseconds))
         return animator.shows(at: clock.uptime)
@@ -39,13 +39,13 @@ import Testing
         #expect(shown(by: animator, after: 1) == 2)
         #expect(shown(by: animator, after: 20) == 0)
         #expect(shown(by: animator, after: 10) == nil)
-        // Late by nearly a play: two frames are left out, and the next is in time.
+        // Late by nearly a loop: two frames are skipped, and the next is on time.
         #expect(shown(by: animator, after: 95) == nil)
         #expect(animator.nextDeadline == clock.uptime + .ms(25))
         #expect(shown(by: animator, after: 25) == 1)
     }
 
-    @Test func `the picture is the image with the frame's pixels`() async throws {
+    @Test func `the displayed image is the image with the frame's pixels`() async throws {
         var image = FakeFrames(count: 2).image
         image.scale = 2
         image.orientation = .right
@@ -61,7 +61,7 @@ import Testing
         #expect(!frame.isAnimated)
     }
 
-    @Test func `an animation ends after its plays, and can be played again`() async throws {
+    @Test func `an animation ends after its loops and can be played again`() async throws {
         let frames = FakeFrames(count: 3, playCount: 2)
         let animator = try animator(frames)
         _ = shown(by: animator, after: 0)
@@ -78,7 +78,7 @@ import Testing
         #expect(frames.decoded == [1, 2])
     }
 
-    @Test func `the number of plays can be set`() async throws {
+    @Test func `the loop count can be set`() async throws {
         let animator = try animator(FakeFrames(count: 2))
         #expect(animator.playCount == nil)
         animator.playCount = 1
@@ -90,7 +90,7 @@ import Testing
         #expect(animator.isFinished)
     }
 
-    @Test func `pausing, hiding, seeking and the rate`() async throws {
+    @Test func `pausing, hiding, seeking and rate take effect`() async throws {
         let animator = try animator(FakeFrames(count: 5))
         _ = shown(by: animator, after: 0)
         await animator.decodingEnds()
@@ -115,7 +115,7 @@ import Testing
         #expect(shown(by: animator, after: 100) == 1)
     }
 
-    @Test func `a frame that is late is left out, not waited for`() async throws {
+    @Test func `a late frame is skipped`() async throws {
         let frames = FakeFrames(count: 6, isHeld: true)
         let animator = try animator(frames)
         var late = 0
@@ -124,7 +124,7 @@ import Testing
         #expect(shown(by: animator, after: 100) == nil)
         #expect(shown(by: animator, after: 250) == nil)
 
-        // Frame 3 is due; frame 1 was begun long ago.
+        // Frame 3 is due, and decoding of frame 1 began long ago.
         frames.release(6)
         await animator.decodingEnds()
         await nextTurn()
@@ -134,7 +134,7 @@ import Testing
         #expect(shown(by: animator, after: 50) == 4)
     }
 
-    @Test func `a late frame is shown while a later one is due`() async throws {
+    @Test func `a late frame is displayed while a later one is pending`() async throws {
         let frames = FakeFrames(count: 6, isHeld: true)
         let animator = try animator(frames)
         _ = shown(by: animator, after: 0)
@@ -151,7 +151,7 @@ import Testing
         #expect(shown(by: animator, after: 0) == 2)
     }
 
-    @Test func `after a jump nothing before it is shown`() async throws {
+    @Test func `after a seek no earlier frame is displayed`() async throws {
         let frames = FakeFrames(count: 20, isHeld: true)
         let animator = try animator(frames)
         frames.release(4)
@@ -168,7 +168,7 @@ import Testing
         #expect(shown(by: animator, after: 0) == 10)
     }
 
-    @Test func `a frame that cannot be decoded is left out`() async throws {
+    @Test func `a frame that cannot be decoded is skipped`() async throws {
         let animator = try animator(FakeFrames(count: 4, broken: [2]))
         _ = shown(by: animator, after: 0)
         await animator.decodingEnds()
@@ -194,7 +194,7 @@ import Testing
         #expect(pool.frameCount == 5)
     }
 
-    @Test func `animations share the limit, and have two frames each at least`() async throws {
+    @Test func `animations share the memory limit and have at least two frames each`() async throws {
         let bytes = try #require(PixelBuffer.byteCount(size: PixelSize(width: 1, height: 1), format: .rgba8))
         let pool = FramePool(byteLimit: 8 * bytes)
         var animators: [ImageAnimator] = []
@@ -218,7 +218,7 @@ import Testing
         #expect(pool.frameCount == 20)
     }
 
-    @Test func `an animation that is hidden has no part of the limit`() async throws {
+    @Test func `a hidden animation has no share of the memory limit`() async throws {
         let bytes = try #require(PixelBuffer.byteCount(size: PixelSize(width: 1, height: 1), format: .rgba8))
         let pool = FramePool(byteLimit: 8 * bytes)
         let hidden = try animator(FakeFrames(count: 50), in: pool)
@@ -242,7 +242,7 @@ import Testing
         #expect(await play([hidden, seen]) == 8)
     }
 
-    @Test func `frames go when their views go`() async throws {
+    @Test func `frames are released with their views`() async throws {
         var animator: ImageAnimator? = try animator(FakeFrames(count: 6))
         _ = animator?.advance(to: .zero)
         await animator?.decodingEnds()
@@ -253,7 +253,7 @@ import Testing
         #expect(pool.frameCount == 0)
     }
 
-    @Test func `frames go when memory is short, and the animation goes on`() async throws {
+    @Test func `frames are released under memory pressure, and the animation continues`() async throws {
         let frames = FakeFrames(count: 6)
         let animator = try animator(frames)
         _ = shown(by: animator, after: 0)

@@ -11,7 +11,7 @@ import Testing
         return state.playhead.frame
     }
 
-    @Test mutating func `the first tick is the beginning`() {
+    @Test mutating func `the first tick is the start`() {
         #expect(state.deadline == nil)
         #expect(frame(at: 5_000) == 0)
         #expect(state.deadline == .ms(5_100))
@@ -19,7 +19,7 @@ import Testing
         #expect(frame(at: 5_100) == 1)
     }
 
-    @Test mutating func `late and missing ticks cost frames and no time`() {
+    @Test mutating func `late and missing ticks skip frames and keep the time`() {
         var frames: [Int] = []
         for time in [0, 117, 130, 251, 390, 401, 1_999, 2_000] { frames.append(frame(at: time)) }
 
@@ -27,14 +27,14 @@ import Testing
         #expect(state.deadline == .ms(2_100))
     }
 
-    @Test mutating func `a clock that goes back is not followed`() {
+    @Test mutating func `a clock that goes back is ignored`() {
         _ = frame(at: 0)
         #expect(frame(at: 250) == 2)
         #expect(frame(at: 50) == 2)
         #expect(frame(at: 300) == 3)
     }
 
-    @Test mutating func `a paused animation goes on where it was, within its frame`() {
+    @Test mutating func `a paused animation resumes within its frame`() {
         _ = frame(at: 0)
         _ = frame(at: 130)
         state.setPlaying(false)
@@ -49,7 +49,7 @@ import Testing
         #expect(frame(at: 10_070) == 2)
     }
 
-    @Test mutating func `a rest needs no ticks, and ends with the first one after it`() {
+    @Test mutating func `an idle period needs no ticks and ends with the next tick`() {
         _ = frame(at: 0)
         _ = frame(at: 130)
         state.setPlaying(false)
@@ -64,7 +64,7 @@ import Testing
         #expect(frame(at: 90_100) == 3)
     }
 
-    @Test mutating func `time stands still while nobody sees`() {
+    @Test mutating func `time stops while the view is hidden`() {
         _ = frame(at: 0)
         state.setHidden(true)
         state.setPlaying(false)
@@ -78,8 +78,9 @@ import Testing
     }
 
     @Test(arguments: [(2.0, 50), (0.5, 200), (1.5, 67)])
-    mutating func `the rate scales time, and the deadline is when the frame has begun`(rate: Double, milliseconds: Int)
-    {
+    mutating func `the rate scales time, and the deadline is the start of the next frame`(
+        rate: Double, milliseconds: Int
+    ) {
         _ = frame(at: 0)
         state.setRate(rate)
 
@@ -97,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, .nan, .infinity] as [Double])
-    mutating func `a rate of nothing stops, and another goes on`(rate: Double) {
+    mutating func `a rate of zero stops the animation, and another rate resumes it`(rate: Double) {
         _ = frame(at: 0)
         _ = frame(at: 150)
         state.setRate(rate)
@@ -114,7 +115,7 @@ import Testing
             (1e30, 1_000), (1e-40, 0.001), (Double.leastNonzeroMagnitude, 0.001),
             (Double.greatestFiniteMagnitude, 1_000),
         ] as [(Double, Double)])
-    mutating func `a rate beyond sense is the nearest that has some`(rate: Double, expected: Double) {
+    mutating func `an invalid rate is clamped`(rate: Double, expected: Double) {
         _ = frame(at: 0)
         state.setRate(rate)
 
@@ -126,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: [0.001, 1, 1_000] as [Double])
-    func `an animation that plays without an end, in effect, plays`(rate: Double) {
+    func `an animation of practically infinite loops plays`(rate: Double) {
         var state = PlaybackState(timeline: AnimationTimeline(delays: [.seconds(10), .seconds(10)]), playCount: .max)
         state.setRate(rate)
         state.advance(to: .zero)
@@ -143,7 +144,7 @@ import Testing
         #expect(state.playhead.frame == 0)
     }
 
-    @Test mutating func `a change of the rate leaves the position`() {
+    @Test mutating func `changing the rate keeps the position`() {
         _ = frame(at: 0)
         _ = frame(at: 150)
         state.setRate(10)
@@ -171,7 +172,7 @@ import Testing
         #expect(state.deadline == .ms(900))
     }
 
-    @Test mutating func `fewer plays than one are one`() {
+    @Test mutating func `a loop count below one is one`() {
         state.playCount = 0
         _ = frame(at: 0)
 
@@ -180,7 +181,7 @@ import Testing
         #expect(state.isFinished)
     }
 
-    @Test mutating func `a jump goes to the beginning of a frame, in the same play`() {
+    @Test mutating func `a seek goes to the start of a frame in the same loop`() {
         state.playCount = 3
         _ = frame(at: 0)
         _ = frame(at: 550)
@@ -193,7 +194,7 @@ import Testing
         #expect(state.playhead.frame == 0)
     }
 
-    @Test mutating func `a jump before the first tick, and one while paused, count`() {
+    @Test mutating func `seeks before the first tick and while paused take effect`() {
         state.seek(to: 2)
         #expect(frame(at: 100) == 2)
         #expect(frame(at: 200) == 3)

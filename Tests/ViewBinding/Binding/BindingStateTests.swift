@@ -21,20 +21,20 @@ import Testing
         #expect(state.activeReceipt == first)
     }
 
-    @Test mutating func `a memory hit shows the image and leaves nothing active`() {
+    @Test mutating func `a memory hit displays the image and leaves no active load`() {
         _ = state.bind(a, placeholders: full)
 
         #expect(state.lookedUp(first, .image(isRefreshed: false)) == [.show(.image), .report(first)])
         #expect(state.activeReceipt == nil)
     }
 
-    @Test mutating func `a miss shows the placeholder, then starts the load`() {
+    @Test mutating func `a miss displays the placeholder, then starts the load`() {
         _ = state.bind(a, placeholders: full)
 
         #expect(state.lookedUp(first, .nothing) == [.show(.placeholder), .startLoad(first)])
     }
 
-    @Test mutating func `a miss without placeholder clears the view, or keeps it when asked to`() {
+    @Test mutating func `a miss without placeholder clears the view or keeps it on request`() {
         _ = state.bind(a, placeholders: plain)
         #expect(state.lookedUp(first, .nothing) == [.show(.nothing), .startLoad(first)])
 
@@ -42,26 +42,26 @@ import Testing
         #expect(state.lookedUp(second, .nothing) == [.startLoad(second)])
     }
 
-    @Test mutating func `the request in flight is joined`() {
+    @Test mutating func `a request equal to the one in flight joins it`() {
         _ = state.bind(a, placeholders: plain)
 
         #expect(state.bind(a, placeholders: full) == .join(first))
     }
 
-    @Test mutating func `another request abandons the one in flight`() {
+    @Test mutating func `a different request cancels the one in flight`() {
         _ = state.bind(a, placeholders: plain)
 
         #expect(state.bind(b, placeholders: plain) == .begin(second, abandoned: first))
     }
 
-    @Test mutating func `the same request again after its end is a new load`() {
+    @Test mutating func `the same request after its end starts a new load`() {
         _ = state.bind(a, placeholders: plain)
         _ = state.finish(first, .image(isNew: true))
 
         #expect(state.bind(a, placeholders: plain) == .begin(second, abandoned: nil))
     }
 
-    @Test mutating func `going back to a request does not revive its first load`() {
+    @Test mutating func `returning to a request does not resume its first load`() {
         _ = state.bind(a, placeholders: plain)
         _ = state.bind(b, placeholders: plain)
         let third = Receipt(number: 3)
@@ -72,7 +72,7 @@ import Testing
         #expect(state.finish(third, .image(isNew: true)) == [.show(.image), .report(third)])
     }
 
-    @Test mutating func `events of an abandoned load change nothing`() {
+    @Test mutating func `events of a cancelled load change nothing`() {
         _ = state.bind(a, placeholders: full)
         #expect(state.cancel() == first)
 
@@ -83,7 +83,7 @@ import Testing
         #expect(state.cancel() == nil)
     }
 
-    @Test mutating func `a failure shows the failure image, or leaves the placeholder`() {
+    @Test mutating func `a failure displays the failure image or keeps the placeholder`() {
         _ = state.bind(a, placeholders: full)
         #expect(state.finish(first, .failure) == [.show(.failureImage), .report(first)])
 
@@ -92,19 +92,19 @@ import Testing
         #expect(state.finish(second, .failure) == [.report(second)])
     }
 
-    @Test mutating func `a failure clears a picture that was kept`() {
+    @Test mutating func `a failure clears an image that was kept`() {
         _ = state.bind(a, placeholders: keeping)
 
         #expect(state.finish(first, .failure) == [.show(.nothing), .report(first)])
     }
 
-    @Test mutating func `a load cancelled below shows no failure`() {
+    @Test mutating func `a load cancelled by the pipeline displays no failure`() {
         _ = state.bind(a, placeholders: full)
 
         #expect(state.finish(first, .cancelled) == [.report(first)])
     }
 
-    @Test mutating func `a load that waits for the view's size shows the placeholder once`() {
+    @Test mutating func `a load that waits for the view's size displays the placeholder once`() {
         _ = state.bind(a, placeholders: full)
         #expect(state.waitForSize(first) == [.show(.placeholder)])
 
@@ -114,13 +114,13 @@ import Testing
         #expect(state.bind(b, placeholders: full) == .join(first))
     }
 
-    @Test mutating func `a low-resolution picture in memory stands in for the placeholder`() {
+    @Test mutating func `a low-resolution image in memory replaces the placeholder`() {
         _ = state.bind(a, placeholders: low)
 
         #expect(state.lookedUp(first, .lowResolution) == [.show(.lowResolution), .startLoad(first)])
     }
 
-    @Test mutating func `what is shown of a load never becomes less`() {
+    @Test mutating func `the displayed quality of a load never decreases`() {
         _ = state.bind(a, placeholders: low)
         #expect(
             state.lookedUp(first, .nothing) == [.show(.placeholder), .startLowResolution(first), .startLoad(first)])
@@ -135,7 +135,7 @@ import Testing
         #expect(state.finish(first, .image(isNew: true)) == [.show(.image), .report(first)])
     }
 
-    @Test mutating func `an image that the view shows already is not set again`() {
+    @Test mutating func `an image that the view already displays is not set again`() {
         _ = state.bind(a, placeholders: plain)
         #expect(state.lookedUp(first, .image(isRefreshed: true)) == [.show(.image), .startLoad(first)])
 
@@ -146,7 +146,7 @@ import Testing
         (BindingState.Update.preview, true, BindingState.Slot?.some(.failureImage)), (.preview, false, .placeholder),
         (.lowResolution, true, .failureImage), (.lowResolution, false, nil), (.cached, true, nil),
     ])
-    mutating func `a failure leaves a whole picture of the request, and no part of one`(
+    mutating func `a failure keeps a complete image of the request and no partial one`(
         update: BindingState.Update, hasFailureImage: Bool, slot: BindingState.Slot?
     ) {
         let placeholders = BindingState.Placeholders(
@@ -160,7 +160,7 @@ import Testing
         #expect(actions == (slot.map { [.show($0)] } ?? []) + [.report(first)])
     }
 
-    @Test func `a request is the same load only with the same key, source and cache policy`() throws {
+    @Test func `requests share a load only with equal key, source and cache policy`() throws {
         var request = ImageRequest(image: 1, serial: 0)
         request.resource = ResourceKey("name")
         var otherSource = ImageRequest(image: 2, serial: 0)
@@ -180,7 +180,7 @@ import Testing
         #expect(identity != LoadIdentity(variant))
     }
 
-    @Test func `a request for a file that has been edited is another load`() throws {
+    @Test func `a request for a modified file is another load`() throws {
         let directory = try TemporaryDirectory()
         let file = directory.url.appending(path: "picture")
         try Data([1]).write(to: file)

@@ -2,8 +2,7 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A loader whose loads end when the test says so, and which pays no heed to cancellation, like work that is past the
-/// point where it could stop.
+/// A loader whose loads end when the test says so. It ignores cancellation, like work that can no longer be stopped.
 final class FakeLoader: ImageLoading {
     typealias Outcome = Result<ImageResponse, any Error>
 
@@ -30,7 +29,7 @@ final class FakeLoader: ImageLoading {
     /// The requests of those loads.
     var requests: [ImageRequest] { state.withLock(\.requests) }
 
-    /// Of every variant of the request's resource.
+    /// Sets the memory image of every variant of the request's resource.
     func setMemory(_ image: DecodedImage?, for request: ImageRequest) {
         state.withLock { $0.memory[request.key.resource] = image }
     }
@@ -61,7 +60,7 @@ final class FakeLoader: ImageLoading {
         return try outcome.get()
     }
 
-    /// Returns when the load of `serial` has begun.
+    /// Returns once the load of `serial` has begun.
     func start(of serial: Int) async {
         await withCheckedContinuation { continuation in
             let isHere = state.withLock { state in
@@ -83,16 +82,16 @@ final class FakeLoader: ImageLoading {
         call?.continuation.resume(returning: outcome)
     }
 
-    /// Tells of the load of `serial`, which has begun.
+    /// Reports an update of the load of `serial`, which has begun.
     func report(_ serial: Int, _ update: LoadUpdate) {
         let onUpdate = state.withLock { $0.calls[serial]?.onUpdate }
         onUpdate?(update)
     }
 
-    /// Whether the load of `serial` has begun and not ended.
+    /// Returns whether the load of `serial` has begun and not ended.
     func isRunning(_ serial: Int) -> Bool { state.withLock { $0.calls[serial] != nil } }
 
-    /// How urgent the load of `serial` is.
+    /// Returns the priority of the load of `serial`.
     func priority(of serial: Int) -> LoadPriority? { state.withLock { $0.calls[serial]?.priority.value } }
 }
 
@@ -101,7 +100,7 @@ extension Result<ImageResponse, any Error> {
 }
 
 extension ImageRequest {
-    /// A request of its own serial number, which tells its load from another of the same image.
+    /// Creates a request with a serial number, which distinguishes its load from others of the same image.
     init(image: Int, serial: Int) {
         self.init(
             source: .bytes(Data(), identity: "\(image)"), userInfo: ["serial": serial])
@@ -118,7 +117,7 @@ extension LoadUpdate {
     static func received(_ count: Int) -> Self { .progress(DownloadProgress(received: count, expected: nil)) }
 }
 
-/// Returns when what the main actor had to do before has been done.
+/// Returns once the main actor has run the jobs that were enqueued before.
 @MainActor func nextTurn() async { await Task {}.value }
 
 struct LoadFailure: Error, Equatable {}

@@ -11,7 +11,7 @@ import Testing
     private let log = Log()
     private let options = BindingOptions(placeholder: .gray(200), failureImage: .gray(250))
 
-    /// How the completions were called, in order.
+    /// The order in which the completions were called.
     @MainActor final class Log {
         enum Ending: Equatable {
             case image(UInt8)
@@ -40,7 +40,7 @@ import Testing
         return binder.task
     }
 
-    @Test func `a load shows the placeholder, then the image`() async {
+    @Test func `a load displays the placeholder, then the image`() async {
         let task = bind(1, serial: 1)
         #expect(view.shown == .placeholder(200))
         #expect(binder.isLoading)
@@ -53,7 +53,7 @@ import Testing
         #expect(!binder.isLoading)
     }
 
-    @Test func `an image in memory is shown at once, without placeholder or load`() {
+    @Test func `an image in memory is displayed at once, without placeholder or load`() {
         loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
 
         let task = bind(1, serial: 1)
@@ -64,7 +64,7 @@ import Testing
         #expect(loader.started.isEmpty)
     }
 
-    @Test func `the late result of an earlier load is never shown`() async {
+    @Test func `the late result of an earlier load is not displayed`() async {
         let old = bind(1, serial: 1)
         await loader.start(of: 1)
         let new = bind(2, serial: 2)
@@ -80,7 +80,7 @@ import Testing
         #expect(log.endings == [.cancelled, .image(2)])
     }
 
-    @Test func `two loads of one image are told apart`() async {
+    @Test func `two loads of one image are distinguished`() async {
         let old = bind(1, serial: 1)
         await loader.start(of: 1)
         binder.cancel()
@@ -96,7 +96,7 @@ import Testing
         #expect(log.endings == [.cancelled, .image(2)])
     }
 
-    @Test func `the request in flight set again joins its load`() async {
+    @Test func `setting the request in flight again joins its load`() async {
         let task = bind(1, serial: 1)
         await loader.start(of: 1)
 
@@ -110,7 +110,7 @@ import Testing
         #expect(log.endings == [.image(1), .image(1)])
     }
 
-    @Test func `a request replaced within one turn never reaches the loader`() async {
+    @Test func `a request replaced in the same main-actor turn is not loaded`() async {
         let old = bind(1, serial: 1)
         let new = bind(2, serial: 2)
         loader.finish(2, .gray(2))
@@ -121,7 +121,7 @@ import Testing
         #expect(loader.started == [2])
     }
 
-    @Test func `a URL is loaded as its request is`() throws {
+    @Test func `a URL is loaded like its request`() throws {
         let url = try #require(URL(string: "http://127.0.0.1/a"))
         loader.setMemory(.gray(7), for: ImageRequest(source: .http(HTTPRequest(url: url))))
 
@@ -131,7 +131,7 @@ import Testing
         #expect(log.endings == [.image(7)])
     }
 
-    @Test func `a nil URL cancels, shows the placeholder and reports a cancellation`() async {
+    @Test func `a nil URL cancels, displays the placeholder and reports a cancellation`() async {
         let old = bind(1, serial: 1)
         await loader.start(of: 1)
 
@@ -144,7 +144,7 @@ import Testing
         #expect(!binder.isLoading)
     }
 
-    @Test func `a nil URL clears even a picture that is kept while loading`() {
+    @Test func `a nil URL clears even an image that is kept while loading`() {
         loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
         _ = bind(1, serial: 1)
 
@@ -153,7 +153,7 @@ import Testing
         #expect(view.shown == .nothing)
     }
 
-    @Test func `without placeholder the old picture goes, unless it is kept`() {
+    @Test func `without placeholder the old image is cleared unless it is kept`() {
         loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
         _ = bind(1, serial: 1)
         _ = bind(2, serial: 2, options: BindingOptions(keepsCurrentImage: true))
@@ -164,7 +164,7 @@ import Testing
         #expect(view.shown == .nothing)
     }
 
-    @Test func `a failure shows the failure image and passes the error on`() async {
+    @Test func `a failure displays the failure image and returns the error`() async {
         var failure: (any Error)?
         binder.load(ImageRequest(image: 1, serial: 1), options: options) { result in
             if case .failure(let error) = result { failure = error }
@@ -178,7 +178,7 @@ import Testing
         #expect(failure is LoadFailure)
     }
 
-    @Test func `a load cancelled elsewhere is no failure`() async {
+    @Test func `a load cancelled elsewhere is not a failure`() async {
         let task = bind(1, serial: 1)
 
         loader.finish(1, .failure(CancellationError()))
@@ -188,7 +188,7 @@ import Testing
         #expect(log.endings == [.cancelled])
     }
 
-    @Test func `cancelling leaves what is shown`() async {
+    @Test func `cancelling keeps the displayed image`() async {
         let task = bind(1, serial: 1)
         await loader.start(of: 1)
 
@@ -201,7 +201,7 @@ import Testing
         #expect(log.endings == [.cancelled])
     }
 
-    @Test func `a binder that goes cancels its load`() async {
+    @Test func `a released binder cancels its load`() async {
         var binder: ImageBinder? = ImageBinder(view: view, pipeline: loader)
         binder?.load(ImageRequest(image: 1, serial: 1)) { log($0) }
         let task = binder?.task
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test(arguments: [Result.gray(1), .failure(LoadFailure())])
-    func `a view that goes ends its load as cancelled`(outcome: FakeLoader.Outcome) async {
+    func `a released view ends its load as cancelled`(outcome: FakeLoader.Outcome) async {
         var view: FakeView? = FakeView()
         weak let gone = view
         let binder = view.map { ImageBinder(view: $0, pipeline: loader) }
@@ -236,7 +236,7 @@ import Testing
         #expect(loader.started == [1])
     }
 
-    @Test func `a view that goes is noticed while bytes arrive`() async {
+    @Test func `a released view is detected while bytes arrive`() async {
         var view: FakeView? = FakeView()
         let binder = view.map { ImageBinder(view: $0, pipeline: loader) }
         let task = await withCheckedContinuation { ended in
@@ -275,7 +275,7 @@ import Testing
         await old?.value
     }
 
-    @Test func `a view may cancel while it shows the placeholder`() async {
+    @Test func `a view may cancel while it displays the placeholder`() async {
         view.onDisplay = { [binder] in binder.cancel() }
 
         let task = bind(1, serial: 1)

@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoViewBinding
 import Testing
 
-/// The pictures of one load, in the orders in which they may come.
+/// The images of one load in every order of arrival.
 @Suite(.timeLimit(.minutes(10))) @MainActor struct ImageOrderTests {
     private let loader = FakeLoader()
     private let view = FakeView()
@@ -19,7 +19,7 @@ import Testing
         return binder.task
     }
 
-    @Test func `the low-resolution picture is shown until the image is there`() async {
+    @Test func `the low-resolution image is displayed until the image arrives`() async {
         let task = bind(1, options: low)
         let lowTask = binder.lowResolutionTask
         loader.finish(51, .gray(51))
@@ -30,7 +30,7 @@ import Testing
         #expect(view.history == [.placeholder(200), .preview(51), .image(1, .network)])
     }
 
-    @Test func `a low-resolution picture in memory is shown at once, in place of the placeholder`() async {
+    @Test func `a low-resolution image in memory is displayed at once instead of the placeholder`() async {
         loader.setMemory(.gray(51), for: ImageRequest(image: 51, serial: 0))
 
         let task = bind(1, options: low)
@@ -43,7 +43,7 @@ import Testing
         #expect(loader.started == [1])
     }
 
-    @Test func `a low-resolution picture that comes last is not shown`() async {
+    @Test func `a low-resolution image that arrives last is not displayed`() async {
         let task = bind(1, options: low)
         let lowTask = binder.lowResolutionTask
         await loader.start(of: 51)
@@ -57,7 +57,7 @@ import Testing
         #expect(view.history == [.placeholder(200), .image(1, .network)])
     }
 
-    @Test func `a low-resolution picture of an earlier request is not shown`() async {
+    @Test func `a low-resolution image of an earlier request is not displayed`() async {
         let task = bind(1, options: low)
         let lowTask = binder.lowResolutionTask
         await loader.start(of: 51)
@@ -72,7 +72,7 @@ import Testing
         #expect(view.history == [.placeholder(200), .nothing])
     }
 
-    @Test func `a low-resolution picture that fails changes nothing`() async {
+    @Test func `a failed low-resolution image changes nothing`() async {
         let task = bind(1, options: low)
         let lowTask = binder.lowResolutionTask
 
@@ -85,7 +85,7 @@ import Testing
         #expect(view.history == [.placeholder(200), .image(1, .network)])
     }
 
-    @Test func `a low-resolution picture outlasts the failure of the image`() async {
+    @Test func `a low-resolution image stays after the image fails`() async {
         let task = bind(1, options: low)
         let lowTask = binder.lowResolutionTask
         loader.finish(51, .gray(51))
@@ -97,7 +97,7 @@ import Testing
         #expect(view.history == [.placeholder(200), .preview(51)])
     }
 
-    @Test func `previews are shown as they come, the last of those that come at once`() async {
+    @Test func `previews are displayed as they arrive, and only the last of simultaneous ones`() async {
         let task = bind(1, options: BindingOptions())
         await loader.start(of: 1)
         loader.report(1, .preview(101))
@@ -112,7 +112,7 @@ import Testing
         #expect(view.transitions == [.image(1, .network)])
     }
 
-    @Test func `a preview is not shown over the low-resolution picture`() async {
+    @Test func `a preview does not replace the low-resolution image`() async {
         loader.setMemory(.gray(51), for: ImageRequest(image: 51, serial: 0))
         let task = bind(1, options: low)
         await loader.start(of: 1)
@@ -125,10 +125,10 @@ import Testing
         await task?.value
     }
 
-    @Test func `a preview of an earlier request is not shown, however late`() async {
+    @Test func `a late preview of an earlier request is not displayed`() async {
         let task = bind(1, options: BindingOptions())
         await loader.start(of: 1)
-        // On its way to the main actor when the view is bound anew.
+        // In the main actor's queue when the view is bound again.
         loader.report(1, .preview(101))
         _ = bind(2, options: BindingOptions())
         await nextTurn()
@@ -142,7 +142,7 @@ import Testing
         #expect(view.history == [.nothing, .nothing])
     }
 
-    @Test func `part of a picture that will not come goes`() async {
+    @Test func `a partial image of a failed load is cleared`() async {
         let task = bind(1, options: BindingOptions(placeholder: .gray(200)))
         await loader.start(of: 1)
         loader.report(1, .preview(101))
@@ -154,7 +154,7 @@ import Testing
         #expect(view.history == [.placeholder(200), .preview(101), .placeholder(200)])
     }
 
-    @Test func `the caches' image is shown first, then the source's`() async {
+    @Test func `the cached image is displayed first, then the source's`() async {
         let task = bind(1, showsCachedFirst: true, options: low)
         await loader.start(of: 1)
         loader.report(1, .cached(151))
@@ -169,7 +169,7 @@ import Testing
         #expect(view.transitions == [.image(151, .disk), .image(1, .network)])
     }
 
-    @Test func `an image in memory is shown at once and still refreshed`() async {
+    @Test func `an image in memory is displayed at once and still refreshed`() async {
         let image = DecodedImage.gray(7)
         loader.setMemory(image, for: ImageRequest(image: 1, serial: 0))
 
@@ -177,7 +177,7 @@ import Testing
         #expect(view.history == [.image(7, .memory)])
         #expect(binder.isLoading)
         await loader.start(of: 1)
-        // The same picture again, as the pipeline tells of it.
+        // The same image again, as the pipeline reports it.
         loader.report(1, .cached(ImageResponse(image: image, layer: .memory)))
         await nextTurn()
         loader.finish(1, .gray(1))
@@ -186,7 +186,7 @@ import Testing
         #expect(view.history == [.image(7, .memory), .image(1, .network)])
     }
 
-    @Test func `an image that the source has not changed is not set again`() async {
+    @Test func `an unchanged image is not set again`() async {
         let image = DecodedImage.gray(7)
         loader.setMemory(image, for: ImageRequest(image: 1, serial: 0))
         var endings = 0
@@ -203,7 +203,7 @@ import Testing
         #expect(endings == 1)
     }
 
-    @Test func `without the network there is nothing to refresh`() {
+    @Test func `without network access nothing is refreshed`() {
         loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
         var request = ImageRequest(image: 1, serial: 1)
         request.showsCachedFirst = true
@@ -215,7 +215,7 @@ import Testing
         #expect(!binder.isLoading)
     }
 
-    @Test func `an image of the caches outlasts a failure`() async {
+    @Test func `a cached image stays after a failed refresh`() async {
         let task = bind(1, showsCachedFirst: true, options: BindingOptions(failureImage: .gray(250)))
         await loader.start(of: 1)
         loader.report(1, .cached(151))

@@ -1,15 +1,15 @@
 import AlcedoCore
 import AlcedoViewBinding
 
-/// What a view is to show, by the rules alone: knows nothing of receipts, tasks and states.
+/// The expected content of a view by the rules alone, without receipts, tasks and states.
 ///
-/// Pictures are told apart by their grey value: the image of request *n* is *n*, its low-resolution picture 50 + *n*, a
-/// preview of it 100 + *n*, what the caches have of it 150 + *n*.
+/// Images are distinguished by their gray value: the image of request *n* is *n*, its low-resolution image 50 + *n*,
+/// its preview 100 + *n*, and its cached image 150 + *n*.
 struct ReuseModel {
     static let placeholder: UInt8 = 240
     static let failure: UInt8 = 250
 
-    /// A request with its options, as the test draws them.
+    /// A random request with its options.
     struct Draw {
         var image: Int
         var serial: Int
@@ -33,7 +33,7 @@ struct ReuseModel {
     }
 
     private(set) var shown = FakeView.Shown.nothing
-    /// What was last given to whoever takes images, if anything.
+    /// The content last delivered to the handler that takes images, if any.
     private(set) var taken: FakeView.Shown?
     var size = DisplaySize.any
     var inMemory: Set<Int> = []
@@ -44,7 +44,7 @@ struct ReuseModel {
     var isLoading: Bool { wanted != nil }
     var isWaitingForSize: Bool { wanted?.isWaiting == true }
 
-    /// Returns whether the request is not one that joins the load under way.
+    /// Returns whether the request does not join the load in progress.
     @discardableResult mutating func bind(_ draw: Draw) -> Bool {
         if let wanted, wanted.draw.image == draw.image, wanted.size == size || wanted.size == .any && size == .pending {
             return false
@@ -103,8 +103,8 @@ struct ReuseModel {
         (self.wanted, failed) = (nil, wanted.draw)
     }
 
-    /// Whether what is shown, or was taken, is a picture of the last request, or no picture at all; unless that request
-    /// keeps the picture before it.
+    /// Returns whether the displayed or delivered content is an image of the last request or no image, unless that
+    /// request keeps the previous image.
     static func isOwn(_ shown: FakeView.Shown, of image: Int) -> Bool {
         switch shown {
         case .nothing, .placeholder(placeholder), .failure(failure): true

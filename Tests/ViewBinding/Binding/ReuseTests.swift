@@ -3,8 +3,8 @@ import AlcedoViewBinding
 import TestSupport
 import Testing
 
-/// One recycled view under thousands of random events, checked after each against a model that knows nothing of
-/// receipts, and against the rule that a view shows what is its own request's, or a stand-in.
+/// A recycled view under thousands of random events, compared after each with a model without receipts, and with the
+/// rule that a view displays only its own request's image or a placeholder.
 @Suite(.timeLimit(.minutes(10))) @MainActor struct ReuseTests {
     private struct Pending {
         var draw: ReuseModel.Draw
@@ -36,7 +36,7 @@ import Testing
 
         func chance(_ part: Int) -> Bool { Int.random(in: 0..<part, using: &random) == 0 }
 
-        /// Does something that may happen to a cell.
+        /// Performs a random event of a cell.
         func step(_ serial: Int) async {
             switch Int.random(in: 0..<24, using: &random) {
             case 0..<9: await bind(serial)
@@ -85,7 +85,7 @@ import Testing
             if hasLow { model.lowInMemory.insert(image) } else { model.lowInMemory.remove(image) }
         }
 
-        /// Remembers what was begun, to end it some day.
+        /// Records a begun load, to end it later.
         private func noteLoad(_ draw: ReuseModel.Draw) async {
             let known = Set(pending.map(\.task))
             if let task = binder.task, !known.contains(task) {
@@ -116,7 +116,7 @@ import Testing
         private func retry() async {
             let failed = model.failed
             if let failed {
-                // Its low-resolution load has the same number as the one to come.
+                // Its low-resolution load has the same number as the next one.
                 while let index = pending.firstIndex(where: { $0.draw.serial == failed.serial }) {
                     let load = pending.remove(at: index)
                     loader.finish(load.serial, .failure(LoadFailure()))
@@ -147,7 +147,7 @@ import Testing
             if let last { await noteLoad(last) }
         }
 
-        /// The view goes; what was begun for it ends when it will.
+        /// Releases the view. Its loads end later.
         private func replaceView() {
             let size = view.displaySize
             view = FakeView()
@@ -159,7 +159,7 @@ import Testing
             (last, taken) = (nil, nil)
         }
 
-        /// A load tells of something before its end.
+        /// Reports an update of a random load before its end.
         private func tell() async {
             guard let load = pending.filter({ !$0.isLow && loader.isRunning($0.serial) }).randomElement(using: &random)
             else { return }
@@ -181,7 +181,7 @@ import Testing
             let load = pending.remove(at: index)
             let image = UInt8(load.draw.image)
             let outcome = Int.random(in: 0..<8, using: &random)
-            // The same load again, which was retried, has another task.
+            // A retry of the same load has another task.
             switch (load.isLow, outcome) {
             case (true, let outcome):
                 loader.finish(load.serial, outcome < 2 ? .failure(LoadFailure()) : .gray(50 + image))
@@ -202,7 +202,7 @@ import Testing
 
         private func isCurrent(_ load: Pending) -> Bool { !load.task.isCancelled }
 
-        /// Ends everything.
+        /// Ends all loads.
         func finish() async {
             binder.cancel()
             for load in pending {
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `a reused view never shows another request's image`(seed: UInt64) async {
+    func `a reused view never displays another request's image`(seed: UInt64) async {
         let cell = Cell(seed: seed)
         for serial in 1...4_000 {
             await cell.step(serial)

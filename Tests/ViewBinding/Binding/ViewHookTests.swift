@@ -2,14 +2,14 @@ import AlcedoCore
 import AlcedoViewBinding
 import Testing
 
-/// What a view, and whoever binds it, may know and decide beyond showing pictures.
+/// What a view and its owner can observe and decide besides displaying images.
 @Suite(.timeLimit(.minutes(10))) @MainActor struct ViewHookTests {
     private let loader = FakeLoader()
     private let view = FakeView()
     private let binder: ImageBinder
     private let target = TargetSize(width: 30, height: 20, mode: .fill)
 
-    /// As little as a view can be.
+    /// A view with the minimal implementation.
     private final class BareView: ImageDisplaying {
         private(set) var count = 0
 
@@ -35,7 +35,7 @@ import Testing
         #expect(loader.requests.map(\.decoding.target) == [target])
     }
 
-    @Test func `a request's own size, and one that is not to be set, stay`() async {
+    @Test func `a request's own size is kept, and sizing can be disabled`() async {
         view.displaySize = .target(target)
         let own = TargetSize(width: 5, height: 5)
         var request = ImageRequest(image: 1, serial: 1)
@@ -80,7 +80,7 @@ import Testing
         #expect(!binder.isLoading)
     }
 
-    @Test func `an image in memory is shown as soon as the view has a size`() {
+    @Test func `an image in memory is displayed as soon as the view has a size`() {
         loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
         view.displaySize = .pending
         _ = bind(1)
@@ -110,7 +110,7 @@ import Testing
         #expect(binder.task == nil)
     }
 
-    @Test func `a view that has grown gets a larger picture when it is bound again`() async {
+    @Test func `an enlarged view loads a larger image when it is bound again`() async {
         view.displaySize = .target(TargetSize(width: 10, height: 10))
         _ = bind(1)
         await loader.start(of: 1)
@@ -128,7 +128,7 @@ import Testing
 
     // MARK: Transition, activity, progress
 
-    @Test func `only an image that was not in memory is shown in a transition`() async {
+    @Test func `only an image that was not in memory is displayed with a transition`() async {
         loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
         _ = bind(1)
         let second = bind(2, options: BindingOptions(placeholder: .gray(200), failureImage: .gray(250)))
@@ -149,7 +149,7 @@ import Testing
         #expect(view.shown == .image(5, .memory))
     }
 
-    @Test func `activity is told when it begins and ends`() async {
+    @Test func `activity is reported when it begins and ends`() async {
         loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
         _ = bind(1)
         #expect(view.activity.isEmpty)
@@ -174,7 +174,7 @@ import Testing
         #expect(view.activity == [true, false, true, false, true, false, true, false, true, false])
     }
 
-    @Test func `progress is told to the view and the options, of the running load alone`() async {
+    @Test func `progress of the current load only is reported to view and options`() async {
         var told: [Int] = []
         let options = BindingOptions(onProgress: { told.append($0.received) })
         let first = bind(1, options: options)
@@ -199,7 +199,7 @@ import Testing
         await second?.value
     }
 
-    @Test func `a view of one function is enough`() async {
+    @Test func `a closure can be a view`() async {
         let view = BareView()
         let binder = ImageBinder(view: view, pipeline: loader)
 
@@ -213,9 +213,9 @@ import Testing
         #expect(view.count == 2)
     }
 
-    // MARK: The image in other hands
+    // MARK: Custom display of the image
 
-    @Test func `whoever takes the image shows it in place of the view`() async {
+    @Test func `a handler that takes the image displays it instead of the view`() async {
         loader.setMemory(.gray(7), for: ImageRequest(image: 1, serial: 0))
         var taken: [UInt8] = []
         let options = BindingOptions(placeholder: .gray(200), onImage: { taken.append($0.image.gray) })
@@ -230,7 +230,7 @@ import Testing
         #expect(view.history == [.placeholder(200)])
     }
 
-    @Test func `the image of a replaced request is given to nobody`() async {
+    @Test func `the image of a replaced request is not delivered`() async {
         var taken: [UInt8] = []
         let task = bind(1, options: BindingOptions(onImage: { taken.append($0.image.gray) }))
         await loader.start(of: 1)
@@ -244,7 +244,7 @@ import Testing
 
     // MARK: Priority, retry
 
-    @Test func `a load becomes as urgent as it is told to be`() async {
+    @Test func `changing the priority changes that of the load`() async {
         let options = BindingOptions(lowResolution: ImageRequest(image: 51, serial: 51))
         var request = ImageRequest(image: 1, serial: 1)
         request.priority = .high
@@ -261,7 +261,7 @@ import Testing
         loader.finish(51, .gray(51))
     }
 
-    @Test func `a failed load can be tried again, as it was`() async {
+    @Test func `a failed load can be retried unchanged`() async {
         let options = BindingOptions(placeholder: .gray(200), failureImage: .gray(250))
         let failing = bind(1, options: options)
         #expect(!binder.retry())
@@ -282,7 +282,7 @@ import Testing
         #expect(!binder.retry())
     }
 
-    @Test func `what was replaced or cleared is not tried again`() async {
+    @Test func `a replaced or cleared request is not retried`() async {
         let first = bind(1)
         loader.finish(1, .failure(LoadFailure()))
         await first?.value
@@ -317,7 +317,7 @@ import Testing
         #expect(loader.started == [1])
     }
 
-    @Test func `a thousand requests in one turn are one load`() async {
+    @Test func `a thousand requests in one main-actor turn cause one load`() async {
         for image in 1...1_000 { _ = bind(image) }
         let task = binder.task
         loader.finish(1_000, .gray(1))

@@ -1,13 +1,5 @@
-import AlcedoCore
 import FoundationEssentials
 import TestSupport
-
-func key(_ name: String, variant: String = "") -> ImageKey { ImageKey(ResourceKey(name), variant: variant) }
-
-/// Bytes that are not all the same.
-func bytes(_ count: Int, seed: Int = 0) -> Data {
-    Data((0..<count).map { UInt8(truncatingIfNeeded: ($0 + seed) &* 131 >> 3) })
-}
 
 extension TemporaryDirectory {
     /// Paths of the files of large values.
