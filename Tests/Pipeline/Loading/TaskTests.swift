@@ -255,7 +255,7 @@ struct TaskTests {
             onResult: { result in
                 words.update { $0.append(word(.finished(result))) }
             })
-        try await words.wait { $0 == ["failed"] }
+        try await words.waitUntil { $0 == ["failed"] }
     }
 
     @Test func `loading many images limits concurrency and delivers each image`() async throws {
