@@ -30,7 +30,8 @@ let package = Package(
         // them is public. Every other Swift target gets both dependencies below.
         .target(name: "AlcedoLibc", path: "Modules/Libc"),
         .target(
-            name: "AlcedoRuntime", dependencies: ["CFileSystemShim"], path: "Modules/Runtime", exclude: ["CFileSystemShim"]),
+            name: "AlcedoRuntime", dependencies: ["CFileSystemShim"], path: "Modules/Runtime",
+            exclude: ["CFileSystemShim"]),
 
         // Core, and the HTTP that it speaks of
         .target(name: "AlcedoHTTP", path: "Modules/HTTP"),

@@ -54,10 +54,14 @@ public enum ImageProcessors {
         /// needed.
         public var decodingTarget: TargetSize? { processor.decodingTarget }
 
+        /// Returns the processed image.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageProcessingError``.
         public func process(_ image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
             try processor.process(image)
         }
 
+        /// Returns a consumer that processes rows and passes the results to `next`.
         public func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { processor.rows(into: next) }
     }
 }

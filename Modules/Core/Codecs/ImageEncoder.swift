@@ -21,15 +21,20 @@ public struct ImageEncoder: ImageEncoding {
 
     package init(_ encoder: any ImageEncoding) { self.encoder = encoder }
 
+    /// The format of the encoded bytes.
     public var format: ImageFormat { encoder.format }
 
+    /// Whether the format can represent the image.
     public func canEncode(_ image: DecodedImage) -> Bool { encoder.canEncode(image) }
 
+    /// Encodes a whole image.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { try encoder.encode(image) }
 
+    /// Returns an encoder that takes an image row by row and passes the encoded bytes to `output`.
     public func makeRowEncoder(output: @escaping (RawSpan) throws -> Void) -> any PixelRowConsumer {
         encoder.makeRowEncoder(output: output)
     }
 
+    /// Returns an encoder that also writes EXIF metadata. Formats without EXIF return an equal encoder.
     public func embedding(exif: Data) -> Self { Self(encoder.embedding(exif: exif)) }
 }

@@ -29,3 +29,20 @@ extension TargetSize {
         case fill
     }
 }
+
+extension PixelSize {
+    /// Returns this size scaled to `target` with its aspect ratio preserved, each side at least one pixel.
+    ///
+    /// With `.fit`, the result lies inside `target`; with `.fill`, it covers `target`. Returns this size unchanged when
+    /// either size is not positive. Enlarges only if `enlarging` is true.
+    package func scaled(to target: PixelSize, mode: TargetSize.ContentMode, enlarging: Bool = false) -> PixelSize {
+        guard isPositive, target.isPositive else { return self }
+        let horizontal = Double(target.width) / Double(width)
+        let vertical = Double(target.height) / Double(height)
+        var factor = mode == .fit ? min(horizontal, vertical) : max(horizontal, vertical)
+        if !enlarging { factor = min(factor, 1) }
+        guard factor != 1 else { return self }
+        let side = { (length: Int) in max(1, Int(min((Double(length) * factor).rounded(), 1e15))) }
+        return PixelSize(width: side(width), height: side(height))
+    }
+}

@@ -199,10 +199,13 @@ public final class AutoPurgingImageCache: Sendable {
 }
 
 extension AutoPurgingImageCache: MaintainableMemoryCache {
+    /// Returns the image stored under `key`, and records a use of it.
     public func image(for key: ImageKey) -> DecodedImage? { image(for: AutoPurgingKey(key)) }
 
+    /// Whether an image is stored under `key`. Does not record a use.
     public func contains(_ key: ImageKey) -> Bool { contains(AutoPurgingKey(key)) }
 
+    /// Stores an image under `key`. An image above the capacity is not stored, and removes the image under its key.
     public func store(_ image: DecodedImage, for key: ImageKey) {
         let capacity = capacity.withLock { $0 }
         guard capacity.admits(Self.byteCount(of: image)) else {
@@ -223,6 +226,7 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
         }
     }
 
+    /// Removes the image stored under `key`. Returns whether there was an image.
     @discardableResult
     public func remove(_ key: ImageKey) -> Bool { remove(AutoPurgingKey(key)) }
 
@@ -237,8 +241,10 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
         }
     }
 
+    /// Removes all images.
     public func removeAll() { images.removeAll() }
 
+    /// Removes the least recently used images until the rest have at most `cost` bytes.
     public func trim(toCost cost: Int) { images.trim(toCost: cost) }
 
     /// The number of bytes of all images in the cache.

@@ -27,9 +27,11 @@ public typealias ImageMemoryCache = MemoryCache<ImageKey, DecodedImage>
 
 extension MemoryCache: MemoryCaching, MaintainableMemoryCache
 where Key == ImageKey, Value == DecodedImage {
+    /// Returns the image stored under `key`, and records a use of it.
     @inlinable
     public func image(for key: ImageKey) -> DecodedImage? { value(for: key) }
 
+    /// Stores an image under `key`. Its cost is the number of bytes of its pixels.
     @inlinable
     public func store(_ image: DecodedImage, for key: ImageKey) { store(image, for: key, cost: image.cost) }
 
@@ -38,6 +40,7 @@ where Key == ImageKey, Value == DecodedImage {
         store(image, for: request.key, cost: image.cost, timeToLive: request.timeToLive)
     }
 
+    /// Evicts entries until the rest costs at most `cost`, after the expired ones.
     @inlinable
     public func trim(toCost cost: Int) { trim(toCost: cost, count: .max) }
 }
@@ -73,6 +76,7 @@ extension MemoryCache where Key == ImageKey, Value == CachedData {
 
 extension MemoryCache: DataCaching, MeasurableDataCache
 where Key == ImageKey, Value == CachedData {
+    /// Returns the entry stored under `key`, and records a use of it.
     public func entry(for key: ImageKey) -> CachedData? { value(for: key) }
 
     /// Stores `entry` under `key` and replaces an existing entry.

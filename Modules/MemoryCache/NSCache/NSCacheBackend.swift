@@ -114,6 +114,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
         return box.image
     }
 
+    /// Whether an image is stored under `key`.
     public func contains(_ key: ImageKey) -> Bool { store.box(for: key) != nil }
 
     /// Stores `image` under `key` and replaces an existing image.

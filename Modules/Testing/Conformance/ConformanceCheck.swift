@@ -26,8 +26,9 @@ extension ConformanceKit {
 
 /// A check of one rule of a contract, for any implementation.
 ///
-/// A check creates new backends with the factory that it is given. It throws an error when a backend breaks the rule, so
-/// it works with any test library, or without one. The error's description says in one sentence what the backend did.
+/// A check creates new backends with the factory that it is given. It throws an error when a backend breaks the rule,
+/// so it works with any test library, or without one. The error's description says in one sentence what the backend
+/// did.
 public struct ConformanceCheck<Backend: Sendable>: Sendable, CustomStringConvertible {
     /// A closure that creates a backend for one check.
     package typealias Factory = @Sendable (ConformanceOptions) throws -> Backend

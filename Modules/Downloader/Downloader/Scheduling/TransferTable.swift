@@ -229,7 +229,7 @@ struct TransferTable<Key: Hashable & Sendable, Request: Sendable, Waiter: Sendab
         return transfer
     }
 
-    /// Replaces, adds or removes the priority of a waiter. The transfer gets the highest priority of all its waiters.
+    /// Changes, adds or removes the priority of a waiter. The transfer gets the highest priority of all its waiters.
     private mutating func change(_ old: LoadPriority?, to new: LoadPriority?, of id: Int) {
         guard var transfer = transfers[id] else { return }
         let before = transfer.priorities.highest

@@ -1,3 +1,19 @@
+/// A data cache that reports its size and number of entries.
+public protocol MeasurableDataCache: DataCaching {
+    /// The number of bytes that the entries occupy in the storage, including the cache's own records.
+    var totalSize: Int { get async }
+    /// The number of entries.
+    var count: Int { get async }
+    /// The operations that list and trim the entries; nil for a cache without them. A cache that wraps another one can
+    /// return those of the other. Default: nil, and the cache itself if it is a ``MaintainableDataCache``.
+    var maintenance: (any MaintainableDataCache)? { get }
+}
+
+extension MeasurableDataCache {
+    /// Nil, for a cache whose entries cannot be listed and trimmed.
+    public var maintenance: (any MaintainableDataCache)? { nil }
+}
+
 /// A data cache whose entries can be listed and trimmed, for example by a tool or a settings page.
 ///
 /// The disk caches of this package conform. Other caches cannot create the reports that these methods return. They
