@@ -34,7 +34,7 @@ struct ThumbnailTests {
 
         #expect(outcome.status == 0 && outcome.problems == "")
         #expect(
-            outcome.output.hasPrefix("thumbnails: 2 written, 0 failed, ") && outcome.output.contains(" a second\n"))
+            outcome.output.hasPrefix("thumbnails: 2 written, 0 failed, ") && outcome.output.contains(" images/s\n"))
         #expect(try info("turned.\(name)").size == PixelSize(width: 100, height: 67))
         #expect(try info("good.\(name)").size == PixelSize(width: 100, height: 100))
         #expect(try info("good.\(name)").format.rawValue == format)

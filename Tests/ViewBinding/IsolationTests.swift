@@ -20,7 +20,10 @@ import Testing
         return try await Program(name: "/usr/bin/env").run([
             "swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6",
             "-I", try ChildProcess.path(of: "Modules"), "-module-cache-path",
-            folder.url.appending(path: "cache").path, file.path,
+            folder.url.appending(path: "cache").path,
+            // The module of C functions that a module built for tests makes its importers load.
+            "-Xcc", "-fmodule-map-file=\(try ChildProcess.path(of: "CFileSystemShim.build/module.modulemap"))",
+            file.path,
         ])
     }
 
