@@ -28,6 +28,8 @@ public struct ImageEncoder: ImageEncoding {
     public func canEncode(_ image: DecodedImage) -> Bool { encoder.canEncode(image) }
 
     /// Encodes a whole image.
+    ///
+    /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, or memory is exhausted.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { try encoder.encode(image) }
 
     /// Returns an encoder that takes an image row by row and passes the encoded bytes to `output`.
