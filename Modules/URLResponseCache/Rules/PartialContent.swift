@@ -134,7 +134,7 @@ enum PartialContent {
 
 extension HTTPResponseHead {
     /// The number of bytes of the complete body: those of the range in a partial response, otherwise those that the
-    /// head declares. nil if the head does not specify it. Source: RFC 9110 sections 8.6 and 14.4.
+    /// head declares. The value is nil if the head does not specify it. Source: RFC 9110 sections 8.6 and 14.4.
     ///
     /// A content coding that the transport decoded leaves no length to compare.
     var announcedByteCount: Int? {

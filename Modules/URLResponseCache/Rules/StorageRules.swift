@@ -50,8 +50,8 @@ enum StorageRules {
         return Vary.names(of: head, to: request, role: role) == nil ? .unusable : .storable
     }
 
-    /// Whether a body has another form than the bodies of requests that differ only in their range: a transport does
-    /// not decode the content coding of a request with a range (``/AlcedoHTTP/HTTPTransport``).
+    /// Whether the body of a response keeps a content coding that the transport would decode for the same request
+    /// without a range (``/AlcedoHTTP/HTTPTransport``).
     static func keepsContentCoding(_ head: HTTPResponseHead, to request: HTTPRequest) -> Bool {
         head.fields.contains("Content-Encoding") && request.fields.contains("Range")
             && !request.fields.contains("Accept-Encoding")
