@@ -64,7 +64,8 @@ public struct RequestImageCache: Sendable {
     /// Stores `image` for the source of `request`. Every later request for that source finds it.
     ///
     /// The image is also stored if the request's policy does not read the cache, because reloading replaces the stored
-    /// image. It is not stored if the policy does not write the memory cache (``/AlcedoCore/CachePolicy/none``).
+    /// image. It is not stored if the policy has no write access to the memory cache, as with
+    /// ``/AlcedoCore/CachePolicy/none``.
     ///
     /// - Complexity: O(length of the request's URL), plus the store in the memory cache.
     public func cacheImage(_ image: DecodedImage, for request: ImageRequest) {

@@ -105,13 +105,13 @@ public final class RedisDataCache: MeasurableDataCache {
         var expiryArguments: [Data] = []
         var recordLifetime = Self.recordLifetime
         if let expiry = entry.expiry {
-            let left = Timestamp(expiry).milliseconds - Timestamp(clock.now).milliseconds
-            guard left > 0 else {
+            let lifetime = Timestamp(expiry).milliseconds - Timestamp(clock.now).milliseconds
+            guard lifetime > 0 else {
                 await remove(key)
                 return
             }
-            expiryArguments = [Data("PX".utf8), Data("\(left)".utf8)]
-            recordLifetime = Int(left) + Self.recordLifetimeSlack
+            expiryArguments = [Data("PX".utf8), Data("\(lifetime)".utf8)]
+            recordLifetime = Int(lifetime) + Self.recordLifetimeSlack
         }
         let record = EntryRecord(
             name: key.fileName, lifetime: recordLifetime, variants: keys.variants(of: key.resource))

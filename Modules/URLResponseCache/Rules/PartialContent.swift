@@ -119,10 +119,10 @@ enum PartialContent {
     static func isSameContent(_ head: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
         if hasSameTag(head, stored) { return true }
         guard !head.fields.contains("ETag"), !stored.head.fields.contains("ETag"), let changed = stored.strongDate,
-            let made = head.fields.date("Date", now: stored.responseTime)
+            let newerDate = head.fields.date("Date", now: stored.responseTime)
         else { return false }
         return head.fields.date("Last-Modified", now: stored.responseTime) == changed
-            && changed.isStrongValidator(inResponseOf: made)
+            && changed.isStrongValidator(inResponseOf: newerDate)
     }
 
     /// Whether both have the same strong entity tag.

@@ -7,9 +7,9 @@ enum StorageRules {
     /// The result of the rules for one response.
     enum Storability {
         case storable
-        /// The response may be stored, but could never be used.
+        /// HTTP does not forbid storing the response, but the cache could never use it.
         case unusable
-        /// Neither this cache nor another may store the response.
+        /// The response must not be stored, neither by this cache nor by a cache above the transport.
         case forbidden
     }
 
@@ -105,7 +105,8 @@ enum StatusRules {
 
 /// The preparation of heads for storage. Source: RFC 9111 section 3.1.
 enum StoredHead {
-    /// The fields of one connection, the fields for proxies, and `Age`, which is calculated for each use.
+    /// The fields that are not stored: those of one connection, those for proxies, and `Age`, which is calculated for
+    /// each use.
     private static let excepted: Set = [
         "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
         "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "age",
