@@ -22,6 +22,8 @@ final class CollectingBodySource: HTTPBodySource {
     /// The bytes received so far; nil if they will not be delivered, or already were.
     private let collected = Locked<Data?>(Data())
 
+    /// Creates a source that passes on a body.
+    ///
     /// - Parameters:
     ///   - body: The body to pass on.
     ///   - limit: The maximum number of bytes kept. A longer body is passed on and not delivered.
@@ -63,9 +65,9 @@ final class CollectingBodySource: HTTPBodySource {
         body.cancel()
     }
 
-    /// Appends a piece to the copy. Returns false if the copy ends with this piece.
+    /// Appends a piece to the copy. If the copy would exceed the limit or the budget, discards it and returns false.
     private func collect(_ piece: Data) -> Bool {
-        let excess = collected.withLock { collected -> Int? in
+        let discardedCount = collected.withLock { collected -> Int? in
             guard let count = collected?.count else { return nil }
             guard piece.count <= limit - count, budget.reserve(piece.count) else {
                 collected = nil
@@ -74,18 +76,18 @@ final class CollectingBodySource: HTTPBodySource {
             collected?.append(piece)
             return nil
         }
-        if let excess { budget.release(excess) }
-        return excess == nil
+        if let discardedCount { budget.release(discardedCount) }
+        return discardedCount == nil
     }
 
     private func handOver(_ end: End) async {
-        guard let all = take() else { return }
-        await onEnd(all, end)
-        budget.release(all.count)
+        guard let copy = take() else { return }
+        await onEnd(copy, end)
+        budget.release(copy.count)
     }
 
     private func drop() {
-        if let all = take() { budget.release(all.count) }
+        if let copy = take() { budget.release(copy.count) }
     }
 
     private func take() -> Data? {
@@ -109,6 +111,8 @@ final class PrefixedBodySource: HTTPBodySource {
     private let body: HTTPBody
     private let state: Locked<State>
 
+    /// Creates a source of a whole content.
+    ///
     /// - Parameters:
     ///   - prefix: The bytes before the body.
     ///   - body: The rest of the content.

@@ -156,9 +156,9 @@ struct CachedExchange: Sendable {
             return await receive(response, .varyMiss, exchange, requestTime: requestTime)
         }
         guard let tag = response.head.fields.entityTag,
-            let named = candidate.otherTags.first(where: { EntityTag($0.entityTag)?.matchesWeakly(tag) == true }),
+            let selected = candidate.otherTags.first(where: { EntityTag($0.entityTag)?.matchesWeakly(tag) == true }),
             case .response(let stored) = await cache.store.entry(
-                for: ImageKey(candidate.key.resource, variant: named.variant)),
+                for: ImageKey(candidate.key.resource, variant: selected.variant)),
             stored.part == nil, Vary.hasForm(stored, for: request), !stored.isExpired(at: cache.clock.now)
         else { return nil }
         switch CacheUpdate(response.head, stored: stored, context(requestTime: requestTime)) {
@@ -208,8 +208,9 @@ struct CachedExchange: Sendable {
             return .replaced(Revalidation.SingleUseResponse(uncached(response, reason)))
         }
         response.body.cancel()
-        // The 304 is about a response that is not stored or, if the caller sent a condition of its own, about one of
-        // two copies without saying which. The request is then sent with the caller's condition alone (section 4.3.2).
+        // The 304 is about a response that is not stored. If the caller sent a condition of its own, it may be about
+        // either of two copies and does not say which. The request is then sent again with the caller's condition alone
+        // (section 4.3.2).
         if !directives.isConditional { await cache.writer.remove(candidate, for: request, of: exchange) }
         return .replaced(Revalidation.SingleUseResponse(try await fetch(reason)))
     }
@@ -222,7 +223,8 @@ struct CachedExchange: Sendable {
             applyingPolicy(PartialContent.request(request, completing: stored)))
         guard PartialContent.isRest(response.head, of: stored) else {
             // A caller that sent no condition has no copy that a 304 could confirm (RFC 9110 section 15.4.5). The
-            // transport decodes no content coding for a request with a range, but the caller's request has none.
+            // transport decodes no content coding for a request with a range, but the caller's own request has no
+            // range.
             guard
                 [206, 304, 416].contains(response.head.status) || response.head.fields.contains("Content-Encoding")
             else {

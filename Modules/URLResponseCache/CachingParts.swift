@@ -20,8 +20,8 @@ struct CachingParts: Sendable {
 }
 
 extension CachingParts {
-    /// Returns the response that the app's hook approves for storage. nil if the hook refuses it or returns a response
-    /// that may not be stored.
+    /// Returns the response that the app's hook approves for storage. Returns nil if the hook refuses it, or returns a
+    /// response that must not be stored.
     func approved(_ new: StoredResponse, for request: HTTPRequest) async -> StoredResponse? {
         guard let willStore else { return new }
         guard var changed = await willStore(new, request) else { return nil }
@@ -37,7 +37,7 @@ extension CachingParts {
     }
 
     /// Returns the response with the freshness of the fields that the hook has changed, as if the server had sent them.
-    /// nil if these fields forbid storage.
+    /// Returns nil if these fields forbid storage.
     private static func reread(
         _ changed: StoredResponse, insteadOf new: StoredResponse, for request: HTTPRequest, _ rules: ResponseCacheRules
     ) -> StoredResponse? {

@@ -7,9 +7,16 @@ import FoundationEssentials
 /// transport.
 ///
 /// ```swift
-/// let cache = URLResponseCache(memoryCapacity: 50 << 20)
-/// let transport = CachingTransport(wrapping: network, cache: cache)
-/// let response = try await transport.send(HTTPRequest(url: url))
+/// import AlcedoHTTP
+/// import AlcedoURLResponseCache
+/// import FoundationEssentials
+///
+/// func load(_ url: URL, over network: any HTTPTransport) async throws {
+///     let cache = URLResponseCache(memoryCapacity: 50 << 20)
+///     let transport = CachingTransport(wrapping: network, cache: cache)
+///     let response = try await transport.send(HTTPRequest(url: url))
+///     print(response.head.status, response.responseSource ?? .new)
+/// }
 /// ```
 ///
 /// It implements RFC 9111: freshness, validation, variants, invalidation and ranges, and with RFC 5861 also
@@ -127,8 +134,7 @@ public struct CachingTransport: HTTPTransport {
     }
 }
 
-/// A transport that sends each request under the URL that its cache key names: without literal dot segments in the
-/// path.
+/// A transport that removes literal dot segments from the path of each request's URL, as the cache key does.
 ///
 /// Source: RFC 3986 section 6.2.2.3. `CURLTransport` also removes dot segments. Another transport may send them as
 /// written, and a response for `/a/../b` must not be stored for `/b` if the server can distinguish the two.

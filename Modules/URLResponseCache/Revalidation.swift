@@ -54,6 +54,8 @@ final class BackgroundRevalidations: Sendable {
     private let taskExecutor: (any TaskExecutor)?
     private let state = Locked(State())
 
+    /// Creates a queue without revalidations.
+    ///
     /// - Parameters:
     ///   - limit: The maximum number of concurrent revalidations. With 0, none runs.
     ///   - maximumQueueCount: The maximum number of waiting revalidations. Default: 1,000.

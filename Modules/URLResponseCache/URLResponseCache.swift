@@ -6,9 +6,14 @@ public import FoundationEssentials
 /// Foundation's `URLCache`.
 ///
 /// ```swift
-/// let cache = URLResponseCache(memoryCapacity: 50 << 20)
-/// let transport = CachingTransport(wrapping: network, cache: cache)
-/// let response = try await transport.send(HTTPRequest(url: url))
+/// import AlcedoCore
+/// import AlcedoHTTP
+/// import AlcedoURLResponseCache
+///
+/// func cachingTransport(over network: any HTTPTransport, on disk: any MeasurableDataCache) -> CachingTransport {
+///     let cache = URLResponseCache(memoryCapacity: 50 << 20, disk: disk)
+///     return CachingTransport(wrapping: network, cache: cache)
+/// }
 /// ```
 ///
 /// Pass it to a ``CachingTransport``, which reads and stores responses. Without a transport it stores only the
@@ -88,8 +93,8 @@ public struct URLResponseCache: Sendable {
     /// The number of bytes on disk; 0 without a data cache.
     public var diskUsage: Int { get async { await disk?.totalSize ?? 0 } }
 
-    /// Returns the stored response for a request, fresh or stale. nil if no response is stored, or if its time to live
-    /// has passed.
+    /// Returns the stored response for a request, fresh or stale. Returns nil if no response is stored, or if its time
+    /// to live has passed.
     public func response(for request: HTTPRequest) async -> StoredResponse? {
         let response = await candidate(for: request).response
         counts.recordLookup(isHit: response != nil)

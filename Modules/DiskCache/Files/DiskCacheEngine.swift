@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Runs an ``EntryStore`` on dedicated threads, and keeps the changes that are in progress.
+/// The engine of a file cache. It runs an ``EntryStore`` on dedicated threads, and tracks the changes in progress.
 final class DiskCacheEngine: Sendable {
     private struct State: Sendable {
         var changes = InFlightChanges()
@@ -171,16 +171,16 @@ final class DiskCacheEngine: Sendable {
     func remove(_ key: ImageKey) async -> Bool {
         let (id, wasStaged) = state.withLock { ($0.changes.begin(), $0.staged.remove(key)) }
         defer { end(id) }
-        let wasThere = await perform { $0.remove(key) } ?? false
-        return wasStaged || wasThere
+        let wasOnDisk = await perform { $0.remove(key) } ?? false
+        return wasStaged || wasOnDisk
     }
 
     func removeAll(of resource: ResourceKey) async -> Int {
         let (id, staged) = state.withLock { ($0.changes.begin(), $0.staged.removeAll(of: resource)) }
         defer { end(id) }
         let count = await perform { store in
-            let takenBack = staged.count { !store.files.contains(EntryName($0)) }
-            return takenBack + store.removeAll(of: resource)
+            let stagedOnlyCount = staged.count { !store.files.contains(EntryName($0)) }
+            return stagedOnlyCount + store.removeAll(of: resource)
         }
         return count ?? 0
     }
@@ -360,7 +360,7 @@ final class DiskCacheEngine: Sendable {
     }
 }
 
-/// A trim that tasks and threads share, so that it is not copied between them.
+/// A trim that the steps of a run share, so that it is not copied between tasks and threads.
 private final class TrimRun: Sendable {
     /// The trim. The lock is held while files are removed, but no other task uses it then.
     private let trim: Locked<EntryTrim>

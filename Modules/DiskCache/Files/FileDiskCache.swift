@@ -32,8 +32,8 @@ public import FoundationEssentials
 /// disk usage. The limit does not include the index (up to 176 bytes an entry plus 0.7 MB) and 256 directories (1 MiB
 /// on most file systems).
 ///
-/// Reads run on two threads and writes on one, so a hit never waits for a write or a trim. A lookup of an entry that
-/// the index has makes no system call; `contains` and a miss make one.
+/// Reads run on two threads and writes on one, so a hit never waits for a write or a trim. A search in the index makes
+/// no system call if it finds the entry. `contains` and a miss make one.
 ///
 /// - Complexity: The cache uses about 120 bytes of memory an entry. Opening reads 88 bytes an entry and none of the
 ///   entries' files. The first change, count or listing after a boot lists the names of all files. If the index is
@@ -253,8 +253,8 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// Moves the entries of another cache's directory into this one.
     ///
     /// An entry that this cache has already stays unchanged, and the other directory's entry of the same key is
-    /// removed. So are damaged and expired entries of the other directory. An entry that cannot be stored now stays
-    /// there. No other cache may use the other directory meanwhile.
+    /// removed. Damaged and expired entries of the other directory are removed as well. An entry that cannot be stored
+    /// now stays in the other directory. No other cache may use the other directory meanwhile.
     ///
     /// - Returns: The number of moved entries.
     @discardableResult

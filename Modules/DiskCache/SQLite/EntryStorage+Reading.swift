@@ -28,10 +28,10 @@ extension EntryStorage {
         case .unknown: break
         }
         let name = key.fileName
-        let isThere = await read { [self] queries in
+        let isUnexpired = await read { [self] queries in
             try queries.times(named: name, uses: uses).map { !$0.areExpired(limits, at: now) }
         }
-        return isThere.flatMap { $0 } ?? false
+        return isUnexpired.flatMap { $0 } ?? false
     }
 
     private func find(_ key: ImageKey) async -> CachedData? {

@@ -51,7 +51,7 @@ extension EntryStorage {
         var damaged: [(id: Int64, name: String)] = []
         /// The reason why an entry could not be read.
         var error: DataCacheError?
-        /// The number of the last entry, or nil if there was none.
+        /// The row identifier of the last entry, or nil if there was none.
         var last: Int64?
     }
 

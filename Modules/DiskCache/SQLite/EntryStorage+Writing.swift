@@ -44,8 +44,8 @@ extension EntryStorage {
         let fileSize = entry.data.count > EntryChanges.maximumInlineByteCount ? entry.data.count : 0
         let size = EntryRow.size(of: entry, for: key, fileSize: fileSize)
         guard size <= limits.maximumSize, limits.maximumCount > 0 else {
-            let room = "\(limits.maximumSize) bytes and \(limits.maximumCount) entries"
-            throw DataCacheError(.tooLarge, "an entry of \(size) bytes exceeds the limits of \(room)")
+            let bounds = "\(limits.maximumSize) bytes and \(limits.maximumCount) entries"
+            throw DataCacheError(.tooLarge, "an entry of \(size) bytes exceeds the limits of \(bounds)")
         }
     }
 
@@ -123,8 +123,8 @@ extension EntryStorage {
         while !isDone { isDone = try record(changes.trim(to: goal)).isDone }
     }
 
-    /// Removes half of the bytes because the disk is full. Removing entries needs space in the log, and writing the log
-    /// back needs space in the database.
+    /// Removes entries with half of the bytes, because the disk is full. Removing entries needs space in the log, and
+    /// writing the log back needs space in the database.
     private func evictHalf(in changes: EntryChanges, orThrow reason: SQLiteFailure) throws(SQLiteFailure) {
         guard try changes.queries.totals().count > 0 else { throw reason }
         let goal = TrimGoal(size: try changes.queries.totals().occupiedSize / 2, count: .max, reason: .noSpace)

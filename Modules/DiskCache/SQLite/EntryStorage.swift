@@ -96,7 +96,7 @@ final class EntryStorage: Sendable {
         return await read(recording: &failure, priority: priority, work)
     }
 
-    /// Runs `work` on a reader's thread as the other method does, and sets `failure` to the first failure.
+    /// Runs `work` like ``read(priority:_:)``. If it fails and `failure` is nil, sets `failure` to the reason.
     func read<Value: Sendable>(
         recording failure: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryQueries) throws -> Value
@@ -180,7 +180,7 @@ final class MaintenanceQueue: Sendable {
 
     private struct State: Sendable {
         var requested: Needs = []
-        /// The number of requested and finished batches. One batch may serve several requests.
+        /// The number of requests, and the number of those that are done. One batch may serve several requests.
         var requestCount = 0
         var doneCount = 0
         var running: Task<Void, Never>?

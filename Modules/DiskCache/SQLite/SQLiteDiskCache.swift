@@ -18,8 +18,8 @@ public import FoundationEssentials
 ///
 /// Several caches, in any number of processes, can share a directory. A store that has returned survives the end of the
 /// process at any time. A power failure may lose the last stores, but does not damage the database. Every read verifies
-/// a checksum. A file that is not a usable database is replaced by a new one, as is a symbolic link or a directory with
-/// its content. The cache can read a directory that it cannot write to.
+/// a checksum. The cache replaces a database file that is not usable. It also replaces a symbolic link, or a directory
+/// with its content, that has the name of the database. It can read a directory that it cannot write to.
 ///
 /// The size limit bounds the sum of the database's pages and of the blocks of the large values' files. An entry counts
 /// for its share of them. The limit does not include the write-ahead log (up to 4 MiB) and 64 KiB of pages.

@@ -36,7 +36,8 @@ struct WriteQueue: Sendable {
 
     private var lastTicket = 0
     private var queue: [QueuedWrite] = []
-    /// The outcomes of writes that another caller's turn has performed, until the requesting callers take them.
+    /// The outcomes of writes that have been performed, until their callers take them. One caller may perform the
+    /// writes of others.
     private var outcomes: [Int: Outcome] = [:]
     private var keys: [ImageKey: Latest] = [:]
     private var resources: [ResourceKey: Int] = [:]

@@ -165,7 +165,7 @@ public final class AutoPurgingImageCache: Sendable {
     private func add(_ image: DecodedImage, for key: AutoPurgingKey) {
         let capacity = capacity.withLock { $0 }
         guard capacity.admits(Self.byteCount(of: image)) else {
-            // A purge would remove the older images before this one, and all of them are older.
+            // All stored images are older, so a purge would remove them first, and then this image.
             images.removeAll()
             return
         }

@@ -9,7 +9,7 @@ extension MemoryCache where Key == ImageKey {
 
     /// Removes the original and every variant of a resource. Returns the number of removed entries.
     ///
-    /// - Complexity: O(number of removed entries and of values that are only referenced elsewhere).
+    /// - Complexity: O(number of removed entries plus the number of weak references to evicted values).
     @discardableResult
     public func removeAll(of resource: ResourceKey) -> Int { removeGroup(resource) }
 }
@@ -40,7 +40,7 @@ where Key == ImageKey, Value == DecodedImage {
         store(image, for: request.key, cost: image.cost, timeToLive: request.timeToLive)
     }
 
-    /// Evicts entries until the rest costs at most `cost`, after the expired ones.
+    /// Removes expired entries, and then evicts entries until the rest costs at most `cost`.
     @inlinable
     public func trim(toCost cost: Int) { trim(toCost: cost, count: .max) }
 }
@@ -54,8 +54,8 @@ where Key == ImageKey, Value == DecodedImage {
 /// ```
 ///
 /// The cost of an entry is the size of its data, its metadata and its key, in bytes. When an entry is stored, its
-/// expiry is converted to a time to live by the cache's clock. It takes precedence over the cache's default time to
-/// live. Later changes of the clock's date have no effect.
+/// expiry is converted to a time to live by the cache's clock. This time to live takes precedence over the cache's
+/// default. Later changes of the clock's date have no effect.
 public typealias DataMemoryCache = MemoryCache<ImageKey, CachedData>
 
 extension MemoryCache where Key == ImageKey, Value == CachedData {
@@ -108,8 +108,8 @@ where Key == ImageKey, Value == CachedData {
 }
 
 extension MemoryCache where Key: GroupedKey {
-    /// Removes all entries of a group. Returns the number of removed entries. O(number of removed entries and of values
-    /// that are only referenced elsewhere).
+    /// Removes all entries of a group. Returns the number of removed entries. O(number of removed entries plus the
+    /// number of weak references to evicted values).
     @discardableResult
     package func removeGroup(_ group: Key.Group) -> Int {
         removeGroup(group.hashValue) { $0.group == group }

@@ -3,8 +3,8 @@ public import AlcedoCore
 extension MemoryCache {
     /// Removes and returns the value stored under `key`.
     ///
-    /// Returns nil for an expired entry, which is removed, and for a value that is only held elsewhere, which the cache
-    /// forgets.
+    /// Returns nil for an expired entry, which is removed. Also returns nil for a value that is not stored but that
+    /// another owner holds. Afterwards, the cache no longer finds that value.
     @discardableResult
     @inlinable
     public func removeValue(for key: Key) -> Value? {
@@ -19,7 +19,7 @@ extension MemoryCache {
         return releases.evictions.first { $0.reason == .removed }?.value
     }
 
-    /// Removes every entry, frees the cache's memory for them, and forgets all weakly held values.
+    /// Removes every entry, frees the cache's memory for them, and forgets all weak references.
     ///
     /// - Complexity: O(number of entries), for reporting and releasing. The lock is held for O(1).
     @inlinable

@@ -59,8 +59,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///     Requires values that are ``WeaklyReferenceable``. Values that were removed, replaced or have expired are not
     ///     found. Default: false.
     ///   - pressureSource: Reports memory pressure. When the level changes to warning, the cache evicts half of its
-    ///     contents; when it changes to critical, it evicts everything. Values that are only referenced elsewhere can
-    ///     still be found. Default: nil.
+    ///     contents; when it changes to critical, it evicts everything. With `findsReferencedValues`, evicted values
+    ///     that another owner holds can still be found. Default: nil.
     ///   - clock: The clock for expiration. Default: the system's.
     ///   - onEviction: Called with the key, the value and the reason for each entry that leaves the cache. The call
     ///     happens outside the lock, on the thread whose call removed the entry, before that call returns. The listener
@@ -113,9 +113,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         pressure.withLock { $0 = token }
     }
 
-    /// The default cost limit in bytes: 15 % of the memory that this process may have, and at most 768 MiB.
+    /// The default cost limit in bytes: 15 % of the memory that this process may use, and at most 768 MiB.
     ///
-    /// Counts the limits of the process's control groups. Reads them from the system on each call.
+    /// The limits of the process's control groups apply. The figures are read from the system on each call.
     public static var defaultCostLimit: Int { MemoryCacheLimits.defaultCostLimit }
 
     /// The total cost of all entries.
@@ -151,7 +151,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         return outcome == .done ? value : valueWithTime(for: key, hash: hash)
     }
 
-    /// Looks up a value while other threads may do the same.
+    /// Looks up a value under the shared lock, while other threads may do the same.
     ///
     /// - Parameters:
     ///   - key: The key of the entry.
@@ -235,8 +235,8 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
     /// Returns whether a value is stored under `key`.
     ///
-    /// The call is not a use and is not counted in ``statistics``. A value that is only held elsewhere is not stored,
-    /// although ``value(for:)`` may find it.
+    /// The call is not a use and is not counted in ``statistics``. A value that is not stored but that another owner
+    /// holds does not count, although ``value(for:)`` may find it.
     @inlinable
     public func contains(_ key: Key) -> Bool {
         let hash = key.hashValue

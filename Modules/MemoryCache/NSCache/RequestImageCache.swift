@@ -4,13 +4,14 @@ import AlcedoHTTP
 /// A cache that finds and stores images by request, on top of any memory cache, with the cache policy rule of
 /// AFNetworking 2.
 ///
-/// The two reload policies of `NSURLRequest` do not read the cache: "reload ignoring local cache data", which is
-/// ``/AlcedoCore/CachePolicy/reload`` here, and "reload ignoring local and remote cache data". All other policies read
-/// it, including ``/AlcedoCore/CachePolicy/revalidate``. The policy is the `protocolPolicy` of the
-/// ``/AlcedoCore/CachePolicy``. If it is nil, the policy of the source's own request applies.
+/// The ``/AlcedoHTTP/HTTPCachePolicy`` of a request decides whether the cache is read. Requests with
+/// `reloadIgnoringLocalCacheData` (the policy of ``/AlcedoCore/CachePolicy/reload``) or
+/// `reloadIgnoringLocalAndRemoteCacheData` do not read it. Requests with any other policy do, including
+/// ``/AlcedoCore/CachePolicy/revalidate``. If the request's ``/AlcedoCore/CachePolicy`` was created without such a
+/// policy, the policy of the source's own HTTP request applies.
 ///
-/// Two policies that `NSURLRequest` does not have do not read the cache either: ``/AlcedoCore/CachePolicy/none``, and,
-/// unless the protocol policy is revalidation, a ``/AlcedoCore/CachePolicy/memory`` without `.read`.
+/// Requests with ``/AlcedoCore/CachePolicy/none`` do not read it either. The same applies to any policy without read
+/// access to ``/AlcedoCore/CachePolicy/memory``, except with `reloadRevalidatingCacheData`.
 ///
 /// Images are identified by their source only, without the request's processing. Requests that differ in processors or
 /// size share an image.
@@ -63,7 +64,8 @@ public struct RequestImageCache: Sendable {
     /// Stores `image` for the source of `request`. Every later request for that source finds it.
     ///
     /// The image is also stored if the request's policy does not read the cache, because reloading replaces the stored
-    /// image. It is not stored if the policy does not write the memory cache (``/AlcedoCore/CachePolicy/none``).
+    /// image. It is not stored if the policy has no write access to the memory cache, as with
+    /// ``/AlcedoCore/CachePolicy/none``.
     ///
     /// - Complexity: O(length of the request's URL), plus the store in the memory cache.
     public func cacheImage(_ image: DecodedImage, for request: ImageRequest) {

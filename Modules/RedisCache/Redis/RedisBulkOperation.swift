@@ -1,14 +1,14 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// An operation that needs many calls on one connection, with one time limit for all of them. Without it, a server that
-/// responds to each call in time could delay the operation without end.
+/// An operation that needs many calls on one connection, with one time limit for all of them. Without this limit, a
+/// server that responds to each call in time could delay the operation without end.
 struct RedisBulkOperation {
     /// The maximum number of keys in one command.
     private static let batchSize = 500
     /// The maximum number of keys that are counted. The limit is needed because each key is held in memory.
     private static let maximumNameCount = 10_000_000
-    /// An upper bound of the size of a value, above Redis's own limit.
+    /// An upper bound of the size of a value in bytes, above Redis's own limit.
     private static let valueByteCount = 1 << 32
     private static let unlink = Data("UNLINK".utf8)
 
@@ -39,7 +39,7 @@ struct RedisBulkOperation {
         let range = ["0", "\(max(1, Self.batchSize / max(1, sets.count)) - 1)"].map { Data($0.utf8) }
         var count = 0
         var sets = sets
-        var left: [[Data]] = []
+        var unremoved: [[Data]] = []
         while !sets.isEmpty {
             let replies = try execute(sets.map { [Data("ZRANGE".utf8), $0] + range })
             let found = zip(sets, replies).map { (set: $0, records: ($1.list ?? []).compactMap(\.bytes)) }
@@ -47,7 +47,7 @@ struct RedisBulkOperation {
             sets = found.map(\.set)
             guard !sets.isEmpty else { break }
             // Another client may remove the same records first, but then they are not returned again.
-            guard found.map(\.records) != left else { throw Self.rejection("index records could not be removed") }
+            guard found.map(\.records) != unremoved else { throw Self.rejection("index records could not be removed") }
             // A record that is not a file name might name the entry of another cache.
             let entries = found.flatMap(\.records).filter(RedisKeys.isFileName).map {
                 keys.entry(named: String(decoding: $0, as: UTF8.self))
@@ -57,7 +57,7 @@ struct RedisBulkOperation {
             let results = try transact(commands)
             if !entries.isEmpty { count += Self.number(results.last, upTo: entries.count) }
             let isStuck = zip(found, results).allSatisfy { Self.number($1, upTo: $0.records.count) == 0 }
-            left = isStuck ? found.map(\.records) : []
+            unremoved = isStuck ? found.map(\.records) : []
         }
         return count
     }
@@ -116,7 +116,7 @@ struct RedisBulkOperation {
 
     /// Passes the keys of a kind to a closure as they arrive, without blocking the server for other clients. A key may
     /// be passed more than once.
-    private func scan(_ kind: String, _ take: ([Data]) throws(RedisFailure) -> Void) throws(RedisFailure) {
+    private func scan(_ kind: String, _ body: ([Data]) throws(RedisFailure) -> Void) throws(RedisFailure) {
         let options = [
             Data("MATCH".utf8), keys.pattern(kind), Data("COUNT".utf8), Data("\(Self.batchSize)".utf8),
         ]
@@ -128,29 +128,29 @@ struct RedisBulkOperation {
             guard reply.count == 2, let text = reply[0].bytes, let next = UInt64(String(decoding: text, as: UTF8.self)),
                 next == 0 || cursors.insert(next).inserted
             else { throw Self.rejection("invalid SCAN reply: the cursor repeats or is not a number") }
-            try take((reply[1].list ?? []).compactMap(\.bytes).filter { keys.has($0, of: kind) })
+            try body((reply[1].list ?? []).compactMap(\.bytes).filter { keys.has($0, of: kind) })
             cursor = next
         } while cursor != 0
     }
 
     /// Passes the key of each entry to a closure once, in batches, and returns their number.
-    private func forEachEntry(_ take: (ArraySlice<Data>) throws(RedisFailure) -> Void) throws(RedisFailure) -> Int {
+    private func forEachEntry(_ body: (ArraySlice<Data>) throws(RedisFailure) -> Void) throws(RedisFailure) -> Int {
         var found: Set<Data> = []
         try scan(RedisKeys.entryKind) { (names) throws(RedisFailure) in
             let new = names.filter { found.insert($0).inserted }
             guard found.count <= Self.maximumNameCount else {
                 throw Self.rejection("too many keys: more than \(Self.maximumNameCount)")
             }
-            try Self.forEachPart(new, take)
+            try Self.forEachPart(new, body)
         }
         return found.count
     }
 
     private static func forEachPart(
-        _ names: [Data], _ take: (ArraySlice<Data>) throws(RedisFailure) -> Void
+        _ names: [Data], _ body: (ArraySlice<Data>) throws(RedisFailure) -> Void
     ) throws(RedisFailure) {
         for start in stride(from: 0, to: names.count, by: batchSize) {
-            try take(names[start..<min(names.count, start + batchSize)])
+            try body(names[start..<min(names.count, start + batchSize)])
         }
     }
 

@@ -16,9 +16,9 @@ final class RedisConnection: @unchecked Sendable {
     /// The number of bytes by which a reply may exceed the maximum size of an entry. Lists of keys may be longer than
     /// an entry if that size is small.
     private static let listByteCount = 4 << 20
-    /// The size below which arguments are copied and sent together.
+    /// The size in bytes below which arguments are copied and sent together.
     private static let shortByteCount = 16 << 10
-    /// The maximum size of a reply buffer that is kept for the next replies.
+    /// The maximum size in bytes of a reply buffer that is kept for the next replies.
     private static let reusedByteCount = 64 << 10
 
     /// Flags that prevent SIGPIPE, which would end the process when a connection has ended, and that make the call
@@ -38,22 +38,22 @@ final class RedisConnection: @unchecked Sendable {
     init(_ options: RedisOptions) throws(RedisFailure) {
         responseTimeout = max(.milliseconds(1), options.responseTimeout)
         callTimeout = max(.milliseconds(1), options.callTimeout)
-        let (sum, isOver) = max(0, options.maximumEntryByteCount).addingReportingOverflow(Self.listByteCount)
-        maximumReplyByteCount = isOver ? .max : sum
+        let (sum, overflows) = max(0, options.maximumEntryByteCount).addingReportingOverflow(Self.listByteCount)
+        maximumReplyByteCount = overflows ? .max : sum
         let limit = Self.time(options.connectTimeout)
-        let made =
+        let created =
             switch options.address {
             case .network(let host, let port): redisConnectWithTimeout(host, Int32(clamping: port), limit)
             case .socket(let path): redisConnectUnixWithTimeout(path, limit)
             }
-        guard let made else {
+        guard let created else {
             throw RedisFailure(kind: .connection, message: "cannot create a connection: out of memory")
         }
-        context = made
-        guard made.pointee.err == 0 else { throw failure }
+        context = created
+        guard created.pointee.err == 0 else { throw failure }
         // Reads happen only after `poll` has reported data. The timeout prevents an endless wait in case the data is
         // gone by then.
-        redisSetTimeout(made, Self.time(responseTimeout))
+        redisSetTimeout(created, Self.time(responseTimeout))
         var handshake: [[String]] = []
         if let password = options.password {
             handshake.append(["AUTH"] + (options.username.map { [$0] } ?? []) + [password])
@@ -87,10 +87,10 @@ final class RedisConnection: @unchecked Sendable {
         _ makeCommands: ([RedisReply]) throws(RedisFailure) -> [[Data]]
     ) throws(RedisFailure) -> [RedisReply] {
         let deadline = ContinuousClock.now + callTimeout
-        let head = (name.map { [[Data("WATCH".utf8), $0]] } ?? []) + queries
+        let preparation = (name.map { [[Data("WATCH".utf8), $0]] } ?? []) + queries
         isInTransaction = true
         while true {
-            let found = try Self.values(exchange(head + [[Data("MULTI".utf8)]], by: deadline)).dropLast()
+            let found = try Self.values(exchange(preparation + [[Data("MULTI".utf8)]], by: deadline)).dropLast()
             let commands = try makeCommands(Array(found.suffix(queries.count)))
             let results = try exchange(commands + [[Data("EXEC".utf8)]], by: deadline)
             switch results.last {
@@ -136,22 +136,22 @@ final class RedisConnection: @unchecked Sendable {
     // MARK: Sending
 
     private func send(_ commands: [[Data]], by deadline: ContinuousClock.Instant) throws(RedisFailure) {
-        var piece = Data()
+        var buffer = Data()
         for words in commands {
-            piece.append(contentsOf: "*\(words.count)\r\n".utf8)
+            buffer.append(contentsOf: "*\(words.count)\r\n".utf8)
             for word in words {
-                piece.append(contentsOf: "$\(word.count)\r\n".utf8)
+                buffer.append(contentsOf: "$\(word.count)\r\n".utf8)
                 if word.count < Self.shortByteCount {
-                    piece.append(word)
+                    buffer.append(word)
                 } else {
-                    try send(piece, by: deadline)
+                    try send(buffer, by: deadline)
                     try send(word, by: deadline)
-                    piece = Data()
+                    buffer = Data()
                 }
-                piece.append(contentsOf: "\r\n".utf8)
+                buffer.append(contentsOf: "\r\n".utf8)
             }
         }
-        try send(piece, by: deadline)
+        try send(buffer, by: deadline)
     }
 
     private func send(_ bytes: Data, by deadline: ContinuousClock.Instant) throws(RedisFailure) {

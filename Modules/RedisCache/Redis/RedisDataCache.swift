@@ -30,8 +30,8 @@ import FoundationEssentials
 public final class RedisDataCache: MeasurableDataCache {
     /// The lifetime in milliseconds of the record of an entry without an expiry: 90 days.
     private static let recordLifetime = 90 * 24 * 60 * 60 * 1000
-    /// The time in milliseconds for which the record of another entry outlives the entry, which may reach the server
-    /// after its record.
+    /// The time in milliseconds by which the record of an entry with an expiry outlasts the lifetime of the entry. The
+    /// entry's lifetime begins later, when the entry reaches the server.
     private static let recordLifetimeSlack = 60 * 1000
 
     /// The options of the cache.
@@ -71,14 +71,14 @@ public final class RedisDataCache: MeasurableDataCache {
         // The server returns an empty value for a missing key; a valid entry is never empty.
         let value = found.flatMap { $0.isEmpty || $0.count > limit ? nil : $0 }
         let entry = value.flatMap { RedisEntry.decode($0) }
-        let isOver = entry?.expiry.map { $0 <= clock.now } ?? false
+        let isExpired = entry?.expiry.map { $0 <= clock.now } ?? false
         counts.withLock { counts in
-            if entry != nil, !isOver { counts.hits += 1 } else { counts.misses += 1 }
+            if entry != nil, !isExpired { counts.hits += 1 } else { counts.misses += 1 }
             if value != nil, entry == nil { counts.damagedEntries += 1 }
         }
         // The reader waits for this removal no longer than for an entry.
         if value != nil, entry == nil { _ = try? await pool.run(removal(of: key)) }
-        return isOver ? nil : entry
+        return isExpired ? nil : entry
     }
 
     /// Returns whether the server has an entry for a key, also in a canceled task. Does not check that the entry is
@@ -102,20 +102,20 @@ public final class RedisDataCache: MeasurableDataCache {
             throw DataCacheError(
                 .tooLarge, "an entry of \(byteCount) bytes exceeds the limit of \(options.maximumEntryByteCount) bytes")
         }
-        var ending: [Data] = []
+        var expiryArguments: [Data] = []
         var recordLifetime = Self.recordLifetime
         if let expiry = entry.expiry {
-            let left = Timestamp(expiry).milliseconds - Timestamp(clock.now).milliseconds
-            guard left > 0 else {
+            let lifetime = Timestamp(expiry).milliseconds - Timestamp(clock.now).milliseconds
+            guard lifetime > 0 else {
                 await remove(key)
                 return
             }
-            ending = [Data("PX".utf8), Data("\(left)".utf8)]
-            recordLifetime = Int(left) + Self.recordLifetimeSlack
+            expiryArguments = [Data("PX".utf8), Data("\(lifetime)".utf8)]
+            recordLifetime = Int(lifetime) + Self.recordLifetimeSlack
         }
         let record = EntryRecord(
             name: key.fileName, lifetime: recordLifetime, variants: keys.variants(of: key.resource))
-        let (name, options) = (keys.entry(key), ending)
+        let (name, options) = (keys.entry(key), expiryArguments)
         let replies = try await pool.run { connection in
             // The entry is encoded here, so that a store that waits for a connection does not hold it twice.
             let set = [Data("SET".utf8), name, RedisEntry.encode(entry)] + options
@@ -130,10 +130,10 @@ public final class RedisDataCache: MeasurableDataCache {
         }
     }
 
-    @discardableResult
     /// Removes the entry for a key, also in a canceled task.
     ///
     /// - Returns: Whether an entry was removed; false if the server did not respond.
+    @discardableResult
     public func remove(_ key: ImageKey) async -> Bool {
         let replies = await pool.runToEnd(removal(of: key))
         return replies?.first?.number ?? 0 > 0

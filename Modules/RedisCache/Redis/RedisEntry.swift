@@ -70,7 +70,7 @@ struct EntryRecord: Sendable {
     /// The Redis key of the resource's set.
     let variants: Data
 
-    /// The commands that read the server's time, and the record of the set that expires last.
+    /// The commands that read the server's time and the set's record with the latest expiry.
     var queries: [[Data]] {
         [[Data("TIME".utf8)], [Data("ZRANGE".utf8), variants] + ["-1", "-1", "WITHSCORES"].map { Data($0.utf8) }]
     }
@@ -95,7 +95,8 @@ struct EntryRecord: Sendable {
         }
     }
 
-    /// Returns a whole number from zero to ``latestTime``, in any format that the server uses.
+    /// Parses a time or a score, which the server may format as a decimal fraction or with an exponent. Returns nil for
+    /// an invalid or negative number. A number above ``latestTime`` counts as ``latestTime``.
     private static func number(_ reply: RedisReply) -> Int? {
         guard let bytes = reply.bytes, let value = Double(String(decoding: bytes, as: UTF8.self)), value >= 0 else {
             return nil
@@ -126,8 +127,8 @@ struct RedisKeys: Sendable {
     /// The kind of the keys of sets of records, which list the entries of a resource.
     static let recordKind = "v:"
 
-    /// Returns a pattern that matches all keys of a kind and no longer ones, because the prefix and the kind may also
-    /// begin the keys of another cache.
+    /// Returns a pattern that matches all keys of a kind. It does not match keys of another length, because the keys of
+    /// another cache may begin with the same prefix and kind.
     func pattern(_ kind: String) -> Data {
         var pattern = Data()
         for byte in "\(prefix)\(kind)".utf8 {

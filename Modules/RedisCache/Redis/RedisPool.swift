@@ -178,8 +178,8 @@ struct CircuitBreaker: Sendable {
     /// Whether the last calls have failed and none has succeeded since.
     var isOpen: Bool { openUntil != nil }
 
-    /// Returns whether ``allowsCall(at:)`` would return false. Does not change the state, so that a waiting caller may
-    /// use it.
+    /// Returns whether ``allowsCall(at:)`` would return false. Unlike that method, does not change the state, so a
+    /// caller that still has to wait for a thread may use it.
     func rejectsCall(at now: Duration) -> Bool {
         guard let openUntil else { return false }
         return now < openUntil || isTrying
@@ -235,7 +235,7 @@ struct CallQueue: Sendable {
         self.maximumWait = maximumWait
     }
 
-    /// Decides on a new call. A call that is not rejected must call ``leave(after:)``.
+    /// Decides on a new call. Unless the call is rejected, ``leave(after:)`` must be called when it ends.
     mutating func enter() -> Admission {
         if count >= threads {
             guard usualTime * (count - threads + 1) / threads <= maximumWait else { return .rejected }
@@ -244,7 +244,7 @@ struct CallQueue: Sendable {
         return count < threads ? .immediate : .queued
     }
 
-    /// Adds a call that waits without a limit. It must call ``leave(after:)``.
+    /// Adds a call that waits without a limit. ``leave(after:)`` must be called when it ends.
     mutating func enterUnconditionally() { count += 1 }
 
     /// Removes a call that has ended.

@@ -43,7 +43,7 @@ enum CacheDecision {
         // Section 4.3.2: only the origin server evaluates these conditions.
         if directives.requiresOrigin { return isOffline ? .unsatisfiable : .forward(.bypass) }
         if isOffline { return nil }
-        // HTTP would allow a lookup, but a request with `no-store` asks for no caching.
+        // HTTP would allow a lookup, but a client that sends `no-store` does not expect a cached response.
         return directives.forbidsStoring && request.cachePolicy == .useProtocolCachePolicy ? .forward(.bypass) : nil
     }
 
@@ -55,16 +55,16 @@ enum CacheDecision {
         if request.cachePolicy.isReload { return .fetch(.request) }
         // Section 4, first three items.
         guard let stored = candidate.response else { return .fetch(candidate.hasVariants ? .varyMiss : .uriMiss) }
-        if let lack = missingBytes(stored, request, directives) { return lack }
+        if let decision = missingBytes(stored, request, directives) { return decision }
         switch request.cachePolicy {
         case .returnCacheDataElseLoad, .returnCacheDataDontLoad:
             return .serve(stored, isFresh(stored, at: now) ? .fresh : .stale)
         case .reloadRevalidatingCacheData:
             // RFC 8246 section 2: this is an ordinary reload. A forced reload has a directive or a policy of its own.
-            let isSettled =
+            let isReusable =
                 stored.terms.conditions.contains(.immutable) && isFresh(stored, at: now)
                 && !directives.requestsNewerResponse
-            return isSettled ? .serve(stored, .fresh) : .revalidate(stored, .request)
+            return isReusable ? .serve(stored, .fresh) : .revalidate(stored, .request)
         default: return decideByProtocol(stored, directives, now)
         }
     }
@@ -97,13 +97,13 @@ enum CacheDecision {
         if let range = directives.range {
             // A complete content with a content coding has no byte offsets that the server and the caller agree on.
             guard stored.part != nil || (stored.head.status == 200 && !stored.hasOffsets) else { return nil }
-            let isThere =
+            let isStored =
                 PartialContent.stored(range, of: stored) != nil && Precondition.allowsRange(of: stored, request)
-            return isThere ? nil : .fetch(.partial)
+            return isStored ? nil : .fetch(.partial)
         }
         guard stored.part != nil else { return nil }
-        let isAskable = directives.method == .get && !directives.isConditional
-        return isAskable && PartialContent.isBeginning(stored) ? .complete(stored) : .fetch(.partial)
+        let canComplete = directives.method == .get && !directives.isConditional
+        return canComplete && PartialContent.isBeginning(stored) ? .complete(stored) : .fetch(.partial)
     }
 
     private static func isFresh(_ stored: StoredResponse, at now: Date) -> Bool {
@@ -120,9 +120,10 @@ extension HTTPCachePolicy {
 
 /// The reason for which a request goes to the network. The raw values are those of `fwd` in RFC 9211 section 2.2.
 enum ForwardReason: String {
-    /// The cache does not handle such requests.
+    /// The cache does not handle the request: only the origin server can evaluate it, or it forbids storing the
+    /// response.
     case bypass
-    /// The cache does not serve the method.
+    /// The cache only serves the methods GET and HEAD.
     case method
     /// No response is stored for the URL.
     case uriMiss = "uri-miss"

@@ -54,12 +54,12 @@ enum CacheUpdate {
     ) -> CacheUpdate {
         if StorageRules.requestForbidsStoring(exchange.request) { return .keep }
         // A failure of the server says nothing about the resource. Neither does a range that cannot be satisfied.
-        let isSilent = StatusRules.isTransientFailure(head.status) || head.status == 416
-        let rejection: CacheUpdate = isSilent || head.status == 206 ? .keep : .drop
+        let isUninformative = StatusRules.isTransientFailure(head.status) || head.status == 416
+        let rejection: CacheUpdate = isUninformative || head.status == 206 ? .keep : .drop
         guard StorageRules.storability(of: head, to: exchange.request, role: exchange.rules.role) == .storable,
             !StorageRules.keepsContentCoding(head, to: exchange.request)
         else { return rejection }
-        if isSilent, stored != nil, Freshness(head, exchange).lifetime <= 0 { return .keep }
+        if isUninformative, stored != nil, Freshness(head, exchange).lifetime <= 0 { return .keep }
         guard let new = Self.response(head, exchange) else { return rejection }
         // The complete content is stored already, as far as the validators tell.
         if head.status == 206, let stored, stored.part == nil, PartialContent.isSameContent(head, stored) {
@@ -94,8 +94,8 @@ enum CacheUpdate {
         return .invalidate(outdated, thenStore: mayStore ? response(head, exchange) : nil)
     }
 
-    /// Returns the response to store, without its body. nil for a 206 without a valid `Content-Range`, for a response
-    /// that varies by more than fields, and for one whose time to live has passed.
+    /// Returns the response to store, without its body. Returns nil for a 206 without a valid `Content-Range`, for a
+    /// response that varies by more than fields, and for a response whose time to live has passed.
     private static func response(_ head: HTTPResponseHead, _ exchange: ExchangeContext) -> StoredResponse? {
         let role = exchange.rules.role
         guard let names = Vary.names(of: head, to: exchange.request, role: role) else { return nil }

@@ -24,8 +24,8 @@ struct CacheControl {
         for line in fields.values(of: "Cache-Control") { read(line) }
     }
 
-    /// Creates the directives of a targeted field. nil if the field is missing, empty or not a dictionary; RFC 9213
-    /// section 2.1 requires ignoring it then.
+    /// Creates the directives of a targeted field. Returns nil if the field is missing, empty or not a dictionary: RFC
+    /// 9213 section 2.1 requires ignoring such a field.
     init?(targeted name: String, of fields: HTTPFields) {
         guard let text = fields[name], let members = StructuredDictionary(text)?.members, !members.isEmpty else {
             return nil
@@ -93,8 +93,8 @@ struct CacheControl {
             let trimmed = name.trimmingBlanks
             guard !trimmed.isEmpty else { continue }
             // White space around "=" is not in the grammar, so the argument is invalid.
-            let isOdd = argument != nil && name.last.map(Substring.isBlank) == true
-            directives.append(Directive(name: trimmed.lowercased(), argument: isOdd ? "" : argument))
+            let hasBlank = argument != nil && name.last.map(Substring.isBlank) == true
+            directives.append(Directive(name: trimmed.lowercased(), argument: hasBlank ? "" : argument))
         }
     }
 

@@ -9,7 +9,8 @@ extension HTTPFields {
             .filter { !$0.isEmpty }
     }
 
-    /// Returns the date of a field with exactly one line. nil if the field has no line, several lines or no valid date.
+    /// Returns the date of a field with exactly one line. Returns nil if the field has no line, several lines or no
+    /// valid date.
     func date(_ name: String, now: Date) -> Date? {
         let lines = values(of: name)
         return lines.count == 1 ? HTTPDate.parse(lines[0], now: now) : nil

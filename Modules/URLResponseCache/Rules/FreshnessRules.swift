@@ -94,7 +94,7 @@ extension StoredResponse {
     }
 
     /// The strong validator of the content for `If-Range`: the entity tag, or the date of the last change of a content
-    /// without a tag. nil if there is none. RFC 9110 section 13.1.5.
+    /// without a tag. The value is nil if there is none. RFC 9110 section 13.1.5.
     var rangeCondition: String? {
         guard head.fields.contains("ETag") else { return strongDate == nil ? nil : head.fields["Last-Modified"] }
         return entityTag.flatMap { $0.isWeak ? nil : $0.text }

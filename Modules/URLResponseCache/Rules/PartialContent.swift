@@ -119,10 +119,10 @@ enum PartialContent {
     static func isSameContent(_ head: HTTPResponseHead, _ stored: StoredResponse) -> Bool {
         if hasSameTag(head, stored) { return true }
         guard !head.fields.contains("ETag"), !stored.head.fields.contains("ETag"), let changed = stored.strongDate,
-            let made = head.fields.date("Date", now: stored.responseTime)
+            let newerDate = head.fields.date("Date", now: stored.responseTime)
         else { return false }
         return head.fields.date("Last-Modified", now: stored.responseTime) == changed
-            && changed.isStrongValidator(inResponseOf: made)
+            && changed.isStrongValidator(inResponseOf: newerDate)
     }
 
     /// Whether both have the same strong entity tag.
@@ -134,7 +134,7 @@ enum PartialContent {
 
 extension HTTPResponseHead {
     /// The number of bytes of the complete body: those of the range in a partial response, otherwise those that the
-    /// head declares. nil if the head does not specify it. Source: RFC 9110 sections 8.6 and 14.4.
+    /// head declares. The value is nil if the head does not specify it. Source: RFC 9110 sections 8.6 and 14.4.
     ///
     /// A content coding that the transport decoded leaves no length to compare.
     var announcedByteCount: Int? {

@@ -4,8 +4,7 @@ import AlcedoRuntime
 import FoundationEssentials
 
 extension ResourceKey {
-    /// Creates the key of a URL. All spellings of a URL that lead to the same resource have the same key
-    /// (``URLNormalization``).
+    /// Creates the key of a URL. Equivalent spellings of a URL have the same key (``URLNormalization``).
     ///
     /// The key omits the fragment and the credentials, which are not part of the request target.
     init(normal url: URL) {
@@ -46,16 +45,17 @@ extension URL {
 /// Normalization of URLs, so that equivalent URLs share a key. Source: RFC 9110 section 4.2.3, RFC 3986 sections 5.2.4
 /// and 6.2.
 ///
-/// Merged are spellings that a server must treat as equivalent, or that the client sends as the same request target:
+/// The normal form removes differences between spellings that a server must treat as equivalent, or that a client sends
+/// as the same request target:
 ///
 /// - The case of the scheme and the host, the scheme's default port, an empty path, and the fragment, which is not
 ///   sent.
 /// - The case of percent-encodings, and percent-encodings of unreserved characters (RFC 9110 section 4.2.3).
 /// - Literal dot segments, which ``URLResolvingTransport`` removes before a request is sent.
 ///
-/// Kept distinct are percent-encoded dot segments (`%2e%2e`), which clients send as written and servers may treat as
-/// names; percent-encodings of reserved characters, such as `%2F` and `%5C`; empty segments; other spellings of an IP
-/// address or a port; a dot at the end of a host; and all other differences in the query.
+/// The normal form keeps all other differences: percent-encoded dot segments (`%2e%2e`), which clients send as written
+/// and servers may treat as names; percent-encodings of reserved characters, such as `%2F` and `%5C`; empty segments;
+/// other spellings of an IP address or a port; a dot at the end of a host; and other differences in the query.
 private enum URLNormalization {
     /// Whether a URL is certainly in normal form. O(length), without a copy.
     static func isNormal(_ text: Span<UInt8>) -> Bool {

@@ -4,6 +4,8 @@ public import AlcedoHTTP
 /// The behavior of a response cache where HTTP allows a choice.
 ///
 /// ```swift
+/// import AlcedoURLResponseCache
+///
 /// let rules = ResponseCacheRules(lifetime: { _, _ in .seconds(600) })
 /// ```
 public struct ResponseCacheRules: Sendable {

@@ -53,14 +53,14 @@ struct ResponseDirectives {
 
     /// Whether a directive applies to the whole response.
     ///
-    /// A directive that names a field which gives the others their meaning counts as one without names, as sections
-    /// 5.2.2.4 and 5.2.2.7 allow.
+    /// A directive that names one of the ``representationFields`` counts as unqualified, as sections 5.2.2.4 and
+    /// 5.2.2.7 allow.
     private func isUnqualified(_ name: String) -> Bool {
         control.containsUnqualified(name) || !Self.representationFields.isDisjoint(with: control.fieldNames(of: name))
     }
 
-    /// Returns the freshness lifetime that the server specified, in seconds; nil if it specified none. Negative if the
-    /// response had expired before it was sent. RFC 9111 section 4.2.1.
+    /// Returns the freshness lifetime that the server specified, in seconds; nil if it specified none. The value is
+    /// negative if the response had expired before it was sent. RFC 9111 section 4.2.1.
     ///
     /// - Parameters:
     ///   - date: The time at which the server generated the response.

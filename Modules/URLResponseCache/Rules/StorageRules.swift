@@ -7,9 +7,9 @@ enum StorageRules {
     /// The result of the rules for one response.
     enum Storability {
         case storable
-        /// The response may be stored, but could never be used.
+        /// HTTP does not forbid storing the response, but the cache could never use it.
         case unusable
-        /// Neither this cache nor another may store the response.
+        /// The response must not be stored, neither by this cache nor by a cache above the transport.
         case forbidden
     }
 
@@ -50,8 +50,8 @@ enum StorageRules {
         return Vary.names(of: head, to: request, role: role) == nil ? .unusable : .storable
     }
 
-    /// Whether a body has another form than the bodies of requests that differ only in their range: a transport does
-    /// not decode the content coding of a request with a range (``/AlcedoHTTP/HTTPTransport``).
+    /// Whether the body of a response keeps a content coding that the transport would decode for the same request
+    /// without a range (``/AlcedoHTTP/HTTPTransport``).
     static func keepsContentCoding(_ head: HTTPResponseHead, to request: HTTPRequest) -> Bool {
         head.fields.contains("Content-Encoding") && request.fields.contains("Range")
             && !request.fields.contains("Accept-Encoding")
@@ -105,7 +105,8 @@ enum StatusRules {
 
 /// The preparation of heads for storage. Source: RFC 9111 section 3.1.
 enum StoredHead {
-    /// The fields of one connection, the fields for proxies, and `Age`, which is calculated for each use.
+    /// The fields that are not stored: those of one connection, those for proxies, and `Age`, which is calculated for
+    /// each use.
     private static let excepted: Set = [
         "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
         "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "age",

@@ -7,7 +7,7 @@ enum Validation {
     private static let names: Set = ["if-none-match", "if-modified-since"]
 
     /// Returns the request with the validators of a stored response as conditions, in addition to the caller's own
-    /// entity tags. nil if the response has no validator. Sections 4.3.1 and 4.3.2.
+    /// entity tags. Returns nil if the response has no validator. Sections 4.3.1 and 4.3.2.
     static func request(_ request: HTTPRequest, confirming stored: StoredResponse) -> HTTPRequest? {
         let tag = stored.entityTag
         let modified = stored.lastModified == nil ? nil : stored.head.fields["Last-Modified"]
@@ -30,8 +30,8 @@ enum Validation {
         return offering
     }
 
-    /// Whether a 304 confirms this response: it has the response's validator, or it has none and the request had no
-    /// other. Section 4.3.4.
+    /// Whether a 304 confirms this response: it has the response's validator, or it has none and the request can only
+    /// have been about this response. Section 4.3.4.
     static func confirms(
         _ notModified: HTTPResponseHead, _ stored: StoredResponse, _ exchange: ExchangeContext
     ) -> Bool {

@@ -15,8 +15,8 @@ enum Vary {
     /// Fields of which only a digest is kept.
     private static let secret: Set = ["authorization", "cookie", "proxy-authorization"]
 
-    /// Returns the names of the fields by which a response varies, in lower case and sorted. nil if it varies by more
-    /// than fields (`*`), by more than 32 fields, or by an invalid name.
+    /// Returns the names of the fields by which a response varies, in lower case and sorted. Returns nil if it varies
+    /// by more than fields (`*`), by more than 32 fields, or by an invalid name.
     ///
     /// A response to a request with credentials also varies by them unless it is marked for all users: the user of a
     /// private cache may have several accounts. A response with a content coding also varies by `Accept-Encoding`: a

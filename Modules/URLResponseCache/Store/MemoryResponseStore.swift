@@ -41,11 +41,11 @@ package final class MemoryResponseStore: ResponseStoring {
     /// removed.
     package func store(_ entry: ResponseEntry, for key: ImageKey) async {
         let cost = entry.cost
-        let isTaken = cost <= byteLimit && entry.storagePolicy != .notAllowed
+        let isAccepted = cost <= byteLimit && entry.storagePolicy != .notAllowed
         // The removed entries are released outside the lock.
         let released = state.withLock { state -> [(key: ImageKey, value: ResponseEntry)] in
             var released = state.remove(key).map { [(key: key, value: $0)] } ?? []
-            guard isTaken else { return released }
+            guard isAccepted else { return released }
             state.list.trim(toCost: byteLimit - cost, into: &released)
             for (releasedKey, _) in released where releasedKey != key { state.forget(releasedKey) }
             state.list.insert(entry, for: key, cost: cost)
@@ -92,7 +92,7 @@ package final class MemoryResponseStore: ResponseStoring {
 extension ResponseEntry {
     /// The approximate number of bytes that the entry takes in memory.
     var cost: Int {
-        // The size of the values and the list's links, in addition to their bytes.
+        // The fixed size of the values and of the list's links, in addition to the bytes of bodies and fields.
         let overhead = 640
         switch self {
         case .response(let response):

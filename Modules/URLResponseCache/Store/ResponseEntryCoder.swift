@@ -100,7 +100,7 @@ private enum ResponseEntryCoder {
             let requestTime = reader.date(), let responseTime = reader.date(),
             let policy = reader.int().flatMap({ UInt8(exactly: $0) }).flatMap(ResponseStoragePolicy.init),
             let conditions = reader.int().flatMap({ UInt8(exactly: $0) }), let date = reader.date(),
-            let initialAge = reader.double(), let lifetime = reader.double(), let meanwhile = reader.double(),
+            let initialAge = reader.double(), let lifetime = reader.double(), let whileRevalidate = reader.double(),
             let ifError = reader.double(), let timeToLive = reader.double(), let userInfo = reader.array(Self.pair)
         else { return nil }
         return StoredResponse(
@@ -110,7 +110,7 @@ private enum ResponseEntryCoder {
             varyingFields: varyingFields, requestTime: requestTime, responseTime: responseTime,
             terms: Freshness(
                 conditions: Freshness.Conditions(rawValue: conditions), date: date, initialAge: initialAge,
-                lifetime: lifetime, staleWhileRevalidate: meanwhile, staleIfError: ifError,
+                lifetime: lifetime, staleWhileRevalidate: whileRevalidate, staleIfError: ifError,
                 timeToLive: timeToLive < 0 ? nil : timeToLive),
             storagePolicy: policy, userInfo: Dictionary(userInfo, uniquingKeysWith: { _, last in last }))
     }
@@ -190,7 +190,8 @@ private struct ByteReader {
         return String(copying: text)
     }
 
-    /// Reads an array. nil if its count exceeds the remaining bytes, because each element takes at least eight bytes.
+    /// Reads an array. Each element takes at least eight bytes, so a count that exceeds an eighth of the remaining
+    /// bytes is invalid.
     mutating func array<Element>(_ element: (inout ByteReader) -> Element?) -> [Element]? {
         guard let length = int(), length >= 0, length <= count / 8 else { return nil }
         var elements: [Element] = []

@@ -5,8 +5,8 @@ import FoundationEssentials
 
 /// The writer of a response store. It makes one change at a time for each resource.
 struct ResponseWriter: Sendable {
-    /// The maximum number of different `Vary` fields that are kept for a resource. A server sends one, or changes it
-    /// occasionally.
+    /// The maximum number of different `Vary` fields that are kept for a resource. A server usually sends the same one,
+    /// and rarely changes it.
     private static let nameListLimit = 4
     /// The maximum number of variants whose entity tags are offered to the server when none matches a request.
     private static let taggedLimit = 16
@@ -50,7 +50,7 @@ struct ResponseWriter: Sendable {
             let before = await store.entry(for: own)
             let key = if names.isEmpty, before?.isVariants != true { own } else { variant }
             guard key == own ? isLatest : exchange.acquire(key) else { return }
-            // The stored response is later, and serves all requests.
+            // The stored response is later, and applies to all requests.
             if key != own, !isLatest, before?.isVariants == false { return }
             var response = response
             if response.part != nil {
@@ -90,7 +90,7 @@ struct ResponseWriter: Sendable {
         await lock.withLock(on: resource) { await store.removeAll(of: resource) }
     }
 
-    /// Returns the part, combined with the stored part. nil if the complete content is stored already.
+    /// Returns the part, combined with the stored part. Returns nil if the complete content is stored already.
     private func combined(
         _ part: StoredResponse, with key: ImageKey, for request: HTTPRequest
     ) async -> StoredResponse? {

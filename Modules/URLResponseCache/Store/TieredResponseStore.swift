@@ -74,38 +74,38 @@ private final class Promotions: Sendable {
         var changes = 0
     }
 
-    private let underWay = Locked<[ImageKey: Promotion]>([:])
+    private let copies = Locked<[ImageKey: Promotion]>([:])
 
     /// Records the start of a copy, before the entry is read. Must be followed by ``end(_:since:)``.
     func begin(_ key: ImageKey) -> Int {
-        underWay.withLock { underWay in
-            underWay[key, default: Promotion()].count += 1
-            return underWay[key]?.changes ?? 0
+        copies.withLock { copies in
+            copies[key, default: Promotion()].count += 1
+            return copies[key]?.changes ?? 0
         }
     }
 
     /// Whether the entry was changed since the copy began.
-    func isChanged(_ key: ImageKey, since changes: Int) -> Bool { underWay.withLock { $0[key]?.changes != changes } }
+    func isChanged(_ key: ImageKey, since changes: Int) -> Bool { copies.withLock { $0[key]?.changes != changes } }
 
     /// Records the end of a copy, or that the entry does not exist. Returns whether the entry was changed in the
     /// meantime.
     func end(_ key: ImageKey, since changes: Int) -> Bool {
-        underWay.withLock { underWay in
-            let isChanged = underWay[key]?.changes != changes
-            underWay[key]?.count -= 1
-            if underWay[key]?.count == 0 { underWay[key] = nil }
+        copies.withLock { copies in
+            let isChanged = copies[key]?.changes != changes
+            copies[key]?.count -= 1
+            if copies[key]?.count == 0 { copies[key] = nil }
             return isChanged
         }
     }
 
     /// Records a change. Call this after the change of the source store, and before the change of the destination
     /// store.
-    func change(_ key: ImageKey) { underWay.withLock { $0[key]?.changes += 1 } }
+    func change(_ key: ImageKey) { copies.withLock { $0[key]?.changes += 1 } }
 
     /// Records a change of several entries.
     func change(where isChanged: (ImageKey) -> Bool = { _ in true }) {
-        underWay.withLock { underWay in
-            for key in underWay.keys where isChanged(key) { underWay[key]?.changes += 1 }
+        copies.withLock { copies in
+            for key in copies.keys where isChanged(key) { copies[key]?.changes += 1 }
         }
     }
 }

@@ -154,8 +154,8 @@ extension EntryDirectory {
         return VerifiedEntry(key: key, entry: entry, storedAt: trailer.storedAt, size: size)
     }
 
-    /// Returns the facts in the trailer of an entry's file, or nil if the file is not an entry. Reads only the trailer
-    /// and the resource's name.
+    /// Returns the content of the trailer of an entry's file, or nil if the file is not an entry. Reads only the
+    /// trailer and the resource's name.
     ///
     /// - Throws: The reason why the file cannot be read now.
     func summary(_ name: EntryName) throws(SystemError) -> Summary? {
@@ -217,10 +217,10 @@ final class EntryReader: Sendable {
             guard let piece = try descriptor.read(count, at: start) else { return nil }
             piece.withBytes { hash.update($0) }
         }
-        let isRight = end.withBytes { end in
+        let isValid = end.withBytes { end in
             attributes.withBytes { EntryFile.checksum(end, attributes: $0, dataHash: hash.value) }
         }
-        guard isRight else { return nil }
+        guard isValid else { return nil }
         metadata = attributes.withBytes { EntryFile.metadata($0, of: trailer) }
         dataCount = trailer.dataCount
         storedAt = trailer.storedAt

@@ -116,7 +116,7 @@ extension EntryDirectory {
         }
     }
 
-    /// Removes an entry's file as the other method does, in the directory that is at the cache's path.
+    /// Removes an entry's file like ``remove(_:suffix:in:)``, in the directory that is now at the cache's path.
     @discardableResult
     func remove(_ name: EntryName, suffix: [UInt8]? = nil) -> Bool {
         guard let directory = try? openDirectory() else { return false }
@@ -135,10 +135,10 @@ extension EntryDirectory {
     }
 
     func makeDirectory(_ path: String) throws(DataCacheError) {
-        var made = ""
+        var created = ""
         for part in path.split(separator: "/", omittingEmptySubsequences: true) {
-            made += path.hasPrefix("/") || !made.isEmpty ? "/\(part)" : "\(part)"
-            guard mkdir(made, 0o700) == 0 || errno == EEXIST else {
+            created += path.hasPrefix("/") || !created.isEmpty ? "/\(part)" : "\(part)"
+            guard mkdir(created, 0o700) == 0 || errno == EEXIST else {
                 throw lastError.cacheError("create", paths.directory)
             }
         }

@@ -55,12 +55,12 @@ struct EntryDirectory: Sendable {
     func openFile(
         _ name: EntryName, _ suffix: [UInt8]? = nil, in directory: borrowing Descriptor
     ) throws(SystemError) -> Descriptor {
-        let number: Result<Descriptor, SystemError> = paths.withFile(name, suffix) { path in
+        let opened: Result<Descriptor, SystemError> = paths.withFile(name, suffix) { path in
             Result { () throws(SystemError) in
                 try Descriptor(opening: path, beneath: directory, O_RDONLY | O_NONBLOCK)
             }
         }
-        return try number.get()
+        return try opened.get()
     }
 }
 

@@ -84,7 +84,8 @@ final class DiskIndex: Sendable {
         return read { ($0.totalSize, $0.count) }
     }
 
-    /// Copies entries at some positions below `end`, so few that no reader waits long.
+    /// Copies up to ``sliceCount`` entries at the positions below `end`. The limit prevents a long wait of other
+    /// readers.
     ///
     /// An iteration over all entries goes downward. It may then meet an entry twice if another entry is removed
     /// meanwhile, but does not miss one.
@@ -139,8 +140,8 @@ final class DiskIndex: Sendable {
             if let failure { throw failure.cacheError("write to", index.path) }
         }
 
-        /// Records removals that have already happened. If the file cannot be written to, the index file lists files
-        /// that no longer exist, which does no harm.
+        /// Records removals that have already happened. If the index file cannot be written to, it still lists the
+        /// removed entries, which does no harm.
         func recordRemovals(_ names: [EntryName]) {
             let records = names.map { IndexRecord.removed($0) }
             index.state.withLock { state in
@@ -221,19 +222,19 @@ final class DiskIndex: Sendable {
         files.removeAbandonedFiles()
         let bootHashes = state.withLock { $0.bootHashes }
         var table = trustsTable ? copy() : state.withLock { $0 }.salvaged()
-        var isThere = [Bool](repeating: false, count: table.count)
+        var hasFile = [Bool](repeating: false, count: table.count)
         var found: [EntryName] = []
         do throws(SystemError) {
             try files.forEachName { name, otherSuffix in
                 if let otherSuffix, !files.rename(name, from: otherSuffix) { return }
                 let position = table.position(of: name)
-                if let position { isThere[position] = true }
+                if let position { hasFile[position] = true }
                 guard let position, trustsTable || isUnchanged(table[position]) else { return found.append(name) }
             }
         } catch {
             throw error.cacheError("list", path)
         }
-        let missing = isThere.indices.filter { !isThere[$0] }.map { table[$0].name }
+        let missing = hasFile.indices.filter { !hasFile[$0] }.map { table[$0].name }
         for name in missing { table.remove(name) }
         for name in found {
             let known = table.position(of: name).map { table[$0] }
@@ -246,7 +247,8 @@ final class DiskIndex: Sendable {
         try makeRoom(for: table, bootHashes)
     }
 
-    /// Returns whether a file has the length and, as far as its modification date shows, the age that the index says.
+    /// Returns whether a file has the length in the index, and was modified within two seconds of the date of storing
+    /// in the index.
     private func isUnchanged(_ entry: IndexEntry) -> Bool {
         guard let (length, written) = files.lengthAndDate(of: entry.name) else { return false }
         return length == entry.file.length && abs(written - Double(entry.storedAt.milliseconds) / 1000) < 2

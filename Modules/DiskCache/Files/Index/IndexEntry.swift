@@ -3,7 +3,7 @@ import AlcedoRuntime
 
 /// An entry in the index.
 struct IndexEntry: Sendable, Equatable {
-    /// The number of a use before all others.
+    /// The use number of an entry without a recorded use. It is lower than all others.
     static let neverUsed: Int64 = 0
 
     var name: EntryName

@@ -76,9 +76,9 @@ struct IndexState: Sendable {
     func find(_ name: EntryName, at now: Timestamp, limits: DataCacheLimits) -> Lookup {
         guard let position = table.position(of: name), let file else { return isComplete ? .absent : .unknown }
         let entry = table[position]
-        let isOver = limits.isOver(
+        let isExpired = limits.isOver(
             storedAt: entry.storedAt, lastUse: entry.lastUse, expiry: entry.expiry, now: now)
-        return isOver ? .expired : .present(entry, indexFile: file)
+        return isExpired ? .expired : .present(entry, indexFile: file)
     }
 
     mutating func takeUseNumber() -> Int64 {
@@ -192,13 +192,13 @@ struct IndexState: Sendable {
         guard size > end, let file, let generation = file.header?.generation else { return }
         // The size in a damaged file may be arbitrarily large.
         if recordCount == 0 { table.reserve(min(1 << 20, (size - end) / IndexRecord.size)) }
-        let room = min(size - end, 1024 * IndexRecord.size)
-        withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { room in
+        let byteCount = min(size - end, 1024 * IndexRecord.size)
+        withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { buffer in
             while end < size {
-                guard let count = try? file.descriptor.read(into: room, at: end), count >= IndexRecord.size else {
+                guard let count = try? file.descriptor.read(into: buffer, at: end), count >= IndexRecord.size else {
                     return
                 }
-                guard apply(UnsafeRawBufferPointer(rebasing: room[..<count]), generation: generation) else { return }
+                guard apply(UnsafeRawBufferPointer(rebasing: buffer[..<count]), generation: generation) else { return }
             }
         }
     }

@@ -135,9 +135,9 @@ final class EntryStore: Sendable {
         guard let trailer = try? files.summary(name)?.trailer else {
             return .rejected(files.contains(name) ? .unconfirmed : .absent)
         }
-        let isOver = limits.isOver(
+        let isExpired = limits.isOver(
             storedAt: trailer.storedAt, lastUse: trailer.storedAt, expiry: trailer.expiry, now: now)
-        return isOver ? .rejected(.expired) : .admitted(expiry: trailer.expiry, nil)
+        return isExpired ? .rejected(.expired) : .admitted(expiry: trailer.expiry, nil)
     }
 
     func contains(_ key: ImageKey) -> Bool {
@@ -160,10 +160,10 @@ final class EntryStore: Sendable {
         case .present: return found.key
         case .expired: return nil
         case .absent, .unknown:
-            let isOver = limits.isOver(
+            let isExpired = limits.isOver(
                 storedAt: found.storedAt, lastUse: found.storedAt, expiry: found.entry.expiry.map { Timestamp($0) },
                 now: now)
-            return isOver ? nil : found.key
+            return isExpired ? nil : found.key
         }
     }
 

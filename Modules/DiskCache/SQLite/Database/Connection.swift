@@ -35,10 +35,10 @@ final class Connection {
     ///   - access: The permitted access. The default creates a missing file.
     init(path: String, busyTimeout: Int32, access: Access = .making) throws(SQLiteFailure) {
         var opened: OpaquePointer?
-        let place = access == .readingUnchanged ? Self.unchangedURI(path) : path
+        let location = access == .readingUnchanged ? Self.unchangedURI(path) : path
         // SQLite needs no mutex, because one thread at a time uses the connection.
         let flags = access.flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let status = sqlite3_open_v2(place, &opened, flags, nil)
+        let status = sqlite3_open_v2(location, &opened, flags, nil)
         guard let opened else {
             throw SQLiteFailure(status: status, message: "cannot open a connection: out of memory")
         }

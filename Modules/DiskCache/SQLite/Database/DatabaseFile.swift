@@ -133,21 +133,21 @@ struct DatabaseFile<Queries> {
         if isDamaged { onDamage() }
     }
 
-    /// Frees the space of a regular file that has no other name. Does not follow a symbolic link, whose target is not
+    /// Frees the space of a regular file without other hard links. Does not follow a symbolic link, whose target is not
     /// the cache's.
     private static func empty(_ path: String) {
         let file = AlcedoLibc.open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return }
         defer { AlcedoLibc.close(file) }
-        var facts = stat()
-        guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_nlink == 1 else { return }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else { return }
         ftruncate(file, 0)
     }
 
     /// Returns whether `path` is a regular file or does not exist. A symbolic link, a directory or a pipe is neither.
     private func isFileOrNothing(_ path: String) -> Bool {
-        var facts = stat()
-        return lstat(path, &facts) != 0 || facts.st_mode & S_IFMT == S_IFREG
+        var status = stat()
+        return lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 
     private var path: String {
@@ -230,12 +230,12 @@ private struct FileState: Equatable {
 
     /// Creates the state of the file at a path. Returns nil if there is none.
     init?(path: String) {
-        var facts = stat()
-        guard let identity = FileIdentity(linkAt: path), lstat(path, &facts) == 0 else { return nil }
+        var status = stat()
+        guard let identity = FileIdentity(linkAt: path), lstat(path, &status) == 0 else { return nil }
         self.identity = identity
-        size = Int(facts.st_size)
-        seconds = facts.st_mtim.tv_sec
-        nanoseconds = facts.st_mtim.tv_nsec
+        size = Int(status.st_size)
+        seconds = status.st_mtim.tv_sec
+        nanoseconds = status.st_mtim.tv_nsec
     }
 
     var isEmpty: Bool { size == 0 }

@@ -160,7 +160,8 @@ final class EntryChanges {
         }
     }
 
-    /// Removes the entry with a number, whatever its name is, unless it is intact. Returns whether it was removed.
+    /// Removes the entry with a row identifier, whatever its name is, unless it is intact. Returns whether it was
+    /// removed.
     func removeDamaged(_ id: Int64) throws(SQLiteFailure) -> Bool {
         try remove { () throws(SQLiteFailure) in
             guard let found = try queries.unverifiedEntry(id), try !found.isIntact(values) else { return nil }
@@ -277,7 +278,8 @@ final class EntryChanges {
 
     /// Removes expired entries among the next few hundred after `id`.
     ///
-    /// - Returns: The removed entries, and the number to continue from, or nil if there are no more entries.
+    /// - Returns: The removed entries, and the row identifier after which the next call continues, or nil if there are
+    ///   no more entries.
     func removeExpired(
         after id: Int64, limits: DataCacheLimits, at now: Timestamp
     ) throws(SQLiteFailure) -> (items: [StoredItem], next: Int64?) {
@@ -292,9 +294,9 @@ final class EntryChanges {
         guard try !find().isEmpty else { return ([], next) }
         let removed = try connection.transaction { () throws(SQLiteFailure) in
             // The transaction excludes changes by other processes, so the search is repeated.
-            let over = try find()
-            try removeRows(over)
-            return over
+            let expired = try find()
+            try removeRows(expired)
+            return expired
         }
         removeFiles(of: removed)
         return (removed, next)
@@ -310,7 +312,7 @@ final class EntryChanges {
             """)
     }
 
-    /// Removes the values in a directory that no row names and no process is writing.
+    /// Removes the values of a directory that no row names, unless a process is writing them.
     func removeLeftovers(in shard: String) throws(SQLiteFailure) {
         let named = try queries.files(prefix: shard)
         for value in try values.values(in: shard) where !named.contains(value) {

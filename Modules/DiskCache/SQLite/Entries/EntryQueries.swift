@@ -56,7 +56,7 @@ final class EntryQueries {
         try findRow.firstRow(.text(name), read: Self.row)
     }
 
-    /// Returns the entry with a number, whether or not it is intact.
+    /// Returns the entry with a row identifier, whether or not it is intact.
     func unverifiedEntry(_ id: Int64) throws(SQLiteFailure) -> UnverifiedEntry? {
         try findUnverified.firstRow(.integer(id)) { row in
             UnverifiedEntry(
@@ -120,7 +120,7 @@ final class EntryQueries {
         return found.filter { !isExpired($0.times) }.map(\.item)
     }
 
-    /// Returns the numbers of at most `count` entries after `id`, in ascending order.
+    /// Returns at most `count` row identifiers after `id`, in ascending order.
     func ids(after id: Int64, count: Int) throws(SQLiteFailure) -> [Int64] {
         try idsAfter.rows(.integer(id), .integer(Int64(count))) { $0.integer(0) }
     }

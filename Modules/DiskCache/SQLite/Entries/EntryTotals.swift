@@ -19,14 +19,14 @@ struct EntryTotals: Equatable, Sendable {
         count -= 1
     }
 
-    /// Returns whether the database and the values' files are larger than `size` and could be smaller.
+    /// Returns whether the database and the values' files together exceed `size` bytes and the database has free pages.
     func hasSpareFile(beyond size: Int) -> Bool { freeSize > 0 && usedSize + freeSize > size }
 
     /// The number of bytes that the size limit applies to.
     var occupiedSize: Int { max(size, usedSize) }
 }
 
-/// The facts about an entry that its removal needs.
+/// The properties of an entry that its removal needs.
 struct StoredItem: Sendable {
     var id: Int64
     var name: String

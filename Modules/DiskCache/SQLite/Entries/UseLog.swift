@@ -66,7 +66,7 @@ struct PendingUses: Sendable {
 
     /// Returns the times of an entry, including unwritten uses.
     func times(of id: Int64, recency: Int64, times: EntryTimes) -> EntryTimes {
-        // SQLite may reuse the number of a removed entry. The new row is then more recent than the use.
+        // SQLite may reuse the row identifier of a removed entry. The new row is then more recent than the use.
         guard let use = uses[id], use.recency > recency else { return times }
         return EntryTimes(stored: times.stored, used: use.times.used, expiry: use.times.expiry)
     }

@@ -82,7 +82,7 @@ struct ValueDirectory: Sendable {
         try names(in: Self.path(of: shard)).compactMap(ValueName.init)
     }
 
-    /// Removes a value that no process is writing, if `isAbandoned` returns that no row names it.
+    /// Removes a value that no process is writing, if `isAbandoned` returns true because no row names it.
     ///
     /// The file stays locked until it is removed. A cache that has created it and not locked it yet then takes another
     /// name.
@@ -190,8 +190,8 @@ extension Descriptor {
     fileprivate func lockLinked() -> Bool { lock() && (status?.st_nlink ?? 0) > 0 }
 }
 
-/// A value that is being written and that no row names yet. Its file is locked while this value exists, so that no
-/// other process takes it for one that a crash left.
+/// A value that is being written and that no row names yet. Its file stays locked during the lifetime of this
+/// structure, so that other processes do not treat it as abandoned after a crash.
 struct WrittenValue: ~Copyable {
     let name: ValueName
     let file: Descriptor

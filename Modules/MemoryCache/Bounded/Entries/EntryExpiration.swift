@@ -38,7 +38,7 @@ struct EntryExpiration: Sendable {
 /// needs a shift instead of a 128-bit division.
 @usableFromInline
 enum CacheTime {
-    /// Converts a duration, limited to about 78 years and to values below the one that means never.
+    /// Converts a duration. The result is at most about 78 years, and less than `Int64.max`, which means never.
     @inlinable
     static func units(_ duration: Duration) -> Int64 { min(Int64(clamping: duration.attoseconds >> 28), .max - 1) }
 }

@@ -48,7 +48,8 @@ final class AccessMarks: @unchecked Sendable {
     /// The maximum number of uses that a mark counts. No policy needs more.
     @inlinable static var maximumUseCount: UInt64 { 15 }
 
-    /// Records a use. In one thread, `stamp` never decreases. If threads differ, the later stamp counts.
+    /// Records a use. The stamps of one thread never decrease. If several threads record a use of one entry, the latest
+    /// stamp counts.
     @inlinable @inline(__always)
     static func record(_ mark: UnsafeMutablePointer<Atomic<UInt64>>, stamp: UInt64) {
         let known = mark.pointee.load(ordering: .relaxed)

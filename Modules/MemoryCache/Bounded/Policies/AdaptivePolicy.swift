@@ -14,9 +14,9 @@
 /// used (see `LoopDetector`). All entries of a loop are used equally often. The uses of a returning entry therefore do
 /// not count against a defender that was used in the current turn of the loop, and the window shrinks to its minimum. A
 /// fixed part of the loop stays and is hit on each turn. In a turn whose ghosts are still remembered, a defender meets
-/// about four candidates; a defender that survived six duels without a use is no longer protected. A longer loop leaves
-/// no ghosts. A part of it stays because no new entry is worth more. If the whole main part is unused for 128 rounds of
-/// duels, it is replaced once.
+/// about four candidates. A defender that has survived six duels without a use is no longer protected. In a longer
+/// loop, the ghosts are forgotten before their entries return. A part of such a loop stays because no new entry is
+/// worth more. If the whole main part is unused for 128 rounds of duels, it is replaced once.
 ///
 /// A hit only sets a mark. The policy reads the mark when the entry is next in line for eviction.
 ///
@@ -49,10 +49,10 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
     private static let minimumShare = 0.02
     /// The number of ghosts for each entry.
     private static let ghostsPerEntry = 3
-    /// The share of the total cost that limits a return *shortly* after an eviction: the part must have evicted less
-    /// than this share since.
+    /// The limit of a *short* time after an eviction, as a share of the total cost: the part has evicted less than this
+    /// share since.
     private static let recentShare = 0.1
-    /// The number of entries' shares by which one ghost changes the window.
+    /// The change of the window's share for one ghost, as a multiple of the share of one entry.
     private static let step = 12.0
     /// The number of duels without a use after which an entry is no longer protected from the entries of a loop.
     private static let idleDuelLimit: UInt8 = 6
@@ -262,7 +262,7 @@ struct LoopDetector: Sendable {
     /// The number of returns in order that one other miss cancels.
     private static let penalty = 8
 
-    /// The last use of the entry that returned last.
+    /// The last use, before its eviction, of the entry that returned most recently.
     private var lastUse: UInt32 = 0
     private var returnsInOrder = 0
     /// Whether the recent misses are those of a loop.

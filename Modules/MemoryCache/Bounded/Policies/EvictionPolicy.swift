@@ -49,13 +49,13 @@ public protocol EvictionPolicy: Sendable {
     /// counts a failed store instead of a store and an eviction.
     mutating func evict() -> Int?
 
-    /// Forgets all entries, including past ones.
+    /// Forgets all entries, including evicted entries that the policy remembers.
     mutating func removeAll()
 }
 
-/// An eviction policy as the cache calls it, which can read the uses that the cache records.
+/// The interface between a cache and its eviction policy. It lets the policy read the uses that the cache records.
 ///
-/// The requirements that ``EvictionPolicy`` also has mean the same here.
+/// A requirement that ``EvictionPolicy`` also has means the same here.
 @usableFromInline
 protocol MarkedEvictionPolicy: Sendable {
     /// Whether the policy reads ``AccessMarks`` when it chooses an entry to evict, instead of being called for each
@@ -64,7 +64,7 @@ protocol MarkedEvictionPolicy: Sendable {
     /// With such a policy, several threads can read from the cache at the same time.
     static var readsMarks: Bool { get }
 
-    /// Adds an entry that was stored. `marks` has the uses that the cache records.
+    /// Adds an entry that was stored. `marks` contains the uses that the cache records.
     mutating func insert(_ slot: Int, hash: UInt64, cost: Int, fits: Bool, marks: AccessMarks)
 
     /// Records that an entry was read, or stored again at the same cost. Never called if ``readsMarks`` is true.

@@ -5,7 +5,7 @@
 struct GhostList: Sendable {
     struct Ghost: Sendable {
         var hash: UInt64
-        /// The total cost that its part had evicted by then.
+        /// The total cost that the part had evicted by the time of this eviction.
         var evictedCost: Int
         /// The low bits of its last use according to ``AccessMarks``.
         var lastUse: UInt32

@@ -11,7 +11,7 @@ struct MonotoneQueue: Sendable {
     /// 0 holds the numbers equal to `floor`.
     private var lists = SlotLists(count: 65)
     private var numbers = SlotArray<UInt64>()
-    /// The lists that are not empty: bit `b - 1` is set if list `b`, above 0, is not empty.
+    /// The lists that are not empty, as bits: bit `b - 1` stands for list `b`. List 0 has no bit.
     private var occupied: UInt64 = 0
     /// The last minimum.
     private(set) var floor: UInt64 = 0

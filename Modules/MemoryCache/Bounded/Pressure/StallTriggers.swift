@@ -24,7 +24,7 @@ struct StallTriggers: ~Copyable {
         (self.warning, self.critical, self.readCount) = (warning, critical, readCount)
     }
 
-    /// Arms both triggers. Triggers that the kernel refuses are missing.
+    /// Arms both triggers. If the kernel refuses one, its descriptor is -1.
     ///
     /// - Parameter path: The path of a pressure file of the machine or of a control group.
     init(arming path: String) {
@@ -140,7 +140,8 @@ struct StallHistory: Sendable {
             unconfirmedStalls[level] = nil
             return true
         }
-        // An earlier unconfirmed announcement covers a longer time, and must also end if a trigger fires repeatedly.
+        // An earlier unconfirmed announcement is kept, because it covers a longer time. If each repeated trigger
+        // replaced it, it might never be settled.
         if unconfirmedStalls[level] == nil {
             unconfirmedStalls[level] = UnconfirmedStall(end: now + Self.confirmationDelay, before: before.count)
         }

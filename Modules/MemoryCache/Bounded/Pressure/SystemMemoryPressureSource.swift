@@ -97,7 +97,7 @@ extension SystemMemoryPressureSource {
         /// after which the kernel repeats an announcement.
         package var holdDuration: Duration
 
-        /// Creates a configuration. By default, a source reads the machine it runs on every five seconds.
+        /// Creates a configuration. By default, a source reads the figures of its own machine every five seconds.
         package init(root: String = "/", interval: Duration = .seconds(5), holdDuration: Duration = .seconds(10)) {
             (self.root, self.interval, self.holdDuration) = (root, interval, holdDuration)
         }

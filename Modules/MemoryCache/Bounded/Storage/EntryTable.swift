@@ -185,15 +185,15 @@ struct GroupIndex: Sendable {
 
 /// The set of slots in use.
 ///
-/// All slots stand in one row, the slots in use before the free ones, so that iterating over the slots in use meets no
-/// free slot. Takes eight bytes per slot. Every operation is O(1), amortized when memory grows.
+/// All slots are in one array, with the slots in use before the free ones, so that an iteration over the slots in use
+/// visits no free slot. Takes eight bytes per slot. Every operation is O(1), amortized when memory grows.
 ///
 /// Source: P. Briggs, L. Torczon, "An Efficient Representation for Sparse Sets", ACM Letters on Programming Languages
 /// and Systems 2 (1993).
 @usableFromInline
 struct SlotSet: Sendable {
     @usableFromInline var order = StableBuffer<Int32>()
-    /// The position of each slot in the row.
+    /// The position of each slot in ``order``.
     @usableFromInline var positions = StableBuffer<Int32>()
     /// The number of slots in use.
     @usableFromInline var count = 0

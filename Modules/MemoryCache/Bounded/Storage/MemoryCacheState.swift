@@ -17,10 +17,10 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
     @usableFromInline var markBase: UnsafeMutablePointer<Atomic<UInt64>>
     /// The weak references to evicted values; nil if the cache does not look for these.
     @usableFromInline var weak: WeakValueTable<Key, Value>?
-    /// The number of stores so far. It is part of the stamps that order uses.
+    /// The number of stores so far. It is the high part of the stamps, which record the order of uses.
     @usableFromInline var tick: UInt64 = 1
     @usableFromInline var statistics = CacheStatistics()
-    /// The position above that of the slot that the next sweep step checks for expiration.
+    /// The position above the one that the next sweep step checks for expiration.
     @usableFromInline var sweepPosition = 0
 
     @inlinable
@@ -75,7 +75,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
 
     /// Rejects a value and removes the entry under its key.
     ///
-    /// A value that is not too old can still be found while another owner holds it, until it expires.
+    /// A value that has not expired can still be found while another owner holds it.
     @inlinable
     mutating func reject(
         _ value: Value, for key: Key, hash: Int, cost: Int, expiration: EntryExpiration, isTooOld: Bool,
@@ -142,7 +142,7 @@ struct MemoryCacheState<Key: Hashable & Sendable, Value: Sendable>: @unchecked S
         release(slot, reason, into: &releases)
     }
 
-    /// Removes all entries and hands over their memory. Returns the number of removed entries.
+    /// Removes all entries, and moves them with their memory to `releases`. Returns the number of removed entries.
     ///
     /// Trimmed values can still be found while another owner holds them; removed values cannot. O(1); O(number of
     /// entries) to trim with weak references.

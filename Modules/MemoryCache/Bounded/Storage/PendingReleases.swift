@@ -8,8 +8,8 @@ import AlcedoRuntime
 struct PendingReleases<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline var evictions: [RemovedEntry<Key, Value>] = []
     @usableFromInline var retired: [RetiredEntries<Key, Value>] = []
-    /// Values that were rejected or examined. The cache may hold the last reference to them if their other owners have
-    /// released them.
+    /// The values that a sweep of the weak references has examined. These may be the last references to them, because
+    /// their other owners may have released them meanwhile.
     @usableFromInline var examined: [Value] = []
 
     @inlinable
@@ -31,7 +31,7 @@ struct PendingReleases<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 struct RetiredEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     @usableFromInline let table: EntryTable<Key, Value>
     @usableFromInline let reason: EvictionReason
-    /// The policy. It, the marks and the weak references are held only to be released outside the lock.
+    /// The policy. Like the marks and the weak references, it is kept only to be released outside the lock.
     @usableFromInline let policy: any MarkedEvictionPolicy
     @usableFromInline let marks: AccessMarks
     @usableFromInline let weak: WeakValueTable<Key, Value>?
