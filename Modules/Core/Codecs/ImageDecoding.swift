@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Decodes images of one format.
+/// A decoder of one image format.
 ///
 /// Several threads may call a decoder at the same time. Every call blocks while it works, so do not call a decoder on
 /// Swift's cooperative thread pool.
@@ -89,7 +89,8 @@ extension Data {
     }
 }
 
-/// Incremental decoding for decoders without support for it: collects all bytes and decodes them at the end.
+/// The state of incremental decoding for decoders that do not support it: collects all bytes and decodes them at the
+/// end.
 private final class BufferingState: IncrementalDecodingState {
     private let inspect: (Data) throws(ImageDecodingError) -> ImageInfo
     private let decode: (Data) throws(ImageDecodingError) -> DecodedImage
