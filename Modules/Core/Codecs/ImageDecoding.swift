@@ -22,8 +22,7 @@ public protocol ImageDecoding: Sendable {
     /// - Complexity: O(*w* × *h*). Peak memory is one output buffer plus the memory that the format requires.
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage
 
-    /// Decodes an image, or the first frame of an animation, and passes each row to `consumer` as soon as it is
-    /// decoded.
+    /// Decodes an image, or the first frame of an animation, and passes each row to `consumer` right after decoding it.
     ///
     /// The rows are the same as those of ``decode(_:options:)``, without the animation. Memory is O(*w*) when the file
     /// stores rows from top to bottom and the orientation does not change their order. Otherwise the decoder also holds

@@ -168,7 +168,7 @@ package struct BoxReduction: Sendable, Hashable {
     /// - Parameters:
     ///   - stored: The size of the rows that are averaged.
     ///   - orientation: The orientation of these rows. `target` applies to the upright image.
-    ///   - target: The requested size. nil means no reduction.
+    ///   - target: The requested size; nil for no reduction.
     package init(from stored: PixelSize, orientation: ImageOrientation = .up, towards target: TargetSize?) {
         guard let target, stored.isPositive, target.size.isPositive else {
             factor = 1

@@ -96,7 +96,7 @@ package final class WholeImageStage: PixelRowConsumer {
     ///
     /// - Parameters:
     ///   - next: The consumer of the processed rows.
-    ///   - process: Returns the processed image.
+    ///   - process: A closure that returns the processed image.
     package init(next: any PixelRowConsumer, _ process: @escaping (DecodedImage) throws -> DecodedImage) {
         self.process = process
         self.next = next

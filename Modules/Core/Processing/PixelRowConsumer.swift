@@ -24,7 +24,7 @@ public protocol PixelRowConsumer: AnyObject {
     func finish() throws
 }
 
-/// The properties of the rows that follow.
+/// The properties of the rows of an image.
 public struct PixelRowHeader: Sendable, Hashable {
     /// The width and the number of the rows, in pixels.
     public var size: PixelSize

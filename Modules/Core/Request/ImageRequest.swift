@@ -183,8 +183,8 @@ public struct ImageRequest: Sendable {
 
     /// The target size derived from the first processor, for requests whose decoding options have no target.
     ///
-    /// nil when the orientation is not applied, because processors specify their targets for upright images. Not part
-    /// of the key, because the finished image is the same.
+    /// The value is nil when the orientation is not applied, because processors specify their targets for upright
+    /// images. Not part of the key, because the finished image is the same.
     package var derivedTarget: TargetSize? {
         guard decoding.target == nil, decoding.appliesOrientation else { return nil }
         return processors.first?.decodingTarget

@@ -3,8 +3,8 @@ public import FoundationEssentials
 
 /// A type that converts images to the bytes that a cache stores, and stored bytes to images.
 ///
-/// Methods may block. Caches call them on their own threads, several concurrently. Source: Kingfisher's protocol of
-/// this name.
+/// Methods may block. Caches call them on threads of their own, and several calls can run concurrently. Source:
+/// Kingfisher's protocol of this name.
 public protocol CacheSerializer: Sendable {
     /// Returns the bytes to store and whether they are `original`, or nil when no codec can write the image.
     ///

@@ -34,7 +34,7 @@ public final class ImageCache: Sendable {
     private let serializer: any CacheSerializer
     private let decoding: DecodingOptions
     private let threads: DecodingThreads
-    /// The observation of the disk cache's trims. nil when the disk cache does not report trims, or without a handler.
+    /// The observation of the disk cache's trims; nil without a handler, or when the disk cache does not report trims.
     private let trims: (any Sendable)?
     private let counts = Locked(CacheStatistics())
     let generations: GenerationCounter

@@ -61,7 +61,7 @@ final class GenerationCounter: Sendable {
     }
 
     /// Runs `body` if the resource has not changed since the generation, under the lock as in ``submit(_:atOnce:_:)``.
-    /// Is not a change itself.
+    /// This is not a change of the resource.
     func ifUnchanged(_ resource: ResourceKey, since generation: Generation, _ body: () -> Void) {
         state.withLock { state in
             if state.isUnchanged(resource, since: generation) { body() }
