@@ -1,4 +1,9 @@
 /// The cache layers that contain data of a request.
+///
+/// ```swift
+/// let layers = await pipeline.cache.contains(request)
+/// if layers.contains(.memory) { await pipeline.cache.remove(request, from: .memory) }
+/// ```
 public struct CachedLayers: OptionSet, Sendable, Hashable, CustomStringConvertible {
     /// The bits of the layers.
     public let rawValue: UInt8

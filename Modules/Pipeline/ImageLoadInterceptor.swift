@@ -20,8 +20,8 @@ public import AlcedoCore
 /// caches and the source. Calls come from any task, several concurrently.
 ///
 /// Interceptors are not called for ``ImagePipeline/cachedImage(for:)``, nor for ``ImagePipeline/data(for:)`` and
-/// prefetching to ``PrefetchDestination/disk``, which load bytes and no image. Pass a request to these as the
-/// interceptor would change it.
+/// prefetching to ``PrefetchDestination/disk``, which load bytes and no image. Apply an interceptor's changes to a
+/// request before you pass it to these.
 public protocol ImageLoadInterceptor: Sendable {
     /// Loads the image of a request.
     ///

@@ -23,7 +23,7 @@ extension ImagePipeline {
 
         /// The finished image of a request in memory.
         ///
-        /// Reading is ``ImagePipeline/cachedImage(for:)``: a look-up, and one `stat` call for a local file
+        /// Reading calls ``ImagePipeline/cachedImage(for:)``: one lookup, and one `stat` call for a local file
         /// (``/AlcedoCore/ImageRequest/tracksFileChanges``). Setting an image replaces the one in memory, with the
         /// request's scale, and does not change the disk. Setting nil removes the image from memory.
         ///
@@ -47,12 +47,14 @@ extension ImagePipeline {
         ///
         /// The disk cache receives the image, encoded by ``Configuration/serializer``, in two cases:
         ///
-        /// - The request has no target size and no processors, and its source is not local. The image then replaces the
-        ///   original bytes, for this request and for requests that process the original.
-        /// - The request has a target size or processors, and ``Configuration/dataCachePolicy`` or the request's own
-        ///   policy keeps processed images.
+        /// - The request is for the original, and its source is not local. The image then replaces the original bytes,
+        ///   for this request and for requests that process the original.
+        /// - The request changes the image, for example with a target size or a processor, and the request's
+        ///   ``/AlcedoCore/ImageRequest/dataCachePolicy``, or else ``Configuration/dataCachePolicy``, keeps processed
+        ///   images.
         ///
-        /// The request's cache policy says which layers are written. The response cache is never written.
+        /// The request's cache policy determines which of the two layers are written. The response cache is never
+        /// written.
         ///
         /// - Throws: ``PipelineError`` `notStored` when the image could not be encoded or written to disk, with the
         ///   disk cache's error as its cause, if there is one; memory keeps the image. `notStored` also for a partial

@@ -10,7 +10,7 @@ extension ImagePipeline {
     /// let pipeline = ImagePipeline(configuration)
     /// ```
     ///
-    /// Every part is a value of protocol type, so each can be replaced.
+    /// Each part can be replaced by a type of the app that conforms to the part's protocol.
     public struct Configuration: Sendable {
         /// The downloader, which fetches encoded bytes.
         public var downloader: any Downloading
@@ -67,10 +67,10 @@ extension ImagePipeline {
 
         /// Creates a configuration. Without further arguments its pipeline downloads and decodes, and caches nothing.
         ///
-        /// The parameters are the properties of the same names. Two more serve tests. `clock` measures the steps and
-        /// ``writeTimeout``; the default is the system's clock. `taskExecutor`, for example a `ManualExecutor` of
-        /// `AlcedoTesting`, runs the pipeline's tasks, decoding and processing; the default, nil, uses Swift's executor
-        /// and the pipeline's own threads.
+        /// The parameters are the properties of the same names. Two further parameters are for tests. `clock` measures
+        /// the steps and ``writeTimeout``; the default is the system's clock. `taskExecutor`, for example a
+        /// `ManualExecutor` of `AlcedoTesting`, runs the pipeline's tasks, decoding and processing; the default, nil,
+        /// uses Swift's executor and the pipeline's own threads.
         public init(
             downloader: any Downloading,
             codecs: CodecRegistry,

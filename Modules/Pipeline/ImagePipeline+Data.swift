@@ -19,8 +19,8 @@ extension ImagePipeline {
     func storeOriginal(of request: ImageRequest, _ priority: PriorityHandle) async throws -> Bool {
         guard request.source.isWorthStoring else { return false }
         let layers = await cache.contains(request)
-        let enough: CachedLayers = store.policy(for: request).keepsVariants ? .disk : .original
-        if request.cachePolicy.disk.reads, !layers.isDisjoint(with: enough) { return false }
+        let sufficientLayers: CachedLayers = store.policy(for: request).keepsVariants ? .disk : .original
+        if request.cachePolicy.disk.reads, !layers.isDisjoint(with: sufficientLayers) { return false }
         _ = try await originalData(for: request, priority)
         await disk.flushEntry(request.originalKey)
         guard await hasBytesOnDisk(request) else {

@@ -99,7 +99,7 @@ public final class ImagePipeline: ImageLoading {
 
     /// Returns the finished image if it is in memory. Interceptors are not called.
     ///
-    /// Synchronous. Costs a look-up in the memory cache, and one `stat` call for a local file
+    /// Synchronous. Costs a lookup in the memory cache, and one `stat` call for a local file
     /// (``/AlcedoCore/ImageRequest/tracksFileChanges``).
     public func cachedImage(for request: ImageRequest) -> DecodedImage? {
         guard !isShutDown else { return nil }
@@ -131,7 +131,7 @@ public final class ImagePipeline: ImageLoading {
     /// let task = pipeline.imageTask(with: request, onResult: { show($0) })
     /// ```
     ///
-    /// The closures are called on the main actor. To receive the same on another actor, iterate
+    /// The closures are called on the main actor. To receive the updates and the result on another actor, iterate
     /// ``ImageTask/progress`` and ``ImageTask/previews``, and await ``ImageTask/response``. To receive the updates on
     /// the threads where they happen, call ``load(_:priority:onUpdate:)``.
     ///
@@ -202,8 +202,8 @@ public final class ImagePipeline: ImageLoading {
         report(key, .memoryMiss(memory.missReason(request)))
         let wait = try waits.begin(request)
         defer { wait?.end() }
-        let work = LoadKey(request, key: key, phase: phase)
-        return try await loads.value(for: work, from: request.source, priority: priority, onUpdate: update) {
+        let loadKey = LoadKey(request, key: key, phase: phase)
+        return try await loads.value(for: loadKey, from: request.source, priority: priority, onUpdate: update) {
             update, priority in
             try await self.reporting(key, phase) { try await self.run(request, priority, update) }
         }
@@ -212,7 +212,7 @@ public final class ImagePipeline: ImageLoading {
     private func run(
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
-        // An equal load may have ended after the caller's memory look-up and before this load began.
+        // An equal load may have ended after the caller's memory lookup and before this load began.
         if let image = memory.image(request, isRepeated: true) { return ImageResponse(image: image, layer: .memory) }
         let generation = generations.current(request.key.resource)
         let keepsVariants = store.policy(for: request).keepsVariants && request.isVariant
@@ -229,17 +229,17 @@ public final class ImagePipeline: ImageLoading {
         _ request: ImageRequest, _ priority: PriorityHandle, _ update: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         guard request.cachePolicy.allowsNetwork, request.source.isWorthStoring else {
-            // No newer image can be loaded, so one look-up is enough.
+            // No newer image can be loaded, so one lookup is enough.
             let response = try await share(request, priority, update)
             if response.layer != .network { update(.cached(response)) }
             return response
         }
-        var stored = request
-        stored.cachePolicy.allowsNetwork = false
-        stored.cachePolicy.response = .none
+        var cacheRequest = request
+        cacheRequest.cachePolicy.allowsNetwork = false
+        cacheRequest.cachePolicy.response = .none
         var cached: ImageResponse?
         do {
-            cached = try await share(stored, in: .cached, priority) { _ in }
+            cached = try await share(cacheRequest, in: .cached, priority) { _ in }
         } catch let error as PipelineError where error.code != .shutDown {
             cached = nil
         }
@@ -247,19 +247,20 @@ public final class ImagePipeline: ImageLoading {
         // source responds.
         let digest = cached == nil ? nil : memory.digest(of: request.key) ?? decode.digest(of: request)
         if let cached { update(.cached(cached)) }
-        var fresh = request
-        fresh.cachePolicy.memory.reads = false
-        fresh.cachePolicy.disk.reads = false
-        fresh.cachePolicy.protocolPolicy = .reloadRevalidatingCacheData
-        let key = fresh.key
+        var sourceRequest = request
+        sourceRequest.cachePolicy.memory.reads = false
+        sourceRequest.cachePolicy.disk.reads = false
+        sourceRequest.cachePolicy.protocolPolicy = .reloadRevalidatingCacheData
+        let key = sourceRequest.key
         do {
-            let wait = try waits.begin(fresh)
+            let wait = try waits.begin(sourceRequest)
             defer { wait?.end() }
             return try await loads.value(
-                for: LoadKey(fresh, key: key, phase: .refresh), from: fresh.source, priority: priority, onUpdate: update
-            ) { [fresh, cached] update, priority in
+                for: LoadKey(sourceRequest, key: key, phase: .refresh), from: sourceRequest.source, priority: priority,
+                onUpdate: update
+            ) { [sourceRequest, cached] update, priority in
                 try await self.reporting(key, .refresh) {
-                    try await self.renew(cached, madeOf: digest, fresh, priority, update)
+                    try await self.renew(cached, madeOf: digest, sourceRequest, priority, update)
                 }
             }
         } catch let error as PipelineError {

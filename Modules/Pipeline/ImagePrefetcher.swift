@@ -2,11 +2,12 @@ public import AlcedoCore
 import AlcedoRuntime
 public import FoundationEssentials
 
-/// A prefetcher, which loads images before they are needed, a few at a time and at a low priority.
+/// A loader of images that will be needed soon. It loads a few at a time, at a low priority.
 ///
 /// ```swift
 /// let prefetcher = ImagePrefetcher(pipeline: pipeline, maxConcurrentLoads: 4)
 /// prefetcher.start(urls)
+/// print(try await prefetcher.report())  // 12 loaded, 3 skipped, 1 failed
 /// ```
 ///
 /// Equal requests are loaded once. Requests whose result the destination already has are skipped. Releasing the

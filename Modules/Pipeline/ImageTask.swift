@@ -1,7 +1,7 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// A load in progress. Reports its progress, and can be cancelled or given another priority.
+/// A handle of a load, which reports its progress, cancels it and changes its priority.
 ///
 /// ```swift
 /// let task = pipeline.imageTask(with: request)
@@ -190,7 +190,7 @@ public final class ImageTask: Sendable {
     private func stopListening(_ id: Int) { state.withLock { _ = $0.listeners.removeValue(forKey: id) } }
 }
 
-/// Passes events to a handler through an executor, in order, one batch at a time.
+/// A queue that passes events to a handler through an executor, in order, one batch at a time.
 private final class EventQueue: Sendable {
     private struct State: Sendable {
         var pending: [ImageTask.Event] = []

@@ -66,8 +66,8 @@ public struct ImageConverter: Sendable {
     /// - Throws: `ImageDecodingError` for data that is damaged, truncated, in an unknown format or beyond the limits.
     ///   `ImageProcessingError` for a size with a side below one, and from the processors. `ImageEncodingError` from
     ///   the encoder.
-    /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases that the description of
-    ///   ``ImageConverter`` lists.
+    /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases listed in the description of
+    ///   ``ImageConverter``.
     public func convert(
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil
     ) throws -> Data {
@@ -75,8 +75,8 @@ public struct ImageConverter: Sendable {
         let encoder = metadata.exif(of: info).map { encoder.embedding(exif: $0) } ?? encoder
         let options = options(for: info, encoder.format, fitting: size)
         // When the orientation is not applied, the rows keep their stored order, so the size must match that order.
-        let isTurned = !appliesOrientation && info.orientation.swapsSides
-        let resize = size.map { ImageProcessors.Resize(to: isTurned ? $0.transposed : $0) }
+        let swapsSides = !appliesOrientation && info.orientation.swapsSides
+        let resize = size.map { ImageProcessors.Resize(to: swapsSides ? $0.transposed : $0) }
         guard info.frameCount == 1 else {
             var image = try codecs.decode(data, options: options)
             if let resize { image = try resize.process(image) }
@@ -131,10 +131,10 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// because they may contain a location: GPS data, maker notes, comments, time zones, preview images and private
     /// tags.
     case keepWithoutLocation
-    /// All EXIF, including location and preview image. The orientation is that of the result.
+    /// All EXIF, including location and preview image. The orientation tag is set to the orientation of the result.
     ///
-    /// XMP and IPTC are not kept, because no encoder writes them. GIF holds no EXIF, and JPEG at most 65,527 bytes of
-    /// it.
+    /// XMP and IPTC are not kept, because no encoder writes them. GIF holds no EXIF, and JPEG holds at most 65,527
+    /// bytes of it.
     case keep
 
     fileprivate func exif(of info: ImageInfo) -> Data? {

@@ -26,7 +26,7 @@ extension ImagePipeline.Configuration {
     ///     creates it. Default: ``cacheDirectory(named:)``.
     ///   - memoryLimit: The maximum number of bytes of decoded images, or nil for 15 % of the memory that this process
     ///     may use, at most 768 MiB. The cache removes half of its bytes when memory is short, and everything when it
-    ///     is critically short. An image that is still in use, for example in a view, is found after its removal, too.
+    ///     is critically short. An image that is still in use, for example in a view, is found even after its removal.
     ///     Default: nil.
     ///   - diskLimit: The maximum number of bytes on disk. An entry expires seven days after its last use. Default: 256
     ///     MiB.
@@ -109,8 +109,9 @@ extension Downloader {
     /// let downloader = Downloader.standard(configuration: DownloaderConfiguration(maxConcurrentDownloads: 8))
     /// ```
     ///
-    /// When the configuration has the default `Accept` field, that is replaced by the formats of `codecs`, then any
-    /// image type, then any type. Another `Accept` in the configuration's default fields is not changed.
+    /// When the configuration has the default `Accept` field, its value is replaced by the formats of `codecs`,
+    /// followed by any image type and any type. A different `Accept` in the configuration's default fields is not
+    /// changed.
     ///
     /// - Parameters:
     ///   - configuration: The configuration of downloads: limits, timeouts, retries and the handling of interrupted

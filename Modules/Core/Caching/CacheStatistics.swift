@@ -8,13 +8,13 @@ public struct CacheStatistics: Sendable, Hashable, CustomStringConvertible {
     public package(set) var hitCost = 0
     /// The number of lookups that found no entry, including damaged and expired entries and ``weakHits``.
     public package(set) var misses = 0
-    /// The number of lookups that found a value evicted from a memory cache because it was still referenced elsewhere.
+    /// The number of lookups in a memory cache that returned an evicted value, because it was still in use elsewhere.
     public package(set) var weakHits = 0
     /// The number of values stored, including replacements.
     public package(set) var stores = 0
-    /// The number of stores that failed. The value is too large or too costly for the cache, or the storage of a data
-    /// cache failed. A memory cache also counts values that have expired or are not worth their cost to the policy. A
-    /// failure is neither a store nor an eviction.
+    /// The number of stores that failed, because the value was too large or too costly for the cache, or because the
+    /// storage of a data cache failed. A memory cache also counts values that had expired, and values that its policy
+    /// did not admit. A failure is neither a store nor an eviction.
     public package(set) var failures = 0
     /// The number of entries that a data cache found damaged and removed.
     public package(set) var damagedEntries = 0

@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// A description of one entry of a data cache.
 public struct DataCacheItem: Sendable, Hashable {
-    /// ``ImageKey/fileName`` of the entry's key.
+    /// The ``ImageKey/fileName`` of the entry's key.
     public var name: String
     /// The number of bytes that the entry occupies, including the cache's own records, as
     /// ``DataCacheLimits/maximumSize`` counts them.

@@ -64,19 +64,19 @@ public struct DataCacheLimits: Sendable, Hashable {
 
     private static func share(_ share: Double, of limit: Int) -> Int {
         guard !(share >= 1), limit > 0 else { return max(0, limit) }
-        // A fraction that is NaN leaves nothing.
+        // NaN counts as zero.
         guard share > 0 else { return 0 }
         return Int(exactly: (Double(limit) * share).rounded(.down)) ?? limit
     }
 }
 
 extension DataCacheLimits {
-    /// The longest time, in milliseconds, that the last use of an entry may be ahead of the clock and still be kept: a
-    /// year.
+    /// The maximum time, in milliseconds, by which the last use of an entry may be ahead of the clock: a year. A date
+    /// further ahead is replaced by the current date.
     ///
-    /// A computer with an empty battery can start with a clock in the past, and the network corrects it later. Entries
-    /// used in between must not become old. A clock that was wrong in the other direction leaves dates in the future;
-    /// the limit lets entries with such dates expire eventually.
+    /// A computer with an empty battery can start with a clock in the past, and the network corrects it later. A use in
+    /// between must not give an entry an older date. A clock that was ahead leaves dates in the future. The limit lets
+    /// entries with such dates expire eventually.
     private static let maximumClockLead: Int64 = 365 * 24 * 60 * 60 * 1000
 
     /// Whether an entry has expired. A last use in the future counts as `now`: the clock was set back, or will be

@@ -5,7 +5,7 @@ public protocol MeasurableDataCache: DataCaching {
     /// The number of entries.
     var count: Int { get async }
     /// The operations that list and trim the entries; nil for a cache without them. A cache that wraps another one can
-    /// return those of the other. Default: nil, and the cache itself if it is a ``MaintainableDataCache``.
+    /// return the other's. Default: nil, or the cache itself if it is a ``MaintainableDataCache``.
     var maintenance: (any MaintainableDataCache)? { get }
 }
 
@@ -30,8 +30,8 @@ public protocol MaintainableDataCache: MeasurableDataCache {
     /// Removes expired entries, then the least recently used entries until the rest occupies at most `size` bytes and
     /// has at most `count` entries. Returns a report of the removed entries.
     ///
-    /// With nil for both, the call enforces the limits of the cache. The cache also does this by itself. With nil for
-    /// one of them, that number has no bound of its own.
+    /// With nil for both, the call enforces the limits of the cache, which the cache also does by itself. With nil for
+    /// one of them, only the other one is a bound.
     @discardableResult func trim(toSize size: Int?, count: Int?) async -> DataCacheTrimReport
 }
 

@@ -10,8 +10,8 @@ public import FoundationEssentials
 public protocol ResponseStoring: Sendable {
     /// Returns the entry stored under `key`, complete and unchanged, and records a use of it.
     func entry(for key: ImageKey) async -> ResponseEntry?
-    /// Stores `entry` under `key`, replacing any existing entry. If the store does not accept the entry (too large, or
-    /// unsuitable for its kind of storage), it removes the existing entry.
+    /// Stores `entry` under `key`, replacing any existing entry. If the store does not accept the entry, for example
+    /// because it is too large, it removes the existing entry.
     func store(_ entry: ResponseEntry, for key: ImageKey) async
     /// Removes the entry stored under `key`.
     func remove(_ key: ImageKey) async
@@ -36,7 +36,7 @@ public protocol ResponseCacheAccess: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request, with all fields that the downloader adds.
-    ///   - ignoringMemory: Whether a response that is in memory only does not count. It is lost when the process ends.
+    ///   - ignoringMemory: Whether to ignore a response that is only in memory, and is lost when the process ends.
     func hasResponse(for request: HTTPRequest, ignoringMemory: Bool) async -> Bool
     /// Removes the responses to the request, including those to requests for the same URL with other fields.
     func removeAllResponses(for request: HTTPRequest) async

@@ -46,7 +46,7 @@ private final class TrimObservation: Sendable {
 
     /// Creates a registration.
     ///
-    /// - Parameter end: Called once, when the registration ends.
+    /// - Parameter end: A closure that is called once, when the registration ends.
     init(end: @escaping @Sendable () -> Void) { self.end = end }
 
     deinit { end() }

@@ -25,8 +25,8 @@ public struct CodecRegistry: Sendable {
         /// Empty for a format that is not recognized by a fixed beginning. The registry uses signatures to tell a
         /// truncated file from a file of an unknown format, and to start incremental decoding early.
         package var signatures: [[UInt8?]]
-        /// Creates an encoder of the format for a quality from 0 to 1, where 1 is the best quality that the format
-        /// allows. A lossless format may ignore the quality. nil when the format cannot be written.
+        /// A closure that creates an encoder of the format for a quality from 0 to 1, where 1 is the best quality that
+        /// the format allows; nil when the format cannot be written. A lossless format may ignore the quality.
         package var makeEncoder: (@Sendable (_ quality: Double) -> any ImageEncoding)?
 
         /// Creates an entry for a format that is recognized by the first bytes of a file.
@@ -37,11 +37,11 @@ public struct CodecRegistry: Sendable {
         ///   - signatures: The byte sequences that files of the format begin with; nil stands for any byte. The
         ///     registry uses them to tell a truncated file from a file of an unknown format, and to start incremental
         ///     decoding early. Default: none.
-        ///   - recognizes: Returns whether a file with this beginning, of at most 64 bytes, has the format. nil
-        ///     compares the beginning with the signatures. Default: nil.
-        ///   - makeEncoder: Creates an encoder of the format for a quality from 0 to 1, where 1 is the best quality
-        ///     that the format allows. A lossless format may ignore the quality. Pass nil when the format cannot be
-        ///     written. Default: nil.
+        ///   - recognizes: A closure that receives the first bytes of a file, at most 64, and returns whether the file
+        ///     has the format. With nil, the bytes are compared with the signatures. Default: nil.
+        ///   - makeEncoder: A closure that creates an encoder of the format for a quality from 0 to 1, where 1 is the
+        ///     best quality that the format allows. A lossless format may ignore the quality. Pass nil when the format
+        ///     cannot be written. Default: nil.
         public init(
             format: ImageFormat,
             decoder: any ImageDecoding,
@@ -88,7 +88,8 @@ public struct CodecRegistry: Sendable {
         return nil
     }
 
-    /// Returns the entry for a file that begins with `head`, or nil while more bytes could still select another entry.
+    /// Returns the entry for a file that begins with `head`, or nil when no entry recognizes `head`, or more bytes
+    /// could select an earlier entry.
     private func settledEntry(for head: Data) -> Entry? {
         guard head.count < Self.sniffedByteCount else { return entry(for: head) }
         let bytes = head.bytes
@@ -214,7 +215,8 @@ private extension Data {
     }
 }
 
-/// Collects bytes until the format is known, then forwards them to the decoder of that format.
+/// A decoding state that collects bytes until the format is known, and then forwards them to the decoder of that
+/// format.
 private final class SniffingState: IncrementalDecodingState {
     private let makeDecoder: (_ head: Data, _ isEnd: Bool) throws(ImageDecodingError) -> (any IncrementalImageDecoding)?
     private var head = Data()
@@ -222,8 +224,9 @@ private final class SniffingState: IncrementalDecodingState {
 
     /// Creates a state without bytes.
     ///
-    /// - Parameter makeDecoder: Returns nil when more bytes are needed to recognize the format. At the end of the file,
-    ///   it must return a decoder or throw. Throws when no format begins like this.
+    /// - Parameter makeDecoder: A closure that returns a decoder, or nil when more bytes are needed to recognize the
+    ///   format. It throws when no entry recognizes the bytes. At the end of the file, it must return a decoder or
+    ///   throw.
     init(
         makeDecoder:
             @escaping (_ head: Data, _ isEnd: Bool) throws(ImageDecodingError) -> (

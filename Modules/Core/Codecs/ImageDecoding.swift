@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Decodes images of one format.
+/// A decoder of one image format.
 ///
 /// Several threads may call a decoder at the same time. Every call blocks while it works, so do not call a decoder on
 /// Swift's cooperative thread pool.
@@ -22,8 +22,7 @@ public protocol ImageDecoding: Sendable {
     /// - Complexity: O(*w* × *h*). Peak memory is one output buffer plus the memory that the format requires.
     func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage
 
-    /// Decodes an image, or the first frame of an animation, and passes each row to `consumer` as soon as it is
-    /// decoded.
+    /// Decodes an image, or the first frame of an animation, and passes each row to `consumer` right after decoding it.
     ///
     /// The rows are the same as those of ``decode(_:options:)``, without the animation. Memory is O(*w*) when the file
     /// stores rows from top to bottom and the orientation does not change their order. Otherwise the decoder also holds
@@ -89,7 +88,8 @@ extension Data {
     }
 }
 
-/// Incremental decoding for decoders without support for it: collects all bytes and decodes them at the end.
+/// The state of incremental decoding for decoders that do not support it: collects all bytes and decodes them at the
+/// end.
 private final class BufferingState: IncrementalDecodingState {
     private let inspect: (Data) throws(ImageDecodingError) -> ImageInfo
     private let decode: (Data) throws(ImageDecodingError) -> DecodedImage

@@ -37,6 +37,7 @@ public struct ImageEncoder: ImageEncoding {
         encoder.makeRowEncoder(output: output)
     }
 
-    /// Returns an encoder that also writes EXIF metadata. Formats without EXIF return an equal encoder.
+    /// Returns an encoder that also writes EXIF metadata. For a format without EXIF, the returned encoder is equal to
+    /// this one.
     public func embedding(exif: Data) -> Self { Self(encoder.embedding(exif: exif)) }
 }

@@ -1,10 +1,10 @@
 public import AlcedoRuntime
 public import FoundationEssentials
 
-/// Encodes images in one format.
+/// An encoder of one image format.
 ///
 /// Several threads may call an encoder at the same time. Every call blocks while it works. An encoder keeps the color
-/// profile and the orientation as far as the format allows and documents how.
+/// profile and the orientation if the format supports them, and its documentation states how.
 public protocol ImageEncoding: Sendable {
     /// The format of the encoded bytes.
     var format: ImageFormat { get }
@@ -73,7 +73,7 @@ public struct ImageEncodingError: CodedError {
     }
 }
 
-/// Collects all rows and encodes them with an encoder that needs the whole image.
+/// A row consumer that collects all rows, for an encoder that needs the whole image.
 private final class BufferingRowEncoder: PixelRowConsumer {
     private let encode: (DecodedImage) throws(ImageEncodingError) -> Data
     private let output: (RawSpan) throws -> Void
@@ -100,7 +100,7 @@ private final class BufferingRowEncoder: PixelRowConsumer {
 
 /// An encoder that can write EXIF data.
 package protocol EXIFEncoding: ImageEncoding {
-    /// The EXIF data to write, starting with the TIFF header. nil writes none.
+    /// The EXIF data to write, starting with the TIFF header; nil to write none.
     var exif: Data? { get set }
 }
 

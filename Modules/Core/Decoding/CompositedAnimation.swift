@@ -2,9 +2,9 @@ import AlcedoRuntime
 
 /// The frames of an animation, composited on its canvas.
 ///
-/// Memory does not depend on the number of frames: one canvas, a second canvas while a frame is shown that will be
-/// removed again, and the pixels of one frame while it is drawn. Advancing to the next frame draws one frame. A jump
-/// draws all frames from the last key frame. Calls run one at a time.
+/// Memory does not depend on the number of frames: one canvas, a second canvas while a frame with the disposal
+/// `restore` is shown, and the pixels of one frame while it is drawn. Advancing to the next frame draws one frame. A
+/// jump draws all frames from the last key frame. Calls run one at a time.
 package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSource {
     private struct State {
         var canvas: FrameCanvas?
@@ -76,8 +76,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
             state.start = keyFrame
             state.canvas = nil
         }
-        // The state gives up the canvas until the frame is complete, so that a damaged frame leaves no half-drawn
-        // canvas behind.
+        // The state has no canvas until the frame is complete, so a damaged frame leaves no half-drawn canvas in it.
         guard var canvas = state.canvas ?? FrameCanvas(size: layout.canvas) else {
             throw ImageDecodingError.noMemory(for: layout.canvas)
         }
@@ -98,7 +97,7 @@ package final class CompositedAnimation<Decoder: FrameDecoding>: ImageFrameSourc
     }
 }
 
-/// Decodes single frames of an animation. ``CompositedAnimation`` composites them.
+/// A decoder of the single frames of an animation, which ``CompositedAnimation`` composites.
 package protocol FrameDecoding: Sendable {
     /// Returns the pixels of frame `index` without the canvas: straight RGBA8 with the size of the frame's area. Calls
     /// run one at a time.
@@ -110,7 +109,7 @@ package protocol FrameDecoding: Sendable {
 
 /// The canvas of an animation, on which frames are drawn in sequence. Straight RGBA8.
 ///
-/// Memory: the canvas, plus a second canvas while a frame is shown that will be removed again.
+/// Memory: the canvas, plus a second canvas while a frame with the disposal `restore` is shown.
 private struct FrameCanvas {
     private(set) var pixels: PixelBuffer
     private var saved: PixelBuffer?

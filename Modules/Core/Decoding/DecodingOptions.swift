@@ -79,7 +79,7 @@ extension DecodingOptions {
     }
 }
 
-/// Multiplies the color of straight rows by alpha and passes them on. Memory: one row.
+/// A consumer that multiplies the color of straight rows by alpha and passes them on. Memory: one row.
 private final class RowPremultiplier: PixelRowConsumer {
     private let next: any PixelRowConsumer
     private var format = PixelFormat.rgba8

@@ -3,15 +3,15 @@ package import FoundationEssentials
 extension ImageMetadata {
     /// EXIF data that contains only tags without location information: camera, exposure, dates, author and copyright.
     ///
-    /// nil when the image has none of these tags, or its EXIF data is damaged. Only tags listed in `EXIFFilter` are
-    /// kept, because an unknown tag may hold a location. The GPS directory, time zones, maker notes, comments, IPTC and
-    /// XMP records, private tags and the preview image of the original are removed. O(bytes).
+    /// The value is nil when the image has none of these tags, or its EXIF data is damaged. Only tags listed in
+    /// `EXIFFilter` are kept, because an unknown tag may hold a location. The GPS directory, time zones, maker notes,
+    /// comments, IPTC and XMP records, private tags and the preview image of the original are removed. O(bytes).
     package var exifWithoutLocation: Data? {
         exif.flatMap { data in data.withUnsafeBytes { EXIFFilter($0.bytes)?.filtered() } }
     }
 }
 
-/// Copies known tags of EXIF data. Reads nothing outside the data and never writes more bytes than it has.
+/// A filter that copies known tags of EXIF data. It reads only bytes inside the data, and its result is never longer.
 ///
 /// Source: CIPA DC-008 (Exif 2.32), sections 4.6.4 and 4.6.5; TIFF 6.0, section 2.
 private struct EXIFFilter: ~Escapable {
@@ -71,8 +71,8 @@ private struct EXIFFilter: ~Escapable {
         }
         bytes += directory(image, at: 8)
         if !photo.isEmpty { bytes += directory(photo, at: bytes.count) }
-        // Entries can refer to overlapping values, which are written once for each entry, so the result can be too
-        // large.
+        // Entries can refer to overlapping values, which are written once for each entry, so the result can be longer
+        // than the data.
         return bytes.count <= tiff.byteCount ? Data(bytes) : nil
     }
 

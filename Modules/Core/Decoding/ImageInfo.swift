@@ -1,4 +1,9 @@
 /// The properties of an encoded image that are known without decoding pixels.
+///
+/// ```swift
+/// let info = try CodecRegistry.standard.inspect(data)
+/// print(info.format, info.uprightSize, info.frameCount)
+/// ```
 public struct ImageInfo: Sendable, Hashable {
     /// The format that the codec recognized.
     public var format: ImageFormat

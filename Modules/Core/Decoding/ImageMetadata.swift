@@ -40,9 +40,9 @@ extension ImageOrientation {
     /// Returns the EXIF data that an encoder writes with an image of this orientation. Empty when there is nothing to
     /// write.
     ///
-    /// - Parameter exif: The data to write. The result has this orientation as the value of its orientation tag.
-    ///   Without data, and when the image is not upright and the data has no such tag, the result contains only the
-    ///   orientation tag.
+    /// - Parameter exif: The data to write. If it has an orientation tag, the result is the data with this orientation
+    ///   in that tag. Otherwise the result is the data unchanged for an upright image, and only an orientation tag for
+    ///   others.
     package func written(in exif: Data?) -> [UInt8] {
         guard var bytes = exif.map({ [UInt8]($0) }), !bytes.isEmpty else { return self == .up ? [] : self.exif }
         guard let bigEndian = TIFF.isBigEndian(bytes.span.bytes),

@@ -1,7 +1,7 @@
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// Makes the incremental state of a codec safe to use from any thread.
+/// An incremental decoder that serializes the calls to the state of a codec, so that any thread can use it.
 ///
 /// `@unchecked` because the state is not `Sendable`. All access to the state and to `failure` is protected by `lock`.
 /// The lock is held while a call decodes, because the protocol promises that calls run one at a time.

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Decodes one image while its bytes arrive.
+/// A decoder of one image whose bytes arrive in pieces.
 ///
 /// Calls may come from any thread and block while they work. They run one at a time. Formats that require it keep all
 /// bytes until the end, so the caller must bound the number of bytes that it appends. After an error, every further

@@ -67,8 +67,8 @@ extension DecodedImage {
     /// A closure that returns the image while another owner keeps its pixels, and its animation if it has one, in
     /// memory.
     ///
-    /// The closure itself keeps at most the ICC profile in memory. nil when the animation is not a class instance,
-    /// because weak references need one.
+    /// The closure itself keeps at most the ICC profile in memory. The value is nil when the animation is not a class
+    /// instance, because weak references need one.
     public var weakReference: (@Sendable () -> DecodedImage?)? {
         let pixels = pixels.weakReference
         let animation = frames as? any ImageFrameSource & AnyObject

@@ -53,8 +53,8 @@ public struct PixelBuffer: Sendable {
     ///   - size: The size in pixels.
     ///   - format: The layout of the samples.
     ///   - alphaMode: The relation of color to alpha in the pixels that `initialize` writes.
-    ///   - initialize: Receives the uninitialized memory and the number of bytes from one row to the next. It must
-    ///     write all pixels.
+    ///   - initialize: A closure that receives the uninitialized memory and the number of bytes from one row to the
+    ///     next. It must write all pixels.
     /// - Throws: The error that `initialize` throws.
     /// - Returns: nil when a side is less than one pixel, the number of bytes overflows, or the memory cannot be
     ///   allocated.
@@ -185,8 +185,9 @@ private final class PixelStorage: @unchecked Sendable {
 
     /// Allocates `byteCount` bytes that the caller must initialize. Returns nil when the system refuses.
     init?(byteCount: Int) {
-        // Aligned by hand: the C library's aligned allocation of a large block takes fresh pages from the system each
-        // time, where a plain allocation reuses freed pages. Decoding into fresh pages takes a fifth longer.
+        // The block is aligned here and not by the C library. For a large block, the library's aligned allocation
+        // always takes fresh pages from the system, but a plain allocation reuses freed pages. Decoding into fresh
+        // pages takes a fifth longer.
         guard byteCount <= Self.maximumByteCount, let block = malloc(byteCount + Self.alignment) else { return nil }
         self.block = block
         base = block.alignedUp(toMultipleOf: Self.alignment)

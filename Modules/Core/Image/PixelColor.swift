@@ -2,7 +2,12 @@ import AlcedoRuntime
 
 /// A color with straight alpha, in the color space of the image that it is used with.
 ///
-/// Backgrounds, such as those of a JPEG, of a flattened image and of a terminal, are opaque: they ignore the alpha.
+/// ```swift
+/// let request = ImageRequest(url: url, processors: [.flatten(onto: PixelColor(red: 240, green: 240, blue: 240))])
+/// ```
+///
+/// The backgrounds of JPEG encoding, of the processor `.flatten` and of terminal output are opaque and ignore the
+/// alpha.
 public struct PixelColor: Sendable, Hashable, CustomStringConvertible {
     /// The red sample, from 0 to 255.
     package var red: UInt8

@@ -1,4 +1,9 @@
 /// The size at which an image is displayed, and how the image fills it.
+///
+/// ```swift
+/// var request = ImageRequest(url: url)
+/// request.decoding.target = TargetSize(width: 320, height: 320, mode: .fill)
+/// ```
 public struct TargetSize: Sendable, Hashable, CustomStringConvertible {
     /// The size in device pixels.
     public var size: PixelSize

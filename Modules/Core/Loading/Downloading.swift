@@ -9,7 +9,7 @@ public protocol Downloading: Sendable {
     ///
     /// - Parameters:
     ///   - request: The source and the priority of the download.
-    ///   - progress: Called while bytes arrive, on any thread; must not block. nil for no calls.
+    ///   - progress: A closure that is called while bytes arrive, on any thread; nil for none. It must not block.
     /// - Returns: The content, with the head of the response if the source is a server.
     /// - Throws: The downloader's error, ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
     func download(

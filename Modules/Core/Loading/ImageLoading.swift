@@ -13,8 +13,8 @@ public protocol ImageLoading: Sendable {
     ///   - request: The image to load.
     ///   - priority: The priority of the load, which replaces that of the request. The caller may change it at any
     ///     time.
-    ///   - onUpdate: Called with updates of the load, on any thread; must not block. One last call may follow the end
-    ///     of the load.
+    ///   - onUpdate: A closure that receives updates of the load, on any thread. It must not block. One last call may
+    ///     follow the end of the load.
     /// - Returns: The image and its origin.
     /// - Throws: The pipeline's error, or `CancellationError`.
     func load(
@@ -27,7 +27,8 @@ extension ImageLoading {
     ///
     /// - Parameters:
     ///   - request: The image to load.
-    ///   - progress: Called while bytes arrive, on any thread; must not block. Default: nil, for no calls.
+    ///   - progress: A closure that is called while bytes arrive, on any thread. It must not block. Default: nil, for
+    ///     none.
     /// - Returns: The image and its origin.
     /// - Throws: The errors of ``load(_:priority:onUpdate:)``.
     public func load(

@@ -2,6 +2,14 @@ public import AlcedoHTTP
 
 /// An observer of a pipeline's steps, for logs, metrics and tests.
 ///
+/// ```swift
+/// struct FailureLogger: PipelineObserving {
+///     func pipelineDidReport(_ event: PipelineEvent) {
+///         if case .failed(let error) = event.stage { print("\(event.key) failed: \(error)") }
+///     }
+/// }
+/// ```
+///
 /// Methods are called on any thread and must return without blocking. The events of one load arrive in order.
 public protocol PipelineObserving: Sendable {
     /// Receives one event for each step.
@@ -40,7 +48,7 @@ public struct PipelineEvent: Sendable {
     public var key: ImageKey
     /// The step.
     public var stage: Stage
-    /// The duration of the step; zero for a decision.
+    /// The duration of a disk read, a download, a decode or a processing step; zero for all other steps.
     public var duration: Duration
 
     /// Creates an event. By default, its duration is zero.

@@ -1,4 +1,5 @@
-/// Averages square blocks of pixels as rows arrive and passes on the smaller rows. Memory: one row of sums.
+/// A consumer that averages square blocks of pixels as rows arrive, and passes on the smaller rows. Memory: one row of
+/// sums.
 ///
 /// Color is weighted by alpha when alpha is straight. Averages are rounded to nearest.
 package final class BoxReducer: PixelRowConsumer {
@@ -6,8 +7,8 @@ package final class BoxReducer: PixelRowConsumer {
     private let next: any PixelRowConsumer
     private var header: PixelRowHeader?
     private var sums: [SIMD4<UInt64>] = []
-    /// Column sums of 8-bit samples that need no weights. Collecting several rows first means that the cells are summed
-    /// once for all of them.
+    /// The sums of each column over several rows, for 8-bit samples that need no weights. The columns are then added to
+    /// the cells once for all these rows.
     private var columns: [UInt16] = []
     private var columnRows = 0
     private var output: [UInt8] = []
@@ -102,8 +103,8 @@ package final class BoxReducer: PixelRowConsumer {
         }
     }
 
-    /// Adds the pixels of one row to the sums of their cells. The sum of one cell's row fits into 32 bits: 4096 × 255²
-    /// and 4096 × 257 × 255 are below 2³².
+    /// Adds the pixels of one row to the sums of their cells. For 8-bit samples, the sum of one cell's row fits into 32
+    /// bits: 4096 × 255² and 4096 × 257 × 255 are below 2³².
     @inline(__always)
     private func addCells<Sum: FixedWidthInteger & UnsignedInteger & SIMDScalar>(
         _ width: Int, _ pixel: (_ x: Int) -> SIMD4<Sum>
@@ -167,7 +168,7 @@ package struct BoxReduction: Sendable, Hashable {
     /// - Parameters:
     ///   - stored: The size of the rows that are averaged.
     ///   - orientation: The orientation of these rows. `target` applies to the upright image.
-    ///   - target: The requested size. nil means no reduction.
+    ///   - target: The requested size; nil for no reduction.
     package init(from stored: PixelSize, orientation: ImageOrientation = .up, towards target: TargetSize?) {
         guard let target, stored.isPositive, target.size.isPositive else {
             factor = 1

@@ -1,6 +1,6 @@
 public import AlcedoRuntime
 
-/// Changes a decoded image.
+/// A processor that changes decoded images.
 ///
 /// Several threads may call a processor at the same time. Every call blocks while it works. A processor is a value
 /// whose result depends only on the image and on ``identifier``: processors with equal identifiers must produce equal
@@ -28,8 +28,8 @@ public protocol ImageProcessing: Sendable {
     ///
     /// Cache keys contain the identifier, so it must not change between releases unless the result changes.
     var identifier: String { get }
-    /// The size from which the processor produces a result as good as from the full image. nil, the default, means that
-    /// the processor needs the full size. The value must depend only on ``identifier``.
+    /// The smallest size of the decoded image from which the result is as good as from the full image; nil if the
+    /// processor needs the full size. Default: nil. The value must depend only on ``identifier``.
     ///
     /// When a request has no target size of its own, the pipeline decodes the image for the target of the request's
     /// first processor. The processor then receives an image that is at least as large as the target, or the full
@@ -96,7 +96,7 @@ package final class WholeImageStage: PixelRowConsumer {
     ///
     /// - Parameters:
     ///   - next: The consumer of the processed rows.
-    ///   - process: Returns the processed image.
+    ///   - process: A closure that returns the processed image.
     package init(next: any PixelRowConsumer, _ process: @escaping (DecodedImage) throws -> DecodedImage) {
         self.process = process
         self.next = next

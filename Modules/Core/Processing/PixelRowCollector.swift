@@ -1,4 +1,4 @@
-/// Collects rows in a buffer. Can be reused for the next image after ``finish()``.
+/// A consumer that collects rows in a buffer. It can be reused for the next image after ``finish()``.
 package final class PixelRowCollector: PixelRowConsumer {
     private var header: PixelRowHeader?
     private var buffer: PixelBuffer?

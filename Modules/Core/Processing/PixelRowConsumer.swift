@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Receives the rows of an image from top to bottom, so that processing needs memory for only a few rows.
+/// A receiver of the rows of an image, from top to bottom. With it, processing needs memory for only a few rows.
 ///
 /// The decoder calls ``begin(_:)`` once, then ``consume(_:)`` once for each row, then ``finish()``. After a decoding
 /// error, or after a call throws, no further call follows. Only one thread at a time makes calls. Consumers form
@@ -17,14 +17,14 @@ public protocol PixelRowConsumer: AnyObject {
     /// Throws as ``begin(_:)`` does.
     func consume(_ row: RawSpan) throws
 
-    /// Ends the image. The decoder calls this method only after it has passed on every row and found no error in the
-    /// file.
+    /// Completes the image. The decoder calls this method only after it has passed on every row and found no error in
+    /// the file.
     ///
     /// Throws as ``begin(_:)`` does.
     func finish() throws
 }
 
-/// The properties of the rows that follow.
+/// The properties of the rows of an image.
 public struct PixelRowHeader: Sendable, Hashable {
     /// The width and the number of the rows, in pixels.
     public var size: PixelSize

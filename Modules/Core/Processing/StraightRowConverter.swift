@@ -1,4 +1,4 @@
-/// Converts rows of any pixel format to straight 8-bit RGBA, which every encoder supports.
+/// A converter of rows of any pixel format to straight 8-bit RGBA, which every encoder supports.
 package struct StraightRowConverter {
     private let header: PixelRowHeader
     private var output: [UInt8]

@@ -18,7 +18,7 @@ package struct FileVersion: Sendable, Hashable, CustomStringConvertible {
     /// Reads the version of the file at a path, following symbolic links. Makes one system call, which blocks for as
     /// long as the file system does.
     ///
-    /// A file that is missing, or that the process may not examine, has a version that is not present.
+    /// For a file that is missing, or that the process may not examine, ``isPresent`` is false.
     package init(path: String) {
         let before = Self.tick
         var status = stat()

@@ -7,8 +7,8 @@ public import AlcedoRuntime
 /// let image = cache.image(for: key)
 /// ```
 ///
-/// The original has the empty variant. A processed image has another, so neither is found under the key of the other.
-/// The hash is computed once, when the key is created, so a lookup does not hash the URL again.
+/// The original has the empty variant. A processed image has a nonempty one, so its key differs from that of the
+/// original. The hash is computed once, when the key is created, so a lookup does not hash the URL again.
 public struct ImageKey: Sendable, Hashable, CustomStringConvertible {
     /// The resource, shared by all variants of the image.
     public let resource: ResourceKey
@@ -89,17 +89,17 @@ extension ImageKey {
         guard !variant.isEmpty else { return nil }
         guard let parts else { return variant }
         var processors: [Substring] = []
-        var own: Substring = ""
+        var additional: Substring = ""
         for part in parts {
             if part.hasPrefix("process=") {
                 processors.append(part.dropFirst("process=".count))
             } else if part.hasPrefix("id=") {
-                own = part.dropFirst("id=".count)
+                additional = part.dropFirst("id=".count)
             } else if !part.hasPrefix("file=") {
                 return variant
             }
         }
-        let identifier = processors.joined(separator: "_") + own
+        let identifier = processors.joined(separator: "_") + additional
         return identifier.isEmpty ? nil : identifier
     }
 

@@ -14,7 +14,7 @@ public struct ImageRequest: Sendable {
     public var source: ImageSource { didSet { memo = KeyMemo() } }
     /// The processors, applied in order after decoding.
     public var processors: [any ImageProcessing] { didSet { memo = KeyMemo() } }
-    /// The decoding options. Their target size, when set, is part of the key.
+    /// The decoding options. All of them except the limits are part of the key.
     public var decoding: DecodingOptions { didSet { memo = KeyMemo() } }
     /// The scale of the image, in pixels per point. Default: 1.
     public var scale: Double { didSet { memo = KeyMemo() } }
@@ -25,7 +25,7 @@ public struct ImageRequest: Sendable {
     /// The time for which the memory cache and the disk cache keep the results of this load, counted from the store;
     /// nil to apply the limits of each cache. Default: nil.
     ///
-    /// Entries that are already cached keep their times. With zero or less, nothing is kept. Memory caches without
+    /// Entries that are already cached keep their expiry. With zero or less, nothing is kept. Memory caches without
     /// times to live, such as `NSCacheBackend`, and response caches ignore this value. Not part of the key.
     public var timeToLive: Duration?
     /// The codecs that decode this request instead of the pipeline's codecs; nil for the pipeline's. Default: nil.
@@ -183,8 +183,8 @@ public struct ImageRequest: Sendable {
 
     /// The target size derived from the first processor, for requests whose decoding options have no target.
     ///
-    /// nil when the orientation is not applied, because processors specify their targets for upright images. Not part
-    /// of the key, because the finished image is the same.
+    /// The value is nil when the orientation is not applied, because processors specify their targets for upright
+    /// images. Not part of the key, because the finished image is the same.
     package var derivedTarget: TargetSize? {
         guard decoding.target == nil, decoding.appliesOrientation else { return nil }
         return processors.first?.decodingTarget
@@ -260,7 +260,7 @@ package final class RequestToken: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A memo of a request's key, whose computation traverses the URL.
+/// The key of a request, computed on first use, because the computation traverses the URL.
 private final class KeyMemo: Sendable {
     private final class Box: Sendable {
         let key: ImageKey

@@ -23,11 +23,11 @@ public struct ImageResponse: Sendable {
     /// The head of the HTTP response that supplied the bytes in this load: its status, its fields, and the URL after
     /// all redirects.
     ///
-    /// All requests that share the load get the same head. A response cache returns the stored head. nil for an image
-    /// from memory or disk, and for a source that is not HTTP.
+    /// All requests that share the load get the same head. A response cache returns the stored head. The value is nil
+    /// for an image from memory or disk, and for a source that is not HTTP.
     public var httpResponse: HTTPResponseHead?
-    /// The times and sizes of the transfer that supplied the bytes in this load. nil when ``httpResponse`` is nil, when
-    /// a response cache supplied the bytes, and when the transport does not measure.
+    /// The times and sizes of the transfer that supplied the bytes in this load. The value is nil when ``httpResponse``
+    /// is nil, when a response cache supplied the bytes, and when the transport does not measure.
     public var metrics: HTTPTransferMetrics?
 
     /// Creates a response. By default, it has no HTTP response.

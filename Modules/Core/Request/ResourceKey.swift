@@ -28,15 +28,15 @@ public struct ResourceKey: Sendable, Hashable, CustomStringConvertible {
     /// secret.
     package init(_ request: HTTPRequest) {
         let url = ResourceKey(request.url)
-        let personal = ["Authorization", "Cookie", "Accept", "Accept-Language"].compactMap { name in
+        let distinguishingFields = ["Authorization", "Cookie", "Accept", "Accept-Language"].compactMap { name in
             request.fields[name].map { "\(name.utf8.count + $0.utf8.count):\(name): \($0)" }
         }
-        guard request.method != .get || request.body != nil || !personal.isEmpty else {
+        guard request.method != .get || request.body != nil || !distinguishingFields.isEmpty else {
             self = url
             return
         }
         var digest = SHA256()
-        digest.update(Array("\(request.method)\n\(personal.joined(separator: "\n"))\n".utf8))
+        digest.update(Array("\(request.method)\n\(distinguishingFields.joined(separator: "\n"))\n".utf8))
         if let body = request.body { digest.update(Array(body)) }
         self.init("\(url) \(digest.finalizedHexadecimal())")
     }

@@ -7,7 +7,7 @@ public import AlcedoHTTP
 /// request.retry = RetryPolicy(maximumAttempts: 5)
 /// ```
 ///
-/// Sources: RFC 9110 section 9.2.2 (repeatable methods); "Exponential Backoff and Jitter" of the AWS Architecture Blog.
+/// Sources: RFC 9110 section 9.2.2 (idempotent methods); "Exponential Backoff and Jitter" of the AWS Architecture Blog.
 public struct RetryPolicy: Sendable, Hashable {
     /// A policy of one attempt without retries.
     public static let never = RetryPolicy(maximumAttempts: 1)

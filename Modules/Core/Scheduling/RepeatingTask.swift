@@ -1,10 +1,10 @@
 import AlcedoRuntime
 
-/// Work that is repeated at an interval, from the first start until the task is stopped or released.
+/// Work that is repeated at an interval, from its start until the task is stopped or released.
 package final class RepeatingTask: Sendable {
     private struct State: Sendable {
         var task: Task<Void, Never>?
-        var isOver = false
+        var isStopped = false
     }
 
     private let state = Locked(State())
@@ -32,7 +32,7 @@ package final class RepeatingTask: Sendable {
     /// - Parameter work: The work. Returns whether it should run again. Must not retain an owner of this task.
     package func start(_ work: @escaping @Sendable () async -> Bool) {
         state.withLock { state in
-            guard interval > .zero, state.task == nil, !state.isOver else { return }
+            guard interval > .zero, state.task == nil, !state.isStopped else { return }
             state.task = Task(executorPreference: taskExecutor) { [clock, interval] in
                 while (try? await clock.sleep(for: interval)) != nil {
                     guard await work() else { return }
@@ -47,7 +47,7 @@ package final class RepeatingTask: Sendable {
     /// Stops the task permanently.
     package func stop() {
         state.withLock { state in
-            state.isOver = true
+            state.isStopped = true
             state.task?.cancel()
         }
     }

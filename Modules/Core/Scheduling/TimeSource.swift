@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A source of the time. All other code of the package reads the time from here, so tests can replace it.
+/// A source of the time. The package reads the time only from such sources, so tests can replace it.
 ///
 /// Use dates to determine whether something is still fresh. They may jump when the system clock is set. Use uptime to
 /// measure durations. It never decreases. Members may be used from any thread and do not block, except that

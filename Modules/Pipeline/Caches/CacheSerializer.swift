@@ -3,8 +3,8 @@ public import FoundationEssentials
 
 /// A type that converts images to the bytes that a cache stores, and stored bytes to images.
 ///
-/// Methods may block. Caches call them on their own threads, several concurrently. Source: Kingfisher's protocol of
-/// this name.
+/// Methods may block. Caches call them on threads of their own, and several calls can run concurrently. Source:
+/// Kingfisher's protocol of this name.
 public protocol CacheSerializer: Sendable {
     /// Returns the bytes to store and whether they are `original`, or nil when no codec can write the image.
     ///
@@ -45,12 +45,12 @@ extension CacheSerializer {
 /// - An unprocessed image is stored as its original bytes.
 /// - A processed image is written in the format of its original, such as PNG, JPEG, GIF or WebP, if a codec writes
 ///   that.
-/// - It is written as PNG without an original, with an original of an unknown format, and when that format cannot hold
-///   the image; for example, JPEG holds no transparency.
-/// - It is written in any format that can hold the image when the codecs do not write PNG.
-/// - An animation is written in a format that holds all frames. If no codec writes the format of its original, the
-///   original bytes are kept. Without an original, another format that holds all frames is used, else PNG for one
-///   frame.
+/// - It is written as PNG when there is no original, when the original's format is unknown, and when that format cannot
+///   hold the image. For example, JPEG holds no transparency.
+/// - When no codec writes PNG, it is written in the first of the codecs' formats that can hold the image.
+/// - A processed animation is written in the format of its original. When that format cannot hold all frames, or no
+///   codec writes it, the original bytes are kept. An animation without an original is written in a format that holds
+///   all frames, or else as PNG with one frame.
 ///
 /// **With a `format`:**
 ///
@@ -59,8 +59,8 @@ extension CacheSerializer {
 /// - When no codec writes the format, or the format cannot hold an image of that size, the image is written in its
 ///   original's format, else as PNG. If both fail, the original bytes are kept.
 ///
-/// Kingfisher re-encodes unprocessed images. Their original bytes, kept here, are exact, smaller, and need no encoding.
-/// Source: Kingfisher's `DefaultCacheSerializer` and `FormatIndicatedCacheSerializer`.
+/// Kingfisher re-encodes unprocessed images. This serializer keeps their original bytes, which are exact, usually
+/// smaller, and need no encoding. Source: Kingfisher's `DefaultCacheSerializer` and `FormatIndicatedCacheSerializer`.
 public struct DefaultCacheSerializer: CacheSerializer {
     private let format: ImageFormat?
     private let quality: Double
@@ -84,17 +84,17 @@ public struct DefaultCacheSerializer: CacheSerializer {
         of image: DecodedImage, original: Data?, isProcessed: Bool, codecs: CodecRegistry
     ) -> (data: Data, isOriginal: Bool)? {
         // An empty original cannot be decoded.
-        let kept = original.flatMap { $0.isEmpty ? nil : $0 }
-        if format == nil, let kept, prefersOriginalData || !isProcessed { return (kept, true) }
+        let nonemptyOriginal = original.flatMap { $0.isEmpty ? nil : $0 }
+        if format == nil, let nonemptyOriginal, prefersOriginalData || !isProcessed { return (nonemptyOriginal, true) }
         let writer = ImageWriter(image: image, codecs: codecs, quality: quality)
-        let originalFormat = kept.flatMap { codecs.entry(for: $0)?.format }
+        let originalFormat = nonemptyOriginal.flatMap { codecs.entry(for: $0)?.format }
         let encoded =
             if let format {
                 writer.data(inFirstOf: [format, originalFormat, .png])
             } else {
-                encoded(by: writer, kept, originalFormat)
+                encoded(by: writer, nonemptyOriginal, originalFormat)
             }
-        return encoded.map { ($0, false) } ?? kept.map { ($0, true) }
+        return encoded.map { ($0, false) } ?? nonemptyOriginal.map { ($0, true) }
     }
 
     /// Returns the image encoded in the most suitable format, or nil when no format can hold it.
@@ -108,7 +108,7 @@ public struct DefaultCacheSerializer: CacheSerializer {
     }
 }
 
-/// Encodes one image in a requested format. Blocks.
+/// A writer that encodes one image in a requested format. Its methods block.
 private struct ImageWriter {
     let image: DecodedImage
     let codecs: CodecRegistry
@@ -125,7 +125,8 @@ private struct ImageWriter {
         return nil
     }
 
-    /// Encodes the image as ``data(in:)`` does. Also returns nil when the format cannot hold all of the image.
+    /// Encodes the image as ``data(in:)`` does. Also returns nil when the format cannot hold all frames and the
+    /// transparency of the image.
     func faithfulData(in format: ImageFormat) -> Data? {
         guard let encoder = codecs.encoder(for: format, quality: quality), encoder.canEncode(image) else { return nil }
         return data(by: encoder)

@@ -27,9 +27,8 @@ extension ImageCache {
         return wasInMemory || wasOnDisk
     }
 
-    /// Removes the original of a key and all images made from it, as
-    /// ``remove(forKey:processorIdentifier:from:)`` does for one image. Returns the number of removed
-    /// images, as the greater of memory's count and the disk's.
+    /// Removes the original of a key and all images made from it, as ``remove(forKey:processorIdentifier:from:)`` does
+    /// for one image. Returns the number of images that were removed from memory or from disk, whichever is greater.
     @discardableResult
     public func removeAll(forKey key: String) async -> Int {
         let resource = ResourceKey(key)

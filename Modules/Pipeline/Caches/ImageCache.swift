@@ -13,8 +13,8 @@ public import FoundationEssentials
 /// ```
 ///
 /// A read looks in memory first. An image found on disk is decoded once for all concurrent callers, and stored in
-/// memory. A read never restores an image that was removed, and never replaces one that was stored, while the read was
-/// in progress.
+/// memory. An image that is removed or stored while a read is in progress is neither restored nor replaced by that
+/// read.
 ///
 /// Changes of one key reach the disk in the order of their calls, and later reads see them. The cache does not see
 /// changes that are made to its memory cache or disk cache directly.
@@ -34,7 +34,7 @@ public final class ImageCache: Sendable {
     private let serializer: any CacheSerializer
     private let decoding: DecodingOptions
     private let threads: DecodingThreads
-    /// The observation of the disk cache's trims. nil when the disk cache does not report trims, or without a handler.
+    /// The observation of the disk cache's trims; nil without a handler, or when the disk cache does not report trims.
     private let trims: (any Sendable)?
     private let counts = Locked(CacheStatistics())
     let generations: GenerationCounter
@@ -83,7 +83,8 @@ public final class ImageCache: Sendable {
             codecs: codecs, maxConcurrentDecodes: maxConcurrentDecodes, byteBudget: maximumDecodingByteCount,
             taskExecutor: taskExecutor)
         trims = onClean.flatMap { onClean in
-            // A wrapping cache passes on the cache that it wraps, so that this finds the reports of that one.
+            // The `maintenance` of a cache that wraps another one can be the wrapped cache, whose trims are then
+            // observed.
             let disk = diskCache?.maintenance as? any TrimReportingDataCache
             return disk?.observeTrims { report in onClean(report.removals.map(\.name)) }
         }
@@ -92,7 +93,7 @@ public final class ImageCache: Sendable {
     // MARK: Storing
 
     /// Stores an image in memory, before the first suspension point, and then on disk. Returns when the write has
-    /// ended. Until then, the image is held in memory, whatever the memory cache evicts. To write in the background,
+    /// ended. Until then, the image stays in memory, even if the memory cache evicts it. To write in the background,
     /// call this method in a task of its own.
     ///
     /// The serializer decides which bytes are written. When nothing is written, for any reason, the disk has no entry
@@ -137,9 +138,8 @@ public final class ImageCache: Sendable {
     /// Damaged bytes are removed, and count as a miss.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError`` when the bytes exceed the limits or use an unsupported variant of
-    ///   their format.
-    ///   `CancellationError` when the task is cancelled; the image is then stored in memory only if another caller
-    ///   waits for it.
+    ///   their format. `CancellationError` when the task is cancelled; the image is then stored in memory only if
+    ///   another caller waits for it.
     public func image(forKey key: String, processorIdentifier: String = "") async throws -> ImageCacheHit? {
         let hit = try await find(Self.imageKey(key, processorIdentifier: processorIdentifier))
         recordRead(isHit: hit != nil)

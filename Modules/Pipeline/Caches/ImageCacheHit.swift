@@ -7,8 +7,8 @@ public struct ImageCacheHit: Sendable {
     public var image: DecodedImage
     /// The layer that contained the image before this read stored it in memory: `memory` or `disk`.
     public var layer: ImageResponse.Layer
-    /// Whether the image is the original, which the serializer kept instead of the processed image. The caller has to
-    /// process it again. Such an image is not stored in memory.
+    /// Whether the image is the original, whose bytes the serializer stored instead of the processed image. The caller
+    /// must process it again. Such an image is not stored in memory.
     public var needsProcessing: Bool
 
     /// Creates a hit, by default of an image that needs no processing.
@@ -22,7 +22,7 @@ public struct ImageCacheHit: Sendable {
 /// The metadata of an image that its encoded bytes do not contain.
 ///
 /// The format is ten bytes: 0xA1, flags (bit 0: the original's bytes), and the bit pattern of the scale, little-endian.
-/// The defaults are stored as no bytes, so that such entries equal those of other caches. Unknown bytes are read as the
+/// The defaults are stored as empty metadata, as in the entries of other caches. Unknown bytes are read as the
 /// defaults.
 struct ImageCacheMetadata: Equatable {
     private static let signature: UInt8 = 0xA1

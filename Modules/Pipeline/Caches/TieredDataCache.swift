@@ -1,8 +1,8 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// A data cache made of several: for example a small, fast one above a large, slow one, or the app's cache above a
-/// read-only cache that ships with the app.
+/// A data cache that combines several caches as tiers: for example a small, fast cache above a large, slow one, or the
+/// app's cache above a read-only cache that ships with the app.
 ///
 /// ```swift
 /// let cache = TieredDataCache([
@@ -12,19 +12,19 @@ import AlcedoRuntime
 /// ```
 ///
 /// **Reads.** Tiers are searched in order, one at a time, until one has the entry. Only that tier records a use. The
-/// tiers above it that accept promotions then store the entry, and the read waits for them. A promotion never restores
-/// an entry that was removed, and never replaces one that was stored, while the read was in progress.
+/// tiers above it that accept promotions then store the entry, and the read waits for them. An entry that is removed or
+/// stored while a read is in progress is neither restored nor replaced by a promotion.
 ///
 /// **Changes.** Changes of one resource through this cache run one at a time, in order. A change that begins during a
 /// read prevents the read's promotion. The cache does not see changes made to a tier directly or by another process.
 ///
-/// An entry in a read-only tier hides entries in the tiers below it, and is found again after a removal. Such a tier
-/// belongs at the end.
+/// An entry in a read-only tier hides entries in the tiers below it, and is found again after a removal. Place such a
+/// tier last.
 ///
-/// **SDWebImage.** `SDImageCachesManager` has four policies per operation. Reads here are its `serial`; its
-/// `concurrent` searches all tiers although one has the entry. For stores, its `serial` and `concurrent` are tiers that
-/// all have ``DataCacheTier/Writes/stores``; `highestOnly` and `lowestOnly` are the same for the first or last tier
-/// alone.
+/// **SDWebImage.** `SDImageCachesManager` has four policies for each operation. Reads of this cache correspond to its
+/// `serial` policy. Its `concurrent` policy, which searches all tiers even if one has the entry, has no equivalent for
+/// reads. For stores, `serial` and `concurrent` correspond to ``DataCacheTier/Writes/stores`` for every tier,
+/// `highestOnly` to the same for the first tier only, and `lowestOnly` for the last tier only.
 public final class TieredDataCache: MeasurableDataCache {
     private let tiers: [DataCacheTier]
 
@@ -73,8 +73,8 @@ public final class TieredDataCache: MeasurableDataCache {
 
     /// Stores `entry` in all tiers that accept stores, in order.
     ///
-    /// When a tier has no space for the entry (`tooLarge`), the store succeeds if another tier stores it. A tier that
-    /// does not store the entry loses its previous entry under `key`, so that no outdated entry is found.
+    /// When a tier has no space for the entry (`tooLarge`), the store succeeds if another tier stores it. The previous
+    /// entry under `key` is removed from each tier that does not store the new one, so that no outdated entry is found.
     ///
     /// - Throws: The first error of a tier, after all tiers were tried; other tiers may have stored the entry.
     ///   `tooLarge` is thrown only when no tier stored the entry. `DataCacheError` `notWritable` when no tier accepts
@@ -98,8 +98,8 @@ public final class TieredDataCache: MeasurableDataCache {
         }.value
     }
 
-    /// Removes a resource from all tiers that are not read-only. Returns the greatest number of entries that one of
-    /// them had.
+    /// Removes a resource from all tiers that are not read-only. Returns the number of entries removed from the tier
+    /// that had the most.
     @discardableResult
     public func removeAll(of resource: ResourceKey) async -> Int {
         await generations.submit(.resource(resource)) { [writableTiers] in
@@ -144,14 +144,14 @@ public final class TieredDataCache: MeasurableDataCache {
         let targets = tiers.prefix(index).filter { $0.writes.includesPromotions }
         guard !targets.isEmpty else { return }
         await generations.submitIfUnchanged(key.resource, since: generation) {
-            // A promotion is optional: a tier that fails to store the entry continues to miss it.
+            // An error is ignored, because the entry is still found in the lower tier.
             for tier in targets { try? await tier.cache.store(entry, for: key) }
         }?.value
     }
 
     private func storeInTiers(_ entry: CachedData, for key: ImageKey) async -> Result<Void, any Error> {
-        var isTaken = false
-        var excess: DataCacheError?
+        var isStored = false
+        var tooLargeError: DataCacheError?
         var failure: (any Error)?
         for tier in writableTiers {
             guard tier.writes.includesStores else {
@@ -160,17 +160,19 @@ public final class TieredDataCache: MeasurableDataCache {
             }
             do {
                 try await tier.cache.store(entry, for: key)
-                isTaken = true
+                isStored = true
             } catch {
                 await tier.cache.remove(key)
                 if let error = error as? DataCacheError, error.code == .tooLarge {
-                    excess = excess ?? error
+                    tooLargeError = tooLargeError ?? error
                 } else {
                     failure = failure ?? error
                 }
             }
         }
-        if failure == nil, !isTaken { failure = excess ?? DataCacheError(.notWritable, "no tier accepts stores") }
+        if failure == nil, !isStored {
+            failure = tooLargeError ?? DataCacheError(.notWritable, "no tier accepts stores")
+        }
         guard let failure else {
             counts.withLock { $0.stores += 1 }
             return .success(())

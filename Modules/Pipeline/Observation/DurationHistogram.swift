@@ -29,11 +29,11 @@ public struct DurationHistogram: Sendable {
         counts[Self.step(of: duration)] += 1
     }
 
-    /// Returns the duration that a part of all durations does not exceed. The result is at most an eighth too long, and
-    /// zero for an empty histogram.
+    /// Returns a duration that the given fraction of all durations does not exceed. The result is at most an eighth too
+    /// long. It is zero for an empty histogram.
     ///
-    /// - Parameter part: The part, from 0 to 1; the result for 1 is the exact longest duration. Values outside are
-    ///   clamped, and NaN counts as zero.
+    /// - Parameter part: The fraction, from 0 to 1. The result for 1 is the longest duration, exactly. Values outside
+    ///   this range are clamped, and NaN counts as zero.
     public func percentile(_ part: Double) -> Duration {
         guard count > 0 else { return .zero }
         // NaN fails this comparison and counts as zero.

@@ -33,7 +33,8 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
         public var responseCacheHits = 0
         /// The number of bytes that the downloader returned.
         public var downloadedByteCount = 0
-        /// The number of loads that ended with an image after a memory miss.
+        /// The number of loads that ended with an image, not counting memory hits. For a request with
+        /// ``/AlcedoCore/ImageRequest/showsCachedFirst``, the load from the source counts separately.
         public var finished = 0
         /// The number of loads that ended with an error.
         public var failed = 0
@@ -47,7 +48,7 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
         package init() {}
 
         /// A line for a log, such as `finished 12, failed 1, cancelled 0; memory 3 of 15, disk 2 of 12, downloads 10
-        /// (5120 bytes)`. Each cache has its hits and its look-ups.
+        /// (5120 bytes)`. The numbers of a cache are its hits and its lookups.
         public var description: String {
             let memory = Self.hits(memoryHits, memoryMisses)
             let disk = Self.hits(diskHits.count, diskMisses)

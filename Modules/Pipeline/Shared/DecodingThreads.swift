@@ -47,7 +47,7 @@ struct DecodingThreads: Sendable {
     ///   - data: The bytes to decode.
     ///   - options: The decoding options.
     ///   - codecs: The codecs of the request, or nil for those of the pipeline. Default: nil.
-    ///   - priority: The priority of the work. Default: that of a new handle.
+    ///   - priority: The priority of the work. Default: normal.
     ///   - work: The work.
     func decode<Value: Sendable>(
         _ data: Data, options: DecodingOptions, by codecs: CodecRegistry? = nil,
@@ -69,8 +69,8 @@ struct DecodingThreads: Sendable {
         }
     }
 
-    /// Runs work that does not decode, before decodes of the same priority: a decoded image takes the most memory until
-    /// it has been processed. Throws the errors of `work`, or `CancellationError`.
+    /// Runs work that does not decode, before decodes of the same priority, because a decoded image takes the most
+    /// memory until it has been processed. Throws the errors of `work`, or `CancellationError`.
     func run<Value: Sendable>(
         priority: PriorityHandle = PriorityHandle(), _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

@@ -80,11 +80,11 @@ final class EncodedByteReservation: Sendable {
     }
 
     private func replace(with byteCount: Int) {
-        let given = state.withLock { state -> Int? in
+        let releasedByteCount = state.withLock { state -> Int? in
             guard !state.isReleased else { return byteCount }
             defer { state.reserved = byteCount }
             return state.reserved
         }
-        if let given { budget.release(given) }
+        if let releasedByteCount { budget.release(releasedByteCount) }
     }
 }

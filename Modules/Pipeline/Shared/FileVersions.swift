@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// Reads the versions of local files, and records which version of each image was stored last.
+/// A reader of the versions of local files. It also records which version of each image was stored last.
 final class FileVersions: Sendable {
     // Separate threads, because a slow file system must not block the decoding threads.
     private let threads: BlockingExecutor
@@ -34,11 +34,11 @@ final class FileVersions: Sendable {
     func recordKept(_ request: ImageRequest) -> ImageKey? {
         guard request.fileVersion != nil else { return nil }
         let (key, name) = (request.key, request.unversionedKey)
-        let before = kept.withLock { kept in
+        let previous = kept.withLock { kept in
             defer { kept.set(key, for: name) }
             return kept[name]
         }
-        return before == key ? nil : before
+        return previous == key ? nil : previous
     }
 
     /// Returns the keys under which the image of a request may be stored: its own, and that of the version stored last.

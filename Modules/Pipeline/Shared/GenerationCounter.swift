@@ -1,7 +1,8 @@
 import AlcedoCore
 import AlcedoRuntime
 
-/// Serializes the changes of each resource, and detects whether a resource changed since an earlier moment.
+/// An object that serializes the changes of each resource, and detects whether a resource changed since an earlier
+/// moment.
 ///
 /// A value that was read may be stored in a cache only if its resource has not changed since the read began. Otherwise
 /// the store would restore a removed entry or replace a newer one. ``GenerationState`` decides under the lock. Changes
@@ -60,7 +61,7 @@ final class GenerationCounter: Sendable {
     }
 
     /// Runs `body` if the resource has not changed since the generation, under the lock as in ``submit(_:atOnce:_:)``.
-    /// Is not a change itself.
+    /// This is not a change of the resource.
     func ifUnchanged(_ resource: ResourceKey, since generation: Generation, _ body: () -> Void) {
         state.withLock { state in
             if state.isUnchanged(resource, since: generation) { body() }
@@ -101,7 +102,7 @@ final class GenerationCounter: Sendable {
 
 /// The part of a cache that a change affects.
 enum ChangeScope: Sendable {
-    /// A resource with all its variants. The caller that removes a resource does not know its variants.
+    /// A resource with all its variants, because a caller that removes a resource does not know its variants.
     case resource(ResourceKey)
     case everything
 }
@@ -111,7 +112,7 @@ enum ChangeScope: Sendable {
 struct Generation: Sendable, Hashable {
     /// The number of changes of the resource and of the resources that share its counter.
     var count: Int
-    /// The number of changes of everything.
+    /// The number of changes that affected all resources.
     var globalCount: Int
 }
 
@@ -131,12 +132,13 @@ private struct GenerationState: Sendable {
     private var lastID = 0
     /// The last change of each resource that has not ended.
     private var latest: [ResourceKey: Change] = [:]
-    /// The last change of everything. The changes in ``latest`` were submitted after it.
+    /// The last change of all resources, if it has not ended. The changes in ``latest`` were submitted after it.
     private var latestOfAll: Change?
     private var counts = [Int](repeating: 0, count: counterCount)
     private var globalCount = 0
 
-    /// Returns the changes that a new change of `scope` waits for. A change of everything waits for all changes.
+    /// Returns the changes that a new change of `scope` waits for. A change of all resources waits for all earlier
+    /// changes.
     func predecessors(of scope: ChangeScope) -> [End] {
         switch scope {
         case .resource(let resource):

@@ -16,7 +16,7 @@ struct LoadedImage: Sendable {
 
     var image: DecodedImage
     var layer: ImageResponse.Layer
-    /// The original bytes. nil for an image from memory, unless its bytes must still be written to disk.
+    /// The original bytes; nil for an image from memory, unless its bytes must still be written to disk.
     var original: Original?
     /// The origin of the bytes, or nil when it is not known.
     var origin: Origin?
@@ -37,7 +37,7 @@ struct Original: Sendable {
     var isCurrent = true
     /// The reservation that counts the bytes as waiting for a decoder; nil when they are not counted.
     var reservation: EncodedByteReservation?
-    /// The head of the HTTP response. nil for bytes from disk, and for a source other than HTTP.
+    /// The head of the HTTP response; nil for bytes from disk, and for a source other than HTTP.
     var httpResponse: HTTPResponseHead?
     /// The metrics of the transfer, or nil when it was not measured.
     var metrics: HTTPTransferMetrics?

@@ -1,6 +1,14 @@
 public import AlcedoCore
 
 /// The error of a failed load.
+///
+/// ```swift
+/// do {
+///     show(try await pipeline.image(for: request))
+/// } catch let error as PipelineError where error.code == .download {
+///     showRetryButton()
+/// }
+/// ```
 public struct PipelineError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, by stage.
     public enum Code: Sendable, Hashable {
@@ -12,7 +20,7 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         case decoding(ImageDecodingError.Code)
         /// A processor failed. ``PipelineError/cause`` is its error.
         case processing
-        /// Data could not be stored on disk. Never fails a load. Thrown by ``ImagePipeline/Cache/store(_:for:)``,
+        /// Data could not be stored on disk. Never makes a load fail. Thrown by ``ImagePipeline/Cache/store(_:for:)``,
         /// passed to observers, and part of a prefetcher's report.
         case notStored
         /// The pipeline has been shut down.
@@ -43,7 +51,7 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
 
     static let shutDown = PipelineError(.shutDown, "the pipeline has been shut down")
 
-    /// Whether decoding failed in a way that other bytes may fix.
+    /// Whether decoding failed because the bytes are damaged, so that other bytes may decode.
     var meansDamage: Bool {
         guard case .decoding(let code) = code else { return false }
         return code.meansDamage

@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// Reports the steps of a pipeline to its observers, in their order.
+/// A reporter of the steps of a pipeline, which calls the observers in their order.
 struct Reporter: Sendable {
     let observers: [any PipelineObserving]
     let clock: any TimeSource

@@ -6,9 +6,9 @@ struct LoadKey: Hashable, Sendable {
     enum Phase: Hashable, Sendable {
         /// The only phase of a request that does not show the cached image first.
         case single
-        /// The look-up of the cached image. A miss is not a failure.
+        /// The lookup of the cached image. A miss is not a failure.
         case cached
-        /// The load from the source, after the look-up.
+        /// The load from the source, after the lookup.
         case refresh
     }
 
@@ -41,7 +41,8 @@ struct LoadKey: Hashable, Sendable {
 struct StepKey: Hashable, Sendable {
     private let original: ImageKey
     private let decoding: DecodingOptions
-    /// Separate from the decoding options, because an image decoded to a derived target records its full size.
+    /// The derived target is not part of ``decoding``, because only an image that is decoded to it records its full
+    /// size.
     private let derivedTarget: TargetSize?
     private let policy: CachePolicy
     private let codecs: RequestToken?

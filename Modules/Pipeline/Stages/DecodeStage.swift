@@ -2,14 +2,14 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Decodes the bytes of a resource to an image of the size that a request needs.
+/// The stage that decodes the bytes of a resource to an image of the size that a request needs.
 struct DecodeStage: Sendable {
     private let download: DownloadStage
     private let codecs: CodecRegistry
     private let threads: DecodingThreads
     private let previewInterval: Duration
     private let report: Reporter
-    /// The digest of the bytes that were last decoded of each source. Images made from other bytes are outdated.
+    /// The digest of the most recently decoded bytes of each source. Images made from other bytes are outdated.
     private let newest = SourceDigests()
 
     init(
@@ -23,10 +23,11 @@ struct DecodeStage: Sendable {
         self.report = report
     }
 
-    /// Returns the digest of the bytes that were last decoded of a request's source, or nil when it is not known.
+    /// Returns the digest of the most recently decoded bytes of a request's source, or nil when it is not known.
     func digest(of request: ImageRequest) -> UInt64? { newest[request.originalKey]?.digest }
 
-    /// Returns false when the image is known to be made from other bytes than the newest of its source.
+    /// Returns whether the image was made from the most recently decoded bytes of its source. True when this is not
+    /// known.
     func isCurrent(_ loaded: LoadedImage, _ request: ImageRequest) -> Bool {
         guard let digest = loaded.origin?.digest, let last = newest[request.originalKey]?.digest else { return true }
         return digest == last
@@ -79,9 +80,9 @@ struct DecodeStage: Sendable {
         // The new download must not wait for the bytes it replaces.
         damaged.reservation?.release()
         await download.forget(request)
-        var again = request
-        again.cachePolicy.disk.reads = false
-        return try await load(again, priority, update)
+        var changedRequest = request
+        changedRequest.cachePolicy.disk.reads = false
+        return try await load(changedRequest, priority, update)
     }
 
     /// Decodes the bytes of a request. Throws ``PipelineError`` or `CancellationError`.
@@ -110,16 +111,16 @@ struct DecodeStage: Sendable {
 }
 
 extension DecodedImage {
-    /// Records the size of the image without downscaling during decoding, for the first processor.
+    /// Records the full size of an image that was scaled down during decoding, for the first processor.
     ///
-    /// Records nothing when the image is not smaller than that, or when the decoded proportions differ from those of
-    /// the file. The processor then uses the size of the image.
+    /// Records nothing when the image already has its full size, or when its proportions differ from those of the file.
+    /// The processor then uses the size of the image.
     ///
     /// - Parameter info: The decoder's description of the file, or nil when there is none.
     mutating func recordFullSize(_ info: ImageInfo?) {
         guard let info else { return }
-        let isTurned = orientation == .up && info.orientation.swapsSides
-        let full = isTurned ? info.size.transposed : info.size
+        let swapsSides = orientation == .up && info.orientation.swapsSides
+        let full = swapsSides ? info.size.transposed : info.size
         guard full.isPositive, full != size, full.width >= size.width, full.height >= size.height else { return }
         let horizontal = Double(size.width) / Double(full.width)
         let vertical = Double(size.height) / Double(full.height)

@@ -3,7 +3,8 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Loads the encoded bytes of a resource from the disk cache or the downloader, once for all requests that need them.
+/// The stage that loads the encoded bytes of a resource from the disk cache or the downloader, once for all requests
+/// that need them.
 struct DownloadStage: Sendable {
     private let downloader: any Downloading
     private let disk: DiskStage
@@ -50,8 +51,8 @@ struct DownloadStage: Sendable {
     /// has.
     func keep(_ original: Original, for request: ImageRequest, since generation: Generation?) async {
         guard original.writeToken?.use() == true else { return }
-        // Captures the bytes without their reservation: they no longer wait for a decoder, and the write queue counts
-        // them.
+        // The closure captures the bytes without their reservation. They no longer wait for a decoder, and the write
+        // queue counts them.
         await disk.write(
             for: request.originalKey, since: generation, timeToLive: request.timeToLive, byteCount: original.data.count
         ) { [data = original.data] in data }
@@ -106,7 +107,8 @@ struct DownloadStage: Sendable {
             guard policy.allowsNetwork || !isRemote else { throw Self.notInCache(error) }
             throw PipelineError(.download, "\(error)", cause: error)
         }
-        // Must precede every suspension point: the budget admits other loads by the counted bytes.
+        // The bytes are counted before the next suspension point, because the budget could otherwise admit too many
+        // loads.
         let arrived = reservation?.arrived(download.data.count)
         report(request.originalKey, .downloaded(bytes: download.data.count, download.caching?.source), since: start)
         let isStorable = isRemote && policy.disk.writes && download.allowsStoring

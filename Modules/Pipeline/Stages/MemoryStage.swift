@@ -18,7 +18,8 @@ struct MemoryStage: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - isRepeated: Whether the load has looked before. The cache then does not count a second miss. Default: false.
+    ///   - isRepeated: Whether the load has already looked in memory. The cache then does not count a second miss.
+    ///     Default: false.
     func image(_ request: ImageRequest, isRepeated: Bool = false) -> DecodedImage? {
         guard request.cachePolicy.memory.reads, let cache else { return nil }
         if isRepeated, !cache.contains(request.key) { return nil }
@@ -34,14 +35,14 @@ struct MemoryStage: Sendable {
     /// Returns the digest of the bytes of the image last stored under a key, or nil when it is not known.
     func digest(of key: ImageKey) -> UInt64? { origins[key]?.digest }
 
-    /// Returns why ``image(_:isRepeated:)`` returned nil.
+    /// Returns the reason why ``image(_:isRepeated:)`` returned nil.
     func missReason(_ request: ImageRequest) -> CacheMissReason {
         guard cache != nil else { return .noCache }
         return request.cachePolicy.memory.reads ? .notStored : .notAllowed
     }
 
-    /// Returns the image of a request after its first processors, if memory has it. `isRepeated` as for
-    /// ``image(_:isRepeated:)``.
+    /// Returns the image of a request after its first processors, if memory has it. `isRepeated` has the same meaning
+    /// as in ``image(_:isRepeated:)``.
     func intermediate(_ request: ImageRequest, steps count: Int, isRepeated: Bool) -> LoadedImage? {
         guard request.cachePolicy.memory.reads, let cache else { return nil }
         var earlier = request
@@ -87,10 +88,10 @@ struct MemoryStage: Sendable {
     }
 }
 
-/// The sizes of each image that were stored in memory, used to find a larger image for a smaller request.
+/// The sizes at which each image was stored in memory, used to find a larger image for a smaller request.
 ///
-/// Remembers the most recent sizes of a limited number of images. A forgotten size, and an image that the cache has
-/// evicted, are misses.
+/// Holds the eight most recent sizes of at most 4,096 images. A size that is no longer held, or whose image the cache
+/// has evicted, is a miss.
 final class StoredSizes: Sendable {
     private struct Size: Sendable {
         var target: TargetSize

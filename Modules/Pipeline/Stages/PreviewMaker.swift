@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Makes previews from the bytes received so far, one at a time and at most one per interval.
+/// A maker of previews from the bytes received so far, one at a time and at most one per interval.
 ///
 /// ``append(_:at:)`` only buffers bytes; a decoding thread then takes all buffered bytes together. After any error
 /// there are no further previews. The whole image is decoded separately, so a preview never affects it.
@@ -120,7 +120,7 @@ final class PreviewMaker: Sendable {
         let reserved = state.withLock { state in
             state.hasEnded = true
             (state.decoder, state.pending) = (nil, Data())
-            // A running thread releases the bytes itself.
+            // A thread that is decoding releases the bytes when it has finished.
             guard !state.isWorking else { return nil as Int? }
             defer { state.reserved = nil }
             return state.reserved
@@ -159,8 +159,8 @@ final class PreviewMaker: Sendable {
 
     private func preview(of bytes: Data, _ decoder: any IncrementalImageDecoding) -> ImagePreview? {
         do throws(ImageDecodingError) {
-            // Small pieces, until the decoder reports how many bytes it needs. It allocates no pixels before the call
-            // after that.
+            // The bytes are appended in small pieces until the decoder reports how many bytes it needs. It allocates no
+            // pixels before the next call.
             var rest = bytes
             while decoder.decodingByteCount == nil, !rest.isEmpty {
                 try decoder.append(rest.prefix(4_096))

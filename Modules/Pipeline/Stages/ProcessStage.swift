@@ -2,8 +2,8 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// Makes the images of requests. Each size is decoded once and each processor runs once for all requests that need the
-/// result.
+/// The stage that makes the images of requests. Each size is decoded once and each processor runs once for all requests
+/// that need the result.
 struct ProcessStage: Sendable {
     private let decode: DecodeStage
     private let memory: MemoryStage
@@ -75,13 +75,15 @@ struct ProcessStage: Sendable {
     ) async throws -> LoadedImage {
         let key = StepKey(request, stepCount: count)
         // The caller looks up and stores the image of the last step.
-        let isOnTheWay = count < request.processors.count
-        if isOnTheWay, let loaded = heldStep(key, request, steps: count, isRepeated: false) { return loaded }
+        let isIntermediate = count < request.processors.count
+        if isIntermediate, let loaded = heldStep(key, request, steps: count, isRepeated: false) { return loaded }
         return try await steps.value(for: key, from: request.source, priority: priority, onUpdate: update) {
             update, priority in
-            // An equal step may have ended after the look-up and before this one began.
-            if isOnTheWay, let loaded = self.heldStep(key, request, steps: count, isRepeated: true) { return loaded }
-            let generation = isOnTheWay ? self.recent.generation(request) : nil
+            // An equal step may have ended after the lookup and before this one began.
+            if isIntermediate, let loaded = self.heldStep(key, request, steps: count, isRepeated: true) {
+                return loaded
+            }
+            let generation = isIntermediate ? self.recent.generation(request) : nil
             let loaded = try await self.makeStep(count, of: request, priority, update)
             self.recent.remember(loaded, for: key, request, since: generation)
             return loaded
@@ -89,7 +91,7 @@ struct ProcessStage: Sendable {
     }
 
     /// Returns the image after the first processors of a request, if it is held and was made from the newest bytes.
-    /// `isRepeated` as for ``MemoryStage/image(_:isRepeated:)``.
+    /// `isRepeated` has the same meaning as in ``MemoryStage/image(_:isRepeated:)``.
     private func heldStep(
         _ key: StepKey, _ request: ImageRequest, steps count: Int, isRepeated: Bool
     ) -> LoadedImage? {
@@ -142,7 +144,8 @@ struct ProcessStage: Sendable {
 }
 
 extension ImageProcessing {
-    /// Processes an image, and corrects what a processor may have copied from it or left out.
+    /// Processes an image, and corrects properties of the result that a processor may have copied by mistake or left
+    /// unset.
     fileprivate func consistentResult(for image: DecodedImage) throws(ImageProcessingError) -> DecodedImage {
         var result = try process(image)
         // The full size was meant for this processor. Frames of another size belong to another image. The result of a
@@ -154,7 +157,7 @@ extension ImageProcessing {
     }
 }
 
-/// Processes previews, one at a time. Previews that arrive in the meantime are skipped.
+/// A processor of previews, one at a time. Previews that arrive in the meantime are skipped.
 private final class ProcessedPreviews: Sendable {
     private let processors: [any ImageProcessing]
     private let threads: DecodingThreads

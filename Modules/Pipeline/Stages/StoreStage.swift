@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// Stores the results of a load in the caches: in memory immediately, on disk in the background.
+/// The stage that stores the results of a load in the caches: in memory immediately, on disk in the background.
 struct StoreStage: Sendable {
     private let memory: MemoryStage
     private let disk: DiskStage
