@@ -110,16 +110,16 @@ public final class URLSessionTransport: HTTPTransport {
             let running = exchanges.all
             // An invalidated session must not be asked for a task or invalidated again.
             if exchanges.close() { session.finishTasksAndInvalidate() }
-            for exchange in running { exchange.end(Self.isShutDown) }
+            for exchange in running { exchange.end(Self.shutDownError) }
         }
     }
 
-    private static let isShutDown = HTTPTransportError(.shutDown, "the transport has been shut down")
+    private static let shutDownError = HTTPTransportError(.shutDown, "the transport has been shut down")
 
     private static func begin(
         _ exchange: Exchange, _ request: URLRequest, _ session: URLSession, _ exchanges: ExchangeTable
     ) {
-        guard !exchanges.isClosed else { return exchange.end(isShutDown) }
+        guard !exchanges.isClosed else { return exchange.end(shutDownError) }
         guard !exchange.isFinished else { return }
         exchange.startTimers()
         let task = session.dataTask(with: request)
