@@ -1,4 +1,4 @@
-/// The state of a coalescer: the waiters of each piece of shared work, by its key. It decides only, and neither
+/// The state of a coalescer: the waiters of each piece of shared work, by its key. It only makes decisions: it neither
 /// suspends nor calls other components.
 struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
     typealias Body =
@@ -19,7 +19,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         var priority: AdjustablePriority
     }
 
-    /// The end of an attempt.
+    /// The result of ending an attempt, for the coalescer to act on.
     struct Completion: Sendable {
         /// The waiters that receive the outcome, in the order of arrival.
         var waiters: [Waiter] = []
