@@ -11,8 +11,8 @@ import FoundationEssentials
 /// }
 /// ```
 ///
-/// This command prints it: `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl
-/// dgst -sha256 -binary | openssl base64`.
+/// To print the hash of a certificate's key, run `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin
+/// -outform der | openssl dgst -sha256 -binary | openssl base64`.
 public struct PublicKeyPin: Sendable, Hashable {
     /// The hash in Base64.
     private let hash: String

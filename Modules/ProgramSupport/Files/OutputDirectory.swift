@@ -111,7 +111,7 @@ package final class OutputFile: Sendable {
     /// The temporary path, or nil for a nameless file.
     private let hiddenPath: Locked<String?>
 
-    /// Creates the file without its name.
+    /// Creates the file, which gets its name in ``finish()``.
     ///
     /// - Parameters:
     ///   - path: The path of the complete file. Its directory must exist.
