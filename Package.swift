@@ -1,13 +1,13 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// One library product for each module, and no dependency between modules that is not written here.
-// Scripts/check-arrows compares this list, as SwiftPM sees it, with the article Architecture.md.
+// Each public module is one library product, and every dependency between modules is declared here.
+// Scripts/check-arrows compares the dependencies with the diagram in the article Architecture.md.
 //
-// For Linux with glibc, on x86-64 and aarch64. LinuxNotes.md says what is tested on Debian 12, Debian 13, with Swift 6.2 and
-// for aarch64. Musl is not tested.
+// The package supports Linux with glibc on x86-64 and aarch64. LinuxNotes.md describes which tests run on Debian 12, on
+// Debian 13, with Swift 6.2 and for aarch64. Musl is not tested.
 
-/// Asked for only where the trait is on, so that nobody else needs GTK's headers.
+/// GTK is a dependency only if the trait is enabled, so that other users do not need its headers.
 let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"]))
 
 let package = Package(
@@ -26,14 +26,14 @@ let package = Package(
         .default(enabledTraits: []),
     ],
     targets: [
-        // The C library, in one place, and what has to do with no image: locks, executors, hashes, directories. Nothing in
-        // them is public. Every other Swift target gets both dependencies below.
+        // The C library, and utilities that are not specific to images: locks, executors, hashes and directories. Both
+        // modules have no public declarations. The loop below adds both as dependencies of every other Swift target.
         .target(name: "AlcedoLibc", path: "Modules/Libc"),
         .target(
             name: "AlcedoRuntime", dependencies: ["CFileSystemShim"], path: "Modules/Runtime",
             exclude: ["CFileSystemShim"]),
 
-        // Core, and the HTTP that it speaks of
+        // HTTP messages, and the core types, which use them
         .target(name: "AlcedoHTTP", path: "Modules/HTTP"),
         .target(
             name: "AlcedoCore", dependencies: ["AlcedoHTTP"], path: "Modules/Core",
@@ -91,7 +91,7 @@ let package = Package(
             dependencies: ["AlcedoCore", "AlcedoViewBinding", gtkLibrary],
             path: "Modules/ViewBinding/GTK", exclude: ["README.md"]),
 
-        // For tests, and the stack that ties everything together
+        // Test support, and the umbrella module with the standard configuration
         .target(name: "AlcedoTesting", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Testing"),
         .target(
             name: "Alcedo",
@@ -122,13 +122,13 @@ let package = Package(
             path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "CMicroHTTPD", "README.md"]),
         .target(
             name: "CHTTPServerShim", dependencies: ["CMicroHTTPD"], path: "Modules/ThumbnailServer/CHTTPServerShim",
-            // No Swift imports the library itself, which would link it.
+            // The library is linked here, because no Swift module imports it.
             linkerSettings: [.linkedLibrary("microhttpd")]),
         .systemLibrary(
             name: "CMicroHTTPD", path: "Modules/ThumbnailServer/CMicroHTTPD",
             providers: [.apt(["libmicrohttpd-dev"]), .yum(["libmicrohttpd-devel"]), .brew(["libmicrohttpd"])]),
 
-        // Examples: they have products of this package only, and no package access, as another package would.
+        // Examples: like another package, they use only public modules and have no package access.
         .executableTarget(
             name: "quickstart", dependencies: ["Alcedo", "AlcedoTesting"],
             path: "Examples/Quickstart", exclude: ["README.md", "contact-sheet.png"], resources: [.copy("Pictures")],
@@ -149,16 +149,16 @@ let package = Package(
             name: "http-cache-client",
             dependencies: ["AlcedoCURL", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoURLResponseCache"],
             path: "Examples/HTTPCacheClient", exclude: ["README.md"], packageAccess: false),
-        // Says so, and no more, where the trait is off.
+        // Without the trait, the program only prints how to enable it.
         .executableTarget(
             name: "gallery",
             dependencies: ["Alcedo", "AlcedoGTK", "AlcedoHTTP", "AlcedoTesting", "CMalloc", gtkLibrary],
             path: "Examples/Gallery", exclude: ["README.md", "gallery.png"], packageAccess: false),
 
-        // C: shims of our own, and the system's libraries
+        // C: the shims of this package, and system libraries
         .target(
             name: "CPNGShim", dependencies: ["CPNG"], path: "Modules/Codecs/CPNGShim",
-            // Comes with libpng, which stands on it.
+            // libpng depends on zlib, so zlib is always installed with it.
             linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
@@ -180,7 +180,7 @@ let package = Package(
         .systemLibrary(
             name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"])]),
-        // Its pkg-config file has a flag that SwiftPM refuses.
+        // No pkgConfig, because the library's pkg-config file has a flag that SwiftPM rejects.
         .systemLibrary(
             name: "CHiredis", path: "Modules/RedisCache/CHiredis",
             providers: [.apt(["libhiredis-dev"]), .yum(["hiredis-devel"]), .brew(["hiredis"])]),
@@ -193,7 +193,7 @@ let package = Package(
     ]
 )
 
-// One test target a module, in a folder of the module's short name.
+// Each module has one test target, in a directory with the module's short name.
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("CURL", ["AlcedoTesting", "TestSupport"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
@@ -263,14 +263,14 @@ package.targets += [
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
     .testTarget(
         name: "AlcedoTests", dependencies: ["Alcedo", "AlcedoTesting", "TestSupport"], path: "Tests/Standard"),
-    // As an outside user: what `import Alcedo` brings has to be enough.
+    // Tests without package access, in which `import Alcedo` must suffice, as for users of the package.
     .testTarget(
         name: "AlcedoCallSiteTests", dependencies: ["Alcedo", "AlcedoTesting"], path: "Tests/CallSites",
         packageAccess: false),
     .testTarget(
         name: "AlcedoCollisionTests", dependencies: ["Alcedo", "Crypto", "HTTPTypes", "SwiftCrossUI"],
         path: "Tests/Collisions/Importing", packageAccess: false),
-    // These stand for other packages. As test targets they are no part of the package for those who depend on it.
+    // Stand-ins for other packages. They are test targets, so that they are not visible to dependent packages.
     .testTarget(name: "Crypto", path: "Tests/Collisions/Crypto"),
     .testTarget(name: "HTTPTypes", path: "Tests/Collisions/HTTPTypes"),
     .testTarget(name: "SwiftCrossUI", path: "Tests/Collisions/SwiftCrossUI"),
@@ -315,8 +315,9 @@ let cTargets: Set = [
     "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop",
     "CReferenceDecoders", "CSampleKernels",
 ]
-// Whether warnings are errors. Scripts/check sets this variable. A dependent package must not fail because a newer compiler
-// emits a new warning; SwiftPM also passes -suppress-warnings to dependencies, which swiftc refuses beside this setting.
+// Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a
+// newer compiler may emit new warnings, and SwiftPM passes -suppress-warnings, which swiftc does not accept with this
+// setting.
 let warningsAreErrors = Context.environment["ALCEDO_WARNINGS_AS_ERRORS"] != nil
 for target in package.targets where [.regular, .test, .executable].contains(target.type) {
     if cTargets.contains(target.name) {
@@ -336,7 +337,8 @@ for target in package.targets where [.regular, .test, .executable].contains(targ
         ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])
 }
 
-// For Scripts/coverage. Swift 6.3 crashes where it is to count in an isolated deinitializer, so it counts elsewhere.
+// For Scripts/coverage. Swift 6.3 crashes when it adds coverage counters to an isolated deinitializer, so the modules
+// with such deinitializers are not counted.
 let uncounted: Set = ["AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK"]
 if Context.environment["ALCEDO_COVERAGE"] != nil {
     for target in package.targets where target.type == .regular {
@@ -352,8 +354,8 @@ if Context.environment["ALCEDO_COVERAGE"] != nil {
     }
 }
 
-// For the optimised tests of Scripts/check. Swift 6.3 crashes while it optimises some tests, so only what they test
-// is optimised.
+// For the optimized tests of Scripts/check. Swift 6.3 crashes while it optimizes some tests, so only the modules under
+// test are optimized.
 if Context.environment["ALCEDO_PLAIN_TESTS"] != nil {
     for target in package.targets where target.type == .test {
         target.swiftSettings?.append(.unsafeFlags(["-Onone"]))

@@ -112,8 +112,8 @@ struct ShowCommand: ProgramCommand {
             rows: min(lines ?? .max, screen.map { max(1, $0.rows - 1) } ?? lines ?? 40))
     }
 
-    /// Returns the graphics protocol to use. Queries the terminal unless the options or the environment decide. Blocks
-    /// for at most 300 ms.
+    /// Returns the graphics protocol to use. Queries the terminal unless the options or the environment determine the
+    /// protocol. Blocks for at most 300 ms.
     private func chosenGraphics() -> TerminalGraphics {
         let terminal = TerminalFile(fileDescriptor: 1)
         TerminalRestoration.begin { terminal.end() }

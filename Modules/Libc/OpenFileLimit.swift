@@ -1,5 +1,5 @@
-/// The limit of open files of this process, `RLIMIT_NOFILE`. Glibc declares the resources as an enumeration, Musl as
-/// macros.
+/// The limit on the number of open files of this process, `RLIMIT_NOFILE`. Glibc declares the resources as an
+/// enumeration, Musl as macros.
 package enum OpenFileLimit {
     #if canImport(Glibc)
         private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -7,7 +7,7 @@ package enum OpenFileLimit {
         private static let resource = RLIMIT_NOFILE
     #endif
 
-    /// The limit in force and the highest that the process may set, or nil when the system does not say.
+    /// The current limit and the highest limit that the process may set, or nil if the system does not report them.
     package static var current: (soft: UInt, hard: UInt)? {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return nil }

@@ -1,5 +1,5 @@
-/// The error number of a failed system call. It must be taken from `errno` immediately, because later calls may change
-/// that.
+/// The error number of a failed system call. Read it from `errno` immediately after the call, because later calls may
+/// change `errno`.
 package struct SystemError: Error {
     package let number: Int32
 

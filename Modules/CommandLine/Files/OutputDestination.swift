@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoProgramSupport
 import FoundationEssentials
 
-/// The destination of output files, as `--output` gives it.
+/// The destination of output files that `--output` specifies.
 enum OutputDestination: Sendable {
     case standardOutput
     /// A single file at this path.
@@ -43,7 +43,7 @@ enum OutputDestination: Sendable {
     }
 }
 
-/// The recognition of image files by extension, including formats that the tool does not write.
+/// The file extensions of images, including formats that the tool does not write.
 enum ImageFileExtension {
     private static let images: Set = [
         "apng", "avif", "bmp", "dng", "eps", "exr", "gif", "heic", "heif", "ico", "j2k", "jfif", "jp2", "jpe", "jpeg",

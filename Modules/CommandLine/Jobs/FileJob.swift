@@ -64,7 +64,8 @@ struct FileJob: Sendable {
         await batch.run { request, index, progress in
             let sink = try await files.run { try self.sink(to: target, names, index) }
             let written = try await maker.make(request, with: tools, into: sink, progress: progress)
-            // Separate files need no finishing. Skipping it keeps an interruption from hiding files that were written.
+            // Separate files are complete already. Waiting for the executor here would let an interruption hide that
+            // they were written.
             if !sink.writesSeparateFiles { try await files.run { try sink.finish() } }
             return Outcome(written: written, sink: sink)
         } onResult: { index, result in
@@ -85,7 +86,7 @@ struct FileJob: Sendable {
         return summary.problems.isEmpty && layers.errors.messages.isEmpty
     }
 
-    /// Returns the target of the files. Throws if existing files are in the way.
+    /// Returns the target of the files. Throws if existing files must not be replaced.
     private func target(_ names: FileNames) throws -> Target {
         let (path, name): (String, String?)
         switch destination {

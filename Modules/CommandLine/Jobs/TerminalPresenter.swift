@@ -37,7 +37,7 @@ import AlcedoTerminal
     ///   - images: The images to show, in order.
     ///   - hasNames: Whether each image's name is printed above it.
     ///   - renderer: The renderer of the images.
-    ///   - canvas: Returns the canvas for a new size of the terminal. If nil, the output cannot be drawn over, and only
+    ///   - canvas: Returns the canvas for a new size of the terminal. If nil, the output cannot be redrawn, and only
     ///     the first frame of animations is shown.
     func show(
         _ images: ImageList, named hasNames: Bool, by renderer: TerminalRenderer,

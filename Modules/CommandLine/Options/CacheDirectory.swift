@@ -4,10 +4,10 @@ import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The checks of a directory that is to be used as a cache.
+/// Checks of a directory before it is used as a cache.
 enum CacheDirectory {
-    /// Throws if the directory holds a file that a cache would mistake for its own, or is not a cache although it must
-    /// be.
+    /// Throws if the directory contains a file that a cache would mistake for its own, or if it is not a cache although
+    /// `mustExist` is true.
     ///
     /// - Parameters:
     ///   - directory: The cache directory. A directory that is empty, absent or unreadable passes.

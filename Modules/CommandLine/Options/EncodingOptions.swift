@@ -62,7 +62,7 @@ enum OutputFormat: String, CaseIterable, Sendable {
 
     static let names = "png, jpeg, webp or gif"
 
-    /// Creates the format with a name that an option gives. Throws ``UsageError`` if no format has the name.
+    /// Creates the format whose name is the value of an option. Throws ``UsageError`` if no format has the name.
     init(_ option: String, _ name: String) throws {
         guard let format = Self(rawValue: name) else {
             throw UsageError("\(option) needs \(Self.names), not '\(name)'")

@@ -122,8 +122,8 @@ private struct HeaderOption: Sendable {
         field = HTTPFields.Field(name, String(value.dropLast(end)))
     }
 
-    /// Returns the request with the fields added. Every cache keeps it apart from the same request without them,
-    /// because the response may depend on any field.
+    /// Returns the request with the fields added. Its key in every cache differs from that of the same request without
+    /// the fields, because the response may depend on any field.
     static func add(_ headers: [HeaderOption], to request: ImageRequest) -> ImageRequest {
         guard case .http(var http) = request.source, !headers.isEmpty else { return request }
         for header in headers { http.fields.append(header.field.name, header.field.value) }

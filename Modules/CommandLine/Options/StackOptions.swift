@@ -34,8 +34,8 @@ struct StackOptions: Sendable {
     ///   - downloads: The maximum number of downloads. Each download may use all of its retries.
     ///   - tally: The counter that reports the progress of an interrupted job, or nil.
     ///   - job: The job. Returns whether it succeeded.
-    /// - Throws: An error if the certificates cannot be read, or if the cache directory has a foreign file in the place
-    ///   of its index.
+    /// - Throws: An error if the certificates cannot be read, or if the cache directory contains another file with the
+    ///   name of its index.
     func run(
         downloads: Int, tally: RunTally? = nil,
         _ job: @escaping @Sendable (ImagePipeline.Configuration, Interruption) async -> Bool

@@ -12,8 +12,8 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-// At exit, OpenSSL would free data that all threads share, while the thread of a loop may still use it or be about to
-// end, which also uses it. The first initialization of OpenSSL decides on that. The function is looked up, not linked,
+// Keeps OpenSSL from freeing its data at exit. All threads share the data, and the thread of a loop uses it until the
+// thread has ended. Only the first initialization of OpenSSL can set this option. The function is looked up at run time,
 // because libcurl may use another TLS library.
 static void keep_openssl_at_exit(void) {
     enum { NO_ATEXIT = 0x00080000 };  // OPENSSL_INIT_NO_ATEXIT of openssl/crypto.h
@@ -79,7 +79,7 @@ static void free_loop(alcedo_curl_loop *loop) {
     free(loop);
 }
 
-/// Returns whether there was memory for it.
+/// Copies the settings into the loop. Returns 0 if no memory is available.
 static int copy_settings(alcedo_curl_loop *loop, const alcedo_curl_settings *s) {
     loop->version = s->version;
     loop->shares_connections = s->shares_connections;
@@ -96,7 +96,7 @@ static int copy_settings(alcedo_curl_loop *loop, const alcedo_curl_settings *s) 
     return 1;
 }
 
-/// Returns whether there was memory for it.
+/// Creates the cookie jar. Returns 0 if no memory is available.
 static int make_jar(alcedo_curl_loop *loop) {
     loop->jar = curl_share_init();
     return loop->jar && curl_share_setopt(loop->jar, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE) == CURLSHE_OK;

@@ -60,7 +60,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
     return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
-// Called before each time a request is sent. libcurl itself repeats a request up to five times when a reused connection
+// Called each time before a request is sent. libcurl itself repeats a request up to five times when a reused connection
 // ends without a byte. The server may have processed the request by then. RFC 9110 section 9.2.2.
 static int on_send(void *data, char *to, char *from, int to_port, int from_port) {
     (void)to, (void)from, (void)to_port, (void)from_port;

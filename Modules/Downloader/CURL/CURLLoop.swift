@@ -29,7 +29,7 @@ final class CURLLoop {
         loop = settings.makeLoop()
     }
 
-    /// Runs until the mailbox has a stop command. Returns immediately if libcurl's part could not be created.
+    /// Runs until the mailbox has a stop command. Returns immediately if libcurl's loop could not be created.
     func run() {
         guard let loop else { return mailbox.close(Self.startFailure) }
         mailbox.attach(loop)
@@ -125,7 +125,8 @@ final class CURLLoop {
         }
     }
 
-    /// The dictionary `active` keeps the transfer alive for as long as libcurl may call.
+    /// Returns the callbacks of a transfer. The dictionary `active` keeps the transfer alive while libcurl may call
+    /// them.
     private func callbacks(for transfer: CURLTransfer) -> alcedo_curl_callbacks {
         var callbacks = alcedo_curl_callbacks(
             context: Unmanaged.passUnretained(transfer).toOpaque(),

@@ -54,7 +54,7 @@ struct CURLRequest: Sendable {
         // libcurl would add the content type of a form. A name without a value prevents that.
         if body != nil, request.fields["Content-Type"] == nil { lines.append(Array("Content-Type:".utf8CString)) }
         headerLines = lines
-        // A part of a coded content cannot be decoded, and a client that sets `Accept-Encoding` expects the coded
+        // A part of encoded content cannot be decoded, and a client that sets `Accept-Encoding` expects the encoded
         // bytes.
         self.decodesContent =
             settings.decodesContent && request.fields["Accept-Encoding"] == nil && request.fields["Range"] == nil

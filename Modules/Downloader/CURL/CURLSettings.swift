@@ -16,7 +16,7 @@ struct CURLSettings: Sendable {
     var decodedByteLimit: Int { options.decodedByteLimit }
     var allowsPrivateAddresses: Bool { options.allowsPrivateAddresses }
 
-    /// Returns the keys that a server may have; nil if it may have any.
+    /// Returns the public keys that a server may have, in libcurl's format; nil if any key is allowed.
     func pinnedKeys(of host: String) -> String? {
         guard let pins = options.pinnedKeys[host], !pins.isEmpty else { return nil }
         return pins.map(\.text).sorted().joined(separator: ";")
@@ -25,7 +25,7 @@ struct CURLSettings: Sendable {
     /// Returns whether the certificate of a server is checked.
     func verifies(_ host: String) -> Bool { !options.trustedHosts.contains(host) }
 
-    /// Creates libcurl's part of the loop. Returns nil if the process has no memory or file descriptor left for it.
+    /// Creates libcurl's part of the loop. Returns nil if the process has no memory or file descriptor left.
     func makeLoop() -> OpaquePointer? {
         withCString(proxy) { proxy in
             withCString(file) { file in

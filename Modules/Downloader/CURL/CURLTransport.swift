@@ -34,8 +34,8 @@ import AlcedoRuntime
 ///   slow, libcurl buffers the decoded bytes of one read from the socket: up to 64 MiB, and more fail with
 ///   `bodyTooLarge`.
 ///
-///     If the server itself truncates a coded body, so that it matches its length or its chunks, the body is accepted:
-///     libcurl does not report the missing end, and the reader must detect it in the content.
+///     A server may truncate an encoded body so that it still matches its length or its chunks. The body is then
+///     accepted, because libcurl does not report the missing end. The reader must detect it in the content.
 ///
 ///     A request with its own `Accept-Encoding` or `Range`, or a transport with ``CURLOptions/decodesContent`` off,
 ///     requests no coding and returns the body undecoded.

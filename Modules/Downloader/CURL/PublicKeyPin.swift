@@ -2,8 +2,17 @@ import FoundationEssentials
 
 /// The SHA-256 hash of a public key in a certificate (SubjectPublicKeyInfo in DER). Source: RFC 7469 section 2.4.
 ///
-/// This command prints it: `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl
-/// dgst -sha256 -binary | openssl base64`.
+/// ```swift
+/// import AlcedoCURL
+///
+/// var options = CURLOptions()
+/// if let pin = PublicKeyPin("MK9jSpj8t5ZEMHVIUqOyvpqNrrUYStQOxiZJgJy0SGs=") {
+///     options.pinnedKeys["images.example.com"] = [pin]
+/// }
+/// ```
+///
+/// To print the hash of a certificate's key, run `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin
+/// -outform der | openssl dgst -sha256 -binary | openssl base64`.
 public struct PublicKeyPin: Sendable, Hashable {
     /// The hash in Base64.
     private let hash: String

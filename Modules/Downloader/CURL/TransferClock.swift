@@ -10,7 +10,7 @@ struct TransferClock: Sendable {
     /// Whether the final head has arrived. Interim responses do not count, because a server could send any number of
     /// them.
     private var hasHead = false
-    /// Whether the transfer is paused for a slow reader. The silence is then not the server's.
+    /// Whether the transfer is paused for a slow reader. The idle timeout does not apply in this state.
     private var isPaused = false
 
     /// Creates and starts a clock.
@@ -79,7 +79,7 @@ struct CURLDeadline {
         time = start + timeout
     }
 
-    /// Whether the server was silent, as opposed to a transfer that took too long in total.
+    /// Whether the server sent nothing for too long, as opposed to a transfer that took too long in total.
     var isSilence: Bool { kind != .total }
 
     var message: String {

@@ -1,13 +1,13 @@
 import AlcedoCore
 import AlcedoRuntime
 
-// The running of transfers: their beginning, their tasks and their pauses before retries.
+// Starts and runs transfers, and pauses them before retries.
 
 extension Downloader {
     /// Begins the transfers that the schedule admits.
     ///
     /// - Parameter isInTask: Whether the caller is a task that is about to suspend. Requests to servers then begin
-    ///   immediately on its thread, which saves a switch through the thread pool.
+    ///   immediately on its thread, which avoids a switch to another thread.
     func pump(isInTask: Bool = false) {
         let now = clock.uptime
         let (beginnings, delay) = table.withLock { $0.begin(at: now) }

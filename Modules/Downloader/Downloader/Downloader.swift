@@ -3,7 +3,7 @@ public import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A downloader of contents over any HTTP transport, which shares one transfer among equal requests.
+/// A downloader that works over any HTTP transport and shares one transfer among equal requests.
 ///
 /// ```swift
 /// import AlcedoCURL
@@ -29,9 +29,9 @@ import FoundationEssentials
 ///   At most four local files are read at the same time. Other sources that are not servers need no slot.
 /// - **Redirects.** By default at most 20 redirects are followed, only to `http` and `https` URLs. Credentials are not
 ///   sent to another origin.
-/// - **Files.** A content is stored in memory or written directly to a file. Equal requests for the same path share a
-///   transfer. While a file is being downloaded, its bytes are in a hidden file in the same directory; its name ends in
-///   `.alcedo-part`, possibly followed by a number. If the process is killed, the next download to the same path
+/// - **Files.** Downloaded data is kept in memory or written directly to a file. Equal requests for the same path share
+///   a transfer. While a file is being downloaded, its bytes are in a hidden file in the same directory; its name ends
+///   in `.alcedo-part`, possibly followed by a number. If the process is killed, the next download to the same path
 ///   removes that file.
 /// - **Errors.** Methods throw ``DownloadError`` or `CancellationError`.
 /// - **Lifetime.** Running transfers keep the downloader alive. When a downloader is released with waiters whose
@@ -67,11 +67,12 @@ public final class Downloader: Downloading {
                     rate: configuration.rate)))
     }
 
-    /// Waiters that are left here have no running transfer, because a running transfer keeps the downloader alive.
+    /// Ends the remaining waiters. None of them has a running transfer, because a running transfer keeps the downloader
+    /// alive.
     deinit { endAll(with: CancellationError()) }
 
-    /// Downloads a content into memory, or joins the transfer of an equal request. Canceling the task cancels this
-    /// caller's download only.
+    /// Downloads the content of a source into memory, or joins the transfer of an equal request. Canceling the task
+    /// cancels this caller's download only.
     ///
     /// - Parameters:
     ///   - request: The source and the priority.
@@ -89,8 +90,8 @@ public final class Downloader: Downloading {
         fetcher.http.configuration.addingDefaultFields(to: request)
     }
 
-    /// Downloads a content to a file in constant memory. If the configuration has a transform, the whole content is in
-    /// memory once.
+    /// Downloads the content of a source to a file in constant memory. If the configuration has a transform, the whole
+    /// content is held in memory once.
     ///
     /// - Parameters:
     ///   - request: The source and the priority.
@@ -161,8 +162,8 @@ public final class Downloader: Downloading {
         pump()
     }
 
-    /// Whether the downloader holds new transfers back. Running transfers continue. Sources that are not servers begin
-    /// nevertheless. Default: false.
+    /// Whether the downloader holds back new transfers from servers. Running transfers continue, and other sources are
+    /// not affected. Default: false.
     public var isPaused: Bool {
         get { table.withLock { $0.isPaused } }
         set {
@@ -190,7 +191,7 @@ public final class Downloader: Downloading {
     /// ended.
     public func shutDown() async {
         table.withLock { $0.shutDown() }
-        for task in endAll(with: Self.isShutDown) { await task.value }
+        for task in endAll(with: Self.shutDownError) { await task.value }
         // The table may not know the task of a transfer that has just begun, so the loop above may not have awaited it.
         await withCheckedContinuation { continuation in
             shutdownWaiters.withLock { $0.append(continuation) }
@@ -206,7 +207,7 @@ public final class Downloader: Downloading {
         for waiter in waiters { waiter.resume() }
     }
 
-    private static let isShutDown = DownloadError(.shutDown, "the downloader has been shut down")
+    private static let shutDownError = DownloadError(.shutDown, "the downloader has been shut down")
 
     // MARK: Waiters
 
@@ -257,7 +258,7 @@ public final class Downloader: Downloading {
                 fileVersion: request.fileVersion, retry: request.retry)
             return join(transfer, request.priority.value, receipt, waiter, isInTask: isInTask)
         }
-        guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.isShutDown)) }
+        guard !table.withLock({ $0.isShutDown }) else { return waiter.complete(.failure(Self.shutDownError)) }
         preparing.withLock { $0[receipt] = Preparation(waiter: waiter, priority: request.priority.value) }
         let task = Task(executorPreference: taskExecutor) { [self] in
             do {
@@ -304,7 +305,7 @@ public final class Downloader: Downloading {
     }
 
     private func start(_ waiter: DownloadWaiter, isAdmitted: Bool, isInTask: Bool = false) {
-        if isAdmitted { pump(isInTask: isInTask) } else { waiter.complete(.failure(Self.isShutDown)) }
+        if isAdmitted { pump(isInTask: isInTask) } else { waiter.complete(.failure(Self.shutDownError)) }
     }
 
     @discardableResult

@@ -14,7 +14,7 @@ final class Exchange: Sendable {
     private struct State {
         var task: URLSessionTask?
         var head: CheckedContinuation<HTTPResponse, any Error>?
-        /// The body's pipe, from the arrival of the head until the last byte is in the pipe or the reader has gone. It
+        /// The body's pipe, from the arrival of the head until the last byte is in the pipe or the reader cancels. It
         /// keeps the exchange alive.
         var pipe: HTTPBodyPipe?
         /// The received bytes that the pipe has not accepted yet.

@@ -14,12 +14,12 @@ import FoundationNetworking
 /// let downloader = Downloader(transport: URLSessionTransport(maxConcurrentConnectionsPerHost: 4))
 /// ```
 ///
-/// One long-lived session with delegate tasks serves all requests. Simpler ways cannot meet the contract of
-/// ``/AlcedoHTTP/HTTPTransport``. Tasks with a completion handler hold the whole body in memory, follow redirects that
-/// only a delegate can refuse, and do not respond to a 401 with a challenge. The `async` methods deadlock when they are
-/// canceled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion handler: both run
-/// on the delegate queue, and never under a lock of the session. The session is never called while a lock is held or in
-/// a cancellation handler, but on a queue of its own.
+/// One long-lived session with delegate tasks serves all requests. Simpler APIs of the session cannot meet the contract
+/// of ``/AlcedoHTTP/HTTPTransport``. Tasks with a completion handler hold the whole body in memory, follow redirects
+/// that only a delegate can refuse, and do not respond to a 401 with a challenge. The `async` methods deadlock when
+/// they are canceled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion handler:
+/// both run on the delegate queue, and never under a lock of the session. The session is never called while a lock is
+/// held or in a cancellation handler, but on a queue of its own.
 ///
 /// Cookies, the URL cache and stored credentials are off. FoundationNetworking (6.3, on Linux) has the following
 /// limitations.
@@ -39,8 +39,8 @@ import FoundationNetworking
 /// - **Imprecise errors.** Malformed fields, chunks and content codings, and a network without a route, have no
 ///   specific error codes. They fail with `connectionLost`, or with `secureConnectionFailed` before the head of an
 ///   HTTPS response. The description has libcurl's text.
-/// - **No interim responses and no coded bytes.** Known content codings are always decoded, whatever the request says.
-///   An option like `decodesContent` of the libcurl transport does not exist.
+/// - **No interim responses and no encoded bytes.** Known content codings are always decoded, whatever the request
+///   says. An option like `decodesContent` of the libcurl transport does not exist.
 /// - **No certificate options and priorities.** Only the system's certificates are trusted, and keys cannot be pinned.
 /// - **Escaped dot segments.** libcurl 8.14 sends `/x/%2e%2e/b` as `/b`, and libcurl 7.88 sends it unchanged. Cache
 ///   keys treat the two as different.
@@ -110,16 +110,16 @@ public final class URLSessionTransport: HTTPTransport {
             let running = exchanges.all
             // An invalidated session must not be asked for a task or invalidated again.
             if exchanges.close() { session.finishTasksAndInvalidate() }
-            for exchange in running { exchange.end(Self.isShutDown) }
+            for exchange in running { exchange.end(Self.shutDownError) }
         }
     }
 
-    private static let isShutDown = HTTPTransportError(.shutDown, "the transport has been shut down")
+    private static let shutDownError = HTTPTransportError(.shutDown, "the transport has been shut down")
 
     private static func begin(
         _ exchange: Exchange, _ request: URLRequest, _ session: URLSession, _ exchanges: ExchangeTable
     ) {
-        guard !exchanges.isClosed else { return exchange.end(isShutDown) }
+        guard !exchanges.isClosed else { return exchange.end(shutDownError) }
         guard !exchange.isFinished else { return }
         exchange.startTimers()
         let task = session.dataTask(with: request)

@@ -4,7 +4,7 @@ package import FoundationEssentials
 ///
 /// All times are in seconds. Source: RFC 9111 sections 4.2 and 5.2.2, RFC 5861, RFC 8246.
 package struct Freshness: Sendable, Hashable {
-    /// The conditions that are not numbers.
+    /// The conditions that either apply or do not, in contrast to times.
     package struct Conditions: OptionSet, Sendable, Hashable {
         package let rawValue: UInt8
 
@@ -22,7 +22,7 @@ package struct Freshness: Sendable, Hashable {
         package static let shared = Conditions(rawValue: 16)
     }
 
-    /// The conditions that are not numbers.
+    /// The conditions that apply to the response.
     package var conditions: Conditions
     /// The time at which the server generated the response.
     package var date: Date

@@ -67,7 +67,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
 public protocol HTTPBodySource: Sendable {
     /// Returns the next bytes, at least one, or nil after the last. Called by one task at a time.
     ///
-    /// - Throws: ``HTTPTransportError``, or `CancellationError` if the body or the calling task was cancelled.
+    /// - Throws: ``HTTPTransportError``, or `CancellationError` if the body or the calling task was canceled.
     func next() async throws -> Data?
     /// Cancels the transfer. May be called on any thread, at any time and more than once; must not block.
     func cancel()

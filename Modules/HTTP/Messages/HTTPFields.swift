@@ -45,7 +45,9 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     }
 
     /// The value of a field: the values of its lines, joined by commas (RFC 9110 section 5.3); nil if the field is
-    /// missing. Setting a value replaces all lines by one. Setting nil removes them. O(length of the fields).
+    /// missing. Setting a value replaces all lines by one. Setting nil removes them.
+    ///
+    /// - Complexity: O(*n*), where *n* is the number of lines.
     public subscript(name: String) -> String? {
         get {
             var value: String?
@@ -99,7 +101,7 @@ extension HTTPFields {
     /// The content of the `Content-Length` field. Source: RFC 9110 section 8.6.
     package enum DeclaredLength: Equatable {
         case none
-        /// One number, in one or more members.
+        /// One number, which the field may repeat.
         case bytes(Int)
         /// An invalid number, several different numbers, or a number that exceeds `Int`.
         case invalid

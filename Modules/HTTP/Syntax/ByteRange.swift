@@ -5,7 +5,7 @@ package enum ByteRange: Equatable {
     /// The given number of bytes at the end.
     case last(Int)
 
-    /// Creates a range from the value of a `Range` field. nil unless the value is exactly one range of bytes.
+    /// Creates a range from the value of a `Range` field. Returns nil unless the value is exactly one range of bytes.
     package init?(_ text: String) {
         guard let equals = text.firstIndex(of: "="), text[..<equals].trimmingBlanks.lowercased() == "bytes" else {
             return nil
@@ -24,7 +24,7 @@ package enum ByteRange: Equatable {
     /// Whether the range has a last position. Otherwise it extends to the end of the content.
     package var hasLastPosition: Bool { if case .from(_, through: _?) = self { true } else { false } }
 
-    /// Returns the range within a content of `count` bytes; nil if it contains no byte.
+    /// Returns the range within content of `count` bytes; nil if it contains no byte.
     package func resolved(in count: Int) -> Range<Int>? {
         switch self {
         case .from(let first, let last):
@@ -36,7 +36,7 @@ package enum ByteRange: Equatable {
 
     private static func offset(_ text: Substring) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        // A larger offset than `Int.max` is beyond the end of every content.
+        // An offset larger than `Int.max` is beyond the end of any content.
         return Int(text) ?? Int.max
     }
 }
@@ -52,7 +52,8 @@ package struct ContentRange: Equatable {
     /// The number of bytes of the whole content; nil if the server does not specify it.
     package let completeCount: Int?
 
-    /// Creates a range from the value of a `Content-Range` field. nil if the value is not a valid range of bytes.
+    /// Creates a range from the value of a `Content-Range` field. Returns nil if the value is not a valid range of
+    /// bytes.
     package init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

@@ -5,7 +5,7 @@ package struct EntityTag: Equatable {
     /// The tag as sent, with its quotes and the `W/` of a weak tag.
     package let text: String
 
-    /// Creates a tag. nil if `text` is not exactly one tag.
+    /// Creates a tag. Returns nil if `text` is not exactly one tag.
     package init?(_ text: String) {
         let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
         guard !opaque.isEmpty, opaque.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }

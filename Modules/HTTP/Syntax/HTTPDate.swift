@@ -5,7 +5,8 @@ package enum HTTPDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     private static let days = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
-    /// Parses a date in any of the three formats. nil if the text has none of them, or the date does not exist.
+    /// Parses a date in any of the three formats. Returns nil if the text has none of them, or if the date does not
+    /// exist.
     ///
     /// Case is ignored. The weekday must be valid, but need not match the date.
     ///
@@ -98,7 +99,7 @@ struct CivilDate: Equatable {
     let month: Int
     let day: Int
 
-    /// Creates a day. nil if the day does not exist, or the year is not from 0 to 9999.
+    /// Creates a day. Returns nil if the day does not exist, or if the year is not from 0 to 9999.
     init?(year: Int, month: Int, day: Int) {
         guard (0...9_999).contains(year), (1...12).contains(month), day >= 1 else { return nil }
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)

@@ -11,10 +11,10 @@ extension URL {
         return "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
 
-    /// The origin of a URL whose origin is already normalized, except for a missing port: the host consists of
-    /// lower-case letters, digits, dots and hyphens. nil for other URLs.
+    /// The origin of a URL that needs no normalization except a default port, because its host consists of lowercase
+    /// letters, digits, dots and hyphens. The value is nil for other URLs.
     ///
-    /// Most URLs have this form, and this takes a tenth of the time.
+    /// Most URLs have this form, and this path takes a tenth of the time.
     private var plainOrigin: String? {
         let text = absoluteString
         let utf8 = text.utf8
@@ -85,7 +85,7 @@ package enum DotSegments {
         for segment in all where segment != "." {
             if segment == ".." { _ = segments.popLast() } else { segments.append(segment) }
         }
-        // A dot segment at the end names a directory.
+        // A dot segment at the end stands for a directory, whose path ends with a slash.
         if let last = all.last, last == "." || last == ".." { segments.append("") }
         return segments
     }

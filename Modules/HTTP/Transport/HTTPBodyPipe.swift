@@ -3,9 +3,9 @@ package import FoundationEssentials
 
 /// A pipe that carries a body from a transport's thread to the task that reads it, with back-pressure.
 ///
-/// The writer is one thread, the reader one task. The lock is held only while bytes are moved; continuations and the
-/// two callbacks run outside it. Only the code that removes the reader's continuation from the state resumes it, so it
-/// is resumed once. A checked continuation would cost another allocation for each body.
+/// The writer is one thread, the reader one task. The lock is held only while bytes are moved; continuations are
+/// resumed, and the two callbacks run, outside it. Only the code that removes the reader's continuation from the state
+/// resumes it, so it is resumed once. A checked continuation would cost another allocation for each body.
 package final class HTTPBodyPipe: HTTPBodySource {
     /// The capacity of the buffer in bytes.
     package static let capacity = 256 << 10
@@ -19,7 +19,7 @@ package final class HTTPBodyPipe: HTTPBodySource {
         var writerWaits = false
     }
 
-    private static let isRead = HTTPTransportError(.failed, "another task is already reading the body")
+    private static let concurrentReadError = HTTPTransportError(.failed, "another task is already reading the body")
 
     private let state = Locked(State())
     private let order = ResumptionOrder()
@@ -107,7 +107,8 @@ package final class HTTPBodyPipe: HTTPBodySource {
         }
     }
 
-    /// Returns the bytes or the end that can be read now. nil if the reader must wait; `reader` is then resumed later.
+    /// Returns the bytes or the end that can be read now. Returns nil if the reader must wait; `reader` is then resumed
+    /// later.
     private func take(orWakeLater reader: UnsafeContinuation<Data?, any Error>?) -> Result<Data?, any Error>? {
         let (result, hasSpace) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
             if !state.buffer.isEmpty {
@@ -116,7 +117,7 @@ package final class HTTPBodyPipe: HTTPBodySource {
             }
             if let end = state.end { return (end.map { nil }, false) }
             // Only one task may read. A second reader would replace the first, which would then wait forever.
-            guard state.reader == nil else { return (.failure(Self.isRead), false) }
+            guard state.reader == nil else { return (.failure(Self.concurrentReadError), false) }
             state.reader = reader
             return (nil, false)
         }

@@ -21,7 +21,7 @@
 ///   `Accept-Encoding` or `Range` field of its own.
 /// - The request's timeouts end the exchange with `timedOut`, before or after the head has arrived.
 /// - The metrics of the exchange are available from ``HTTPResponse/metrics`` when its body has ended.
-/// - Cancelling the task ends the exchange and throws `CancellationError`.
+/// - Canceling the task ends the exchange and throws `CancellationError`.
 public protocol HTTPTransport: Sendable {
     /// Sends a request, and returns the response when its head has arrived.
     ///

@@ -34,7 +34,7 @@ package struct RedirectFollower: Sendable {
     /// the redirect.
     package typealias Hook = @Sendable (HTTPResponseHead, HTTPRequest) async throws -> HTTPRequest?
 
-    /// A closure that returns after a duration, or throws `CancellationError` if the task is cancelled first.
+    /// A closure that returns after a duration, or throws `CancellationError` if the task is canceled first.
     package typealias Sleep = @Sendable (Duration) async throws -> Void
 
     /// Creates a follower.

@@ -56,8 +56,8 @@ package enum Console {
     ///   - clears: Whether to clear a progress line that may be on the terminal. Default: false.
     package static func problem(_ text: String, clears: Bool = false) {
         let line = printable(text)
-        let speaker = errorHasColor ? line.firstRange(of: ": ") : nil
-        let shown = speaker.map { "\u{1B}[31m\(line[..<$0.upperBound])\u{1B}[0m\(line[$0.upperBound...])" } ?? line
+        let prefixEnd = errorHasColor ? line.firstRange(of: ": ") : nil
+        let shown = prefixEnd.map { "\u{1B}[31m\(line[..<$0.upperBound])\u{1B}[0m\(line[$0.upperBound...])" } ?? line
         _ = write("\(clears && errorIsLive ? clearing : "")\(shown)\n", to: STDERR_FILENO)
     }
 

@@ -59,10 +59,10 @@ package final class Interruption: Sendable {
         var stopping: Task<Void, Never>
     }
 
-    /// A pipe from the signal handler, which may make only async-signal-safe calls, to a waiting thread. Blocking the
-    /// signals and waiting for them is not possible, because Dispatch receives them on the main thread. If no pipe can
-    /// be created, signals keep their default action.
-    private static let line: (outside: Int32, inside: Int32)? = {
+    /// The pipe through which the signal handler passes each signal to a waiting thread. The handler may make only
+    /// async-signal-safe calls. `sigwait` is not an option, because Dispatch receives the signals on the main thread.
+    /// If no pipe can be created, signals keep their default action.
+    private static let signalPipe: (readEnd: Int32, writeEnd: Int32)? = {
         var files: [Int32] = [-1, -1]
         return pipe(&files) == 0 ? (files[0], files[1]) : nil
     }()
@@ -71,12 +71,12 @@ package final class Interruption: Sendable {
 
     /// Installs the signal handlers.
     ///
-    /// - Parameter stop: Makes the work end early. Runs at most once.
+    /// - Parameter stop: A closure that makes the work end early. It runs at most once.
     package init(_ stop: @escaping @Sendable () async -> Void) {
-        guard let line = Self.line else { return }
+        guard let signalPipe = Self.signalPipe else { return }
         LoopThread.start { [self] in
             var number: UInt8 = 0
-            while read(line.outside, &number, 1) == 1 || errno == EINTR {
+            while read(signalPipe.readEnd, &number, 1) == 1 || errno == EINTR {
                 if number > 0 { handle(Int32(number), stop) }
                 number = 0
             }
@@ -86,7 +86,7 @@ package final class Interruption: Sendable {
                 // These calls are async-signal-safe. The pipe was created before the handler was installed.
                 let before = errno
                 var byte = UInt8(truncatingIfNeeded: number)
-                if let line = Interruption.line { _ = write(line.inside, &byte, 1) }
+                if let signalPipe = Interruption.signalPipe { _ = write(signalPipe.writeEnd, &byte, 1) }
                 errno = before
             }
         }
@@ -126,16 +126,16 @@ package final class Interruption: Sendable {
 /// cache.
 package enum EarlyInterruption {
     /// The message. It is set before the handlers that read it are installed, and never changed.
-    private nonisolated(unsafe) static var line: StaticString = ""
+    private nonisolated(unsafe) static var message: StaticString = ""
 
     /// Installs handlers with which SIGINT, SIGTERM and SIGHUP print a message and end the process at once with status
     /// 128 plus the signal's number. An ``Interruption`` replaces them. Ignored signals stay ignored.
     ///
     /// - Parameters:
-    ///   - line: The message for standard error, with its line feed.
+    ///   - message: The message for standard error, with its line feed.
     ///   - isQuiet: Whether the message is omitted.
-    package static func install(_ line: StaticString, isQuiet: Bool) {
-        self.line = line
+    package static func install(_ message: StaticString, isQuiet: Bool) {
+        self.message = message
         for number in [SIGINT, SIGTERM, SIGHUP] where !Interruption.isIgnored(number) {
             // The handlers make only async-signal-safe calls.
             if isQuiet {
@@ -149,7 +149,7 @@ package enum EarlyInterruption {
         }
     }
 
-    private static func writeMessage() { _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount) }
+    private static func writeMessage() { _ = write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount) }
 }
 
 /// The action that restores the terminal if the process ends while the terminal is in a special mode.
@@ -165,7 +165,7 @@ package enum TerminalRestoration {
     /// Removes the action. Call it when the terminal is restored.
     package static func end() { restoration.withLock { $0 = nil } }
 
-    /// Runs the action once. A concurrent caller returns when it has run. Not async-signal-safe.
+    /// Runs the action once. A concurrent call returns when the action has run. Not async-signal-safe.
     static func run() {
         restoration.withLock { restoration in
             restoration?()

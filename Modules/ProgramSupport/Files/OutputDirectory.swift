@@ -52,8 +52,7 @@ package struct OutputDirectory: Sendable {
             var status = stat()
             guard lstat(path, &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR { return OutputError(path: path, number: EISDIR) }
-            // When files are replaced, the other results are still written, and a name that cannot be is a problem of
-            // its image.
+            // When files are replaced, a file that cannot be written fails only its own image.
             if replaces { continue }
             if let file = FileIdentity(path: path), inputs.contains(file) { return Self.isInput(path) }
             taken = (taken?.first ?? path, (taken?.others ?? -1) + 1)
@@ -112,7 +111,7 @@ package final class OutputFile: Sendable {
     /// The temporary path, or nil for a nameless file.
     private let hiddenPath: Locked<String?>
 
-    /// Creates the file without its name.
+    /// Creates the file, which gets its name in ``finish()``.
     ///
     /// - Parameters:
     ///   - path: The path of the complete file. Its directory must exist.
@@ -209,7 +208,8 @@ private struct FileOwner {
         (user, group, mode) = (status.st_uid, status.st_gid, status.st_mode & 0o777)
     }
 
-    /// The permissions to create a replacement with. It is private to its creator until ``give(to:)`` sets the rest.
+    /// The permissions of a new replacement file. The file is private to its creator until ``give(to:)`` sets the final
+    /// permissions.
     var firstMode: mode_t { mode & 0o700 }
 
     /// Applies the owner and the permissions to an open file, as far as this user may. If the group cannot be set, the

@@ -4,8 +4,8 @@ import FoundationEssentials
 
 /// An image that an argument names: a URL or the path of a file.
 package struct ImageArgument: Sendable {
-    /// The name for output: the argument without a password and without control characters. Of a data URL, the first 40
-    /// characters.
+    /// The name for output: the argument without a password and without control characters. The name of a data URL is
+    /// its first 40 characters.
     package let name: String
     /// The request of the image, or the reason why it cannot be loaded.
     package let request: Result<ImageRequest, any Error>

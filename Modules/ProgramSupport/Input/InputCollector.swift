@@ -143,13 +143,13 @@ private enum FilePattern {
         }
     }
 
-    /// The reason for a pattern that matches no file.
+    /// The error of a pattern that matches no file.
     struct NoMatch: Error {
         var reason: String
     }
 
-    /// Returns a description of the first folder that exists but cannot be listed; nil if there is none. The search for
-    /// matches passes over such folders.
+    /// Returns a description of the first directory that exists but cannot be listed; nil if there is none. The search
+    /// for matches skips such directories.
     private static func listingError(_ text: String) -> String? {
         var found = glob_t()
         defer { globfree(&found) }

@@ -6,7 +6,7 @@ import AlcedoRuntime
 actor ProgressLine {
     private struct Transfer {
         let progress: TransferProgress
-        /// The number of bytes that the rate has counted, or nil before the first report.
+        /// The number of bytes that the rate already includes, or nil before the first report.
         var counted: Int?
 
         /// Returns the number of bytes received since the last call. A transfer that restarts counts from zero again.
@@ -260,10 +260,10 @@ final class TransferProgress: Sendable {
 
     private let reports = Locked<Reports?>(nil)
 
-    /// The first report. Its bytes were received by an earlier run. nil before any report.
+    /// The first report, or nil before any report. Its bytes were received by an earlier run.
     var first: DownloadProgress? { reports.withLock { $0?.first } }
 
-    /// The last report. nil before any report.
+    /// The last report, or nil before any report.
     var last: DownloadProgress? { reports.withLock { $0?.last } }
 
     func report(_ progress: DownloadProgress) {

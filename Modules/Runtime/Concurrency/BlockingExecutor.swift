@@ -4,9 +4,9 @@ import Dispatch
 /// cooperative pool.
 ///
 /// At most `maxConcurrent` jobs run at the same time. The others wait, ordered by priority and, within a priority, by
-/// arrival. Each lane is a serial dispatch queue, which always gets a thread. A global queue grows slowly when its
-/// threads block, and switching threads with own threads and semaphores takes about ten times as long as with dispatch.
-/// For these reasons, the module imports Dispatch in addition to the standard library.
+/// arrival. Each lane is a serial dispatch queue, which always gets a thread. A global queue adds threads slowly when
+/// its threads block, and a thread switch with dedicated threads and semaphores takes about ten times as long as with
+/// Dispatch. For these reasons, the module imports Dispatch in addition to the standard library.
 ///
 /// With a task executor, there are no threads. Each lane is a task on that executor, so a test can decide when blocking
 /// work runs.
@@ -116,7 +116,8 @@ private struct Job: Sendable {
     var cancel: @Sendable () -> Void
 }
 
-/// The state that decides which job runs next on which lane. It decides only; the executor acts outside its lock.
+/// The state that decides which job runs next on which lane. It only makes decisions; the executor acts on them outside
+/// its lock.
 private struct JobQueue: Sendable {
     private var waiting = WaiterQueue<Job>()
     private var idleLanes: [Int]

@@ -32,8 +32,8 @@ package final class ByteBudget: Sendable {
         return try await body()
     }
 
-    /// Waits for the bytes and reserves them until ``release(_:)`` returns the same number. Values below zero count as
-    /// zero.
+    /// Waits for the bytes and reserves them until ``release(_:)`` is called with the same number. Values below zero
+    /// count as zero.
     ///
     /// - Throws: `CancellationError` if the task is canceled before the bytes are reserved.
     package func reserve(_ byteCount: Int, priority: AdjustablePriority) async throws {
@@ -60,14 +60,14 @@ package final class ByteBudget: Sendable {
         return try body()
     }
 
-    /// Reserves the bytes until ``release(_:)`` returns the same number, if they are available immediately. Returns
-    /// whether they are reserved. Values below zero count as zero.
+    /// Reserves the bytes until ``release(_:)`` is called with the same number, if they are available immediately.
+    /// Returns whether they are reserved. Values below zero count as zero.
     package func reserveNow(_ byteCount: Int) -> Bool {
         state.withLock { $0.tryReserve(max(0, byteCount), priority: .min) }
     }
 
-    /// Reserves bytes that are already in use, even if they exceed the budget, until ``release(_:)`` returns the same
-    /// number. Later reservations wait for them. Values below zero count as zero.
+    /// Reserves bytes that are already in use, even if they exceed the budget, until ``release(_:)`` is called with the
+    /// same number. Later reservations wait for them. Values below zero count as zero.
     package func reserveUnconditionally(_ byteCount: Int) {
         state.withLock { $0.reserveUnconditionally(max(0, byteCount)) }
     }

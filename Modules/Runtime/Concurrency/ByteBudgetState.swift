@@ -1,4 +1,5 @@
-/// The reservations and the waiters of a ``ByteBudget``. It decides only; the budget acts outside its lock.
+/// The reservations and the waiters of a ``ByteBudget``. It only makes decisions; the budget acts on them outside its
+/// lock.
 struct ByteBudgetState: Sendable {
     struct Waiter: Sendable {
         var id: Int

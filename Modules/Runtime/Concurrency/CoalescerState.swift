@@ -1,4 +1,4 @@
-/// The state of a coalescer: the waiters of each piece of shared work, by its key. It decides only, and neither
+/// The state of a coalescer: the waiters of each piece of shared work, by its key. It only makes decisions: it neither
 /// suspends nor calls other components.
 struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendable>: Sendable {
     typealias Body =
@@ -19,7 +19,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         var priority: AdjustablePriority
     }
 
-    /// The end of an attempt.
+    /// The result of ending an attempt, for the coalescer to act on.
     struct Completion: Sendable {
         /// The waiters that receive the outcome, in the order of arrival.
         var waiters: [Waiter] = []
@@ -102,7 +102,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return lastID
     }
 
-    /// Adds a waiter. Reads its priority here, under the lock. Returns a new flight if the caller must start the work;
+    /// Adds a waiter, and reads its priority under the lock. Returns a new flight if the caller must start the work;
     /// otherwise returns the change of the work's priority.
     mutating func join(
         _ key: Key, id: Int, waiter: Waiter, priority: () -> Int
@@ -127,7 +127,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return false
     }
 
-    /// Updates the priority of a waiter. Reads it here, under the lock. Returns nil if the waiter has left.
+    /// Updates the priority of a waiter, and reads it under the lock. Returns nil if the waiter has left.
     mutating func reprioritize(_ key: Key, id: Int, to priority: () -> Int) -> PriorityChange? {
         guard var waiter = flights[key]?.remove(id) else { return nil }
         waiter.priority = priority()

@@ -1,4 +1,4 @@
-/// A queue of waiters, ordered by priority and, within a priority, by arrival, first or last come first.
+/// A queue of waiters, ordered by priority. Within a priority, either the first or the last waiter to arrive is first.
 ///
 /// All operations are O(log *n*), amortized. The queue is a heap of positions. The positions of waiters that were
 /// removed or moved stay in it until they reach the top, or until they make up more than three quarters of a heap of

@@ -4,8 +4,8 @@ private import CFileSystemShim
 /// A file descriptor, which is closed with the value.
 package struct Descriptor: ~Copyable {
     private let number: Int32
-    /// The flags that open a directory only to look up names. The value is that of Linux on the architectures that
-    /// Swift supports.
+    /// The flags for opening a directory only to look up names in it. The value is that of Linux on the architectures
+    /// that Swift supports.
     package static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY
 
     /// Opens a file. A file that `flags` create is readable and writable only for its owner.
@@ -146,12 +146,12 @@ package struct Descriptor: ~Copyable {
         return fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
     }
 
-    /// Creates a directory, unless a file has the name.
+    /// Creates a directory. Does nothing if the name is taken.
     package func makeDirectory(_ name: UnsafePointer<CChar>) throws(SystemError) {
         guard mkdirat(number, name, 0o700) == 0 || errno == EEXIST else { throw SystemError(number: errno) }
     }
 
-    /// Removes a symbolic link. Leaves any other file.
+    /// Removes a symbolic link. Does nothing for any other file.
     package func removeLink(_ name: UnsafePointer<CChar>) {
         if kind(of: name) == S_IFLNK { _ = unlink(name) }
     }

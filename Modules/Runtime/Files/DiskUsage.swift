@@ -1,4 +1,4 @@
-/// Computes the disk space that a file occupies.
+/// A calculation of the disk space that a file occupies.
 package enum DiskUsage {
     /// The unit of `st_blocks`, which does not depend on the block size of the file system. Source: stat(2).
     private static let blockUnit = 512

@@ -13,7 +13,7 @@ struct AllowList: Sendable {
         guard patterns.isEmpty || patterns.contains(where: { $0.matches(source) }) else { throw Self.rejection }
     }
 
-    /// The suffix that identifies thumbnails from these origins, including redirects, in a store. Equal lists have
+    /// The suffix of store keys for thumbnails whose originals and redirects come from these origins. Equal lists have
     /// equal scopes.
     var scope: String {
         let names = Set(patterns.map(\.description)).sorted()

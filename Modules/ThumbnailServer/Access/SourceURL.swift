@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The URL of an original, restricted to `http` and `https` and to a spelling that all parsers read alike.
+/// The URL of an original, restricted to `http` and `https` and to syntax that all parsers interpret in the same way.
 struct SourceURL: Sendable, Equatable {
     static let byteLimit = 4 << 10
 

@@ -94,7 +94,7 @@ final class HTTPServer: @unchecked Sendable {
         await connections.waitUntilNone(for: .seconds(1))
         self.server = nil
         let pointer = UInt(bitPattern: server)
-        // Stopping waits for the server's thread. A new task is not cancelled with the calling task.
+        // Stopping waits for the server's thread. A new task is not canceled with the calling task.
         await Task { [self] in
             try? await Self.stopping.run {
                 if let server = OpaquePointer(bitPattern: pointer) { alcedo_http_server_stop(server) }
@@ -283,7 +283,7 @@ final class OpenConnections: Sendable {
             guard !isNone else { return continuation.resume() }
             // The alarm starts after the waiter is registered, because it would otherwise miss the waiter.
             alarm = Task {
-                // A cancelled alarm must not resume later waiters.
+                // A canceled alarm must not resume later waiters.
                 guard (try? await Task.sleep(for: limit)) != nil else { return }
                 for waiter in state.withLock({ Self.takeWaiters(&$0) }) { waiter.resume() }
             }

@@ -64,6 +64,6 @@ extension ServerResponse {
 /// A response, or an operation that creates it.
 enum HandlerResult: Sendable {
     case response(ServerResponse)
-    /// An operation that runs in a task. The task is cancelled when the client disconnects.
+    /// An operation that runs in a task. The task is canceled when the client disconnects.
     case asynchronous(@Sendable () async -> ServerResponse)
 }

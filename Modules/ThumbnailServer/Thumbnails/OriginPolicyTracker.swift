@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A downloader that records the cache policies of the originals that are in use by an operation.
+/// A downloader that records the cache policies of the originals that operations use.
 ///
 /// The pipeline returns images without the cache policies of their origins. If an original is downloaded again during
 /// an operation, the operation may have used either response. The stricter rules of both policies then apply to the

@@ -58,8 +58,8 @@ final class ThumbnailGenerator: Sendable {
         threads = BlockingExecutor(name: "thumbnail.encode", maxConcurrent: configuration.maxConcurrentDecodes)
     }
 
-    /// Returns the thumbnail from the backing store, or generates it. Cancelling the task does not end the shared
-    /// operation until its last waiter is cancelled.
+    /// Returns the thumbnail from the backing store, or generates it. Canceling the task does not end the shared
+    /// operation until its last waiter is canceled.
     func thumbnail(for query: ThumbnailQuery) async throws -> Generated {
         let key = query.key
         return try await coalescer.value(for: key) { [self] _ in
@@ -140,7 +140,7 @@ private final class OriginLimiter: Sendable {
 
     /// Runs `body` with a permit. Waiting for the permit occupies no thread.
     ///
-    /// - Throws: The error of `body`; `CancellationError` when the task is cancelled before it has a permit.
+    /// - Throws: The error of `body`; `CancellationError` if the task is canceled before it has a permit.
     func withPermit<Value: Sendable>(
         for host: String, _ body: @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -31,8 +31,8 @@ public import FoundationEssentials
 /// Authentication is implemented here, and not by each transport's library, so that every transport supports it, one
 /// responder serves all schemes, and a nonce is reused instead of sending every request twice.
 public struct AuthenticatingTransport: HTTPTransport {
-    /// A closure that returns a credential, or nil for none. It may take long, for example to prompt the user or to
-    /// call another server.
+    /// A closure that returns a credential, or nil for none. It may take a long time, for example to prompt the user or
+    /// to call another server.
     package typealias Responder = @Sendable (AuthenticationChallenge) async throws -> HTTPCredential?
 
     private struct CredentialRequest: Hashable {
@@ -60,8 +60,8 @@ public struct AuthenticatingTransport: HTTPTransport {
     ///     credentials is used, and which one is not specified. Default: none.
     ///   - clock: The clock that limits the time to wait for the bodies of 401 responses. Default: the system's clock.
     ///   - responder: A closure that returns a credential for a server that is not in `credentials`, or that has
-    ///     rejected the credential there; nil for none. It may take long, for example to prompt the user or to call
-    ///     another server. Default: returns nil.
+    ///     rejected the credential there; nil for none. It may take a long time, for example to prompt the user or to
+    ///     call another server. Default: returns nil.
     public init(
         wrapping transport: any HTTPTransport, credentials: [URL: HTTPCredential] = [:],
         clock: any TimeSource = SystemClock(),
@@ -222,7 +222,7 @@ private struct CredentialUse: Sendable {
     /// The number of requests that have used the credential. Digest counts them for each of the server's nonces.
     var count = 0
 
-    /// Creates a use of a credential with the strongest of the schemes that suit it; nil if none does.
+    /// Pairs a credential with the strongest of the schemes that accept it; nil if none does.
     init?(_ credential: HTTPCredential, for schemes: [AuthenticationChallenge.Scheme]) {
         self.credential = credential
         let found: AuthenticationChallenge.Scheme?

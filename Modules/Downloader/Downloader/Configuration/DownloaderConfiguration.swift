@@ -33,8 +33,8 @@ public struct DownloaderConfiguration: Sendable {
 
     // MARK: Limits
 
-    /// The maximum number of bytes of one content. The limit applies to the declared and the received length, and to
-    /// the result of ``transform``. A larger content fails with `tooLarge`. Default: 128 MiB.
+    /// The maximum number of bytes of the content of one download. The limit applies to the declared and the received
+    /// length, and to the result of ``transform``. Larger content fails with `tooLarge`. Default: 128 MiB.
     public var maximumByteCount: Int
     /// The maximum number of consecutive redirects; a further one fails with `badRedirect`. Default: 20.
     public var maximumRedirectCount: Int
@@ -83,13 +83,12 @@ public struct DownloaderConfiguration: Sendable {
     /// A closure that converts the whole content, for example decrypts it. It may block, because it runs on a dedicated
     /// thread. Default: nil.
     public var transform: (@Sendable (_ content: Data, _ head: HTTPResponseHead) throws -> Data)?
-    /// A closure that returns whether a content has an expected format, judged by its first bytes and not by its name
-    /// or type. If it returns false, the download fails with `unexpectedContent`.
+    /// A closure that returns whether the content has an expected format, judged by its first bytes. If it returns
+    /// false, the download fails with `unexpectedContent`.
     ///
     /// It receives as many bytes as codecs need to recognize a format, or the whole content if that is shorter. These
     /// are the bytes received, or the result of ``transform`` if there is one. It must not block.
-    /// `CodecRegistry.standard.recognizes` accepts the formats of that registry. Default: nil, every content is
-    /// accepted.
+    /// `CodecRegistry.standard.recognizes` accepts the formats of that registry. Default: nil, all content is accepted.
     public var acceptsContent: (@Sendable (_ beginning: Data) -> Bool)?
 
     // MARK: Failures
@@ -136,7 +135,7 @@ public struct DownloaderConfiguration: Sendable {
         return filled
     }
 
-    /// Checks the first bytes of a content with ``acceptsContent``.
+    /// Checks the first bytes of the content with ``acceptsContent``.
     ///
     /// - Throws: ``DownloadError`` `unexpectedContent`.
     func checkContent(_ beginning: Data, head: HTTPResponseHead) throws(DownloadError) {
@@ -176,6 +175,6 @@ public struct DownloadRate: Sendable, Hashable {
 }
 
 extension CodecRegistry {
-    /// Returns whether a content that begins with these bytes has a format of the registry. The first 64 bytes suffice.
+    /// Returns whether data that begins with these bytes has a format of the registry. The first 64 bytes suffice.
     public func recognizes(_ beginning: Data) -> Bool { entry(for: beginning) != nil }
 }

@@ -12,7 +12,7 @@ import FoundationEssentials
 /// configuration.failureCache = FailureCache(lifetime: .seconds(60))
 /// ```
 ///
-/// Only failures that a repeated request would meet again are recorded, such as a missing resource or a content that is
+/// Only failures that a repeated request would meet again are recorded, such as a missing resource or content that is
 /// not an image. Cancellations, timeouts and network failures are not recorded. A failure is removed after its
 /// lifetime. When the cache is full, the oldest failure is removed first. Methods may be called from any thread.
 public final class FailureCache: Sendable {

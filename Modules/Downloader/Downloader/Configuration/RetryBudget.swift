@@ -3,6 +3,15 @@ import AlcedoRuntime
 
 /// A limit on retries in proportion to first attempts, which protects a failing server from overload.
 ///
+/// ```swift
+/// import AlcedoCore
+/// import AlcedoDownloader
+///
+/// var configuration = DownloaderConfiguration()
+/// configuration.retry = RetryPolicy(maximumAttempts: 3)
+/// configuration.retryBudget = RetryBudget(share: 0.1, burst: 10)
+/// ```
+///
 /// The budget is a token bucket. Each first attempt adds `share` tokens, each second adds `perSecond` tokens, and each
 /// retry takes one token. When a server fails every request, retries add at most `share` of the usual load. Use one
 /// budget for each downloader, or share one among downloaders that use the same servers. Methods may be called from any
@@ -58,7 +67,7 @@ public final class RetryBudget: Sendable {
     private func refill(_ state: inout State, at now: Duration) {
         let passed = state.time.map { max(0, (now - $0) / .seconds(1)) } ?? 0
         state.tokens = min(burst, state.tokens + passed * perSecond)
-        // Two threads may arrive here in another order than they read the clock.
+        // Threads may arrive here in a different order than they read the clock.
         state.time = max(now, state.time ?? now)
     }
 }

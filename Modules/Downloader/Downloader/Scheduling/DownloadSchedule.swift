@@ -120,7 +120,7 @@ struct DownloadSchedule: Sendable {
         unblock(transfer.host)
     }
 
-    /// Returns a transfer that backs off to the queue, behind others with the same priority.
+    /// Puts a transfer that backs off into the queue again, behind others with the same priority.
     mutating func requeue(_ id: Int, priority: LoadPriority) {
         guard let transfer = transfers[id], transfer.state == .backingOff else { return }
         transfers[id]?.state = .ready
@@ -133,7 +133,7 @@ struct DownloadSchedule: Sendable {
         runningOfHost[host] = left == 0 ? nil : left
     }
 
-    /// Returns the first transfer that is blocked by the host's limit to the queue, if the host has a free slot.
+    /// Puts the first transfer that the host's limit blocks into the queue again, if the host has a free slot.
     private mutating func unblock(_ host: String) {
         guard !blocked.isEmpty, runningOfHost[host] ?? 0 < hostLimit else { return }
         if let first = blocked[host]?.popFirst() {

@@ -2,13 +2,13 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// A destination for the bytes of a content, used by one task.
+/// A destination for the bytes of a download. One task uses it.
 protocol ContentSink: Sendable {
     /// The number of bytes written.
     var count: Int { get }
     /// The first bytes, as many as the content check needs, or all if there are fewer.
     var beginning: Data { get }
-    /// Writes a piece of the content.
+    /// Appends a piece of the content.
     ///
     /// - Throws: ``DownloadError``, or `CancellationError`. The content is then lost.
     mutating func append(_ piece: Data) async throws
@@ -21,7 +21,7 @@ protocol ContentSink: Sendable {
     mutating func removeAll() async throws
 }
 
-/// A sink that collects a content in memory.
+/// A sink that collects bytes in memory.
 struct MemorySink: ContentSink {
     private(set) var data = Data()
     private var expectedCount = 0
@@ -39,8 +39,7 @@ struct MemorySink: ContentSink {
     mutating func append(_ piece: Data) {
         onBytes?(data.count, piece)
         guard data.isEmpty else { return data.append(piece) }
-        // A content that arrives in one piece is not copied. The first piece of a longer content may have spare
-        // capacity.
+        // Data that arrives in one piece is not copied. The first of several pieces may have spare capacity.
         if piece.startIndex == 0 { data = piece } else { data.append(piece) }
         if data.count < expectedCount { data.reserveCapacity(expectedCount) }
     }
@@ -66,7 +65,7 @@ struct TransferResult: Sendable {
     init(byteCount: Int, summary: TransferSummary) { (self.byteCount, self.summary) = (byteCount, summary) }
 }
 
-/// The properties of a content in addition to its bytes.
+/// The result of a transfer, apart from its bytes.
 struct TransferSummary: Sendable {
     /// The head of the response; nil if the source is not a server.
     var head: HTTPResponseHead?

@@ -3,7 +3,7 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A sink that writes a content to a file. The file appears completely and atomically, or not at all.
+/// A sink that writes to a file. The complete file appears atomically, or no file appears.
 struct FileSink: ContentSink {
     private let threads: BlockingExecutor
     private let file: PartialFile
@@ -155,7 +155,7 @@ final class PartialFile: Sendable {
             let file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0o666)
             guard file >= 0 else {
                 let number = errno
-                // The name belongs to a link, a directory, a pipe, or another user's file.
+                // An existing link, directory, pipe or file of another user has the name.
                 var status = stat()
                 if [ELOOP, EISDIR, ENXIO, EACCES].contains(number), lstat(path, &status) == 0 { return nil }
                 throw unwritable(target, number)
@@ -191,7 +191,7 @@ final class PartialFile: Sendable {
         return opened.st_nlink == 1 ? .ours : .others
     }
 
-    /// Removes the files of dead processes under the names with greater numbers.
+    /// Removes the files that dead processes left under names with greater numbers.
     private static func sweep(_ target: String, after number: Int) {
         for next in (number + 1)..<max(number + 1, maximumNameCount) {
             let path = name(for: target, next)

@@ -37,17 +37,17 @@ final class HTTPFetcher: Sendable {
     /// - Throws: ``DownloadError`` `declined` or `hook`, or `CancellationError`.
     func prepare(_ request: HTTPRequest) async throws -> HTTPRequest { try await http.prepare(request) }
 
-    /// Downloads a content into memory.
+    /// Downloads a resource into memory.
     ///
     /// - Parameters:
     ///   - request: The request that ``prepare(_:)`` returned.
     ///   - transferRequest: A transfer with a retry policy that replaces the configuration's. Default: nil.
-    ///   - pause: A closure that waits before a retry, during which the slot can be released. Nil just sleeps. Default:
-    ///     nil.
+    ///   - pause: A closure that waits before a retry and may release the slot in the meantime. Default: nil, the task
+    ///     sleeps.
     ///   - onBytes: A closure that receives the bytes as they arrive, before the configuration transforms them.
     ///     Default: nil.
     ///   - report: A closure that is called while bytes arrive, from any thread; it must not block. The progress
-    ///     returns to zero when a content is downloaded again from its beginning.
+    ///     returns to zero when the download starts again from the first byte.
     /// - Throws: ``DownloadError``, or `CancellationError`.
     func fetch(
         _ request: HTTPRequest, for transferRequest: TransferRequest? = nil, pause: TransferPause? = nil,
@@ -75,9 +75,9 @@ final class HTTPFetcher: Sendable {
         configuration.totalTimeout != nil || configuration.alternatives != nil || configuration.failureCache != nil
     }
 
-    /// Downloads a content into a file. The file is replaced after the content is complete, and is left unchanged if
-    /// the download fails. A content that the configuration transforms is held in memory. It otherwise behaves like
-    /// ``fetch(_:for:pause:onBytes:report:)``.
+    /// Downloads a resource into a file. The file is replaced after the content is complete, and is left unchanged if
+    /// the download fails. Content that the configuration transforms is held in memory. Otherwise, this method behaves
+    /// like ``fetch(_:for:pause:onBytes:report:)``.
     func fetch(
         _ request: HTTPRequest, for transferRequest: TransferRequest? = nil, to path: String,
         pause: TransferPause? = nil,

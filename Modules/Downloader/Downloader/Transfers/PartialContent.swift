@@ -2,7 +2,7 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// A content whose first bytes have arrived and whose remaining bytes can be requested.
+/// Content whose first bytes have arrived and whose remaining bytes can be requested.
 struct PartialContent: Sendable, Equatable {
     /// The kinds of response to a request for the remaining bytes.
     enum Continuation: Equatable {
@@ -23,7 +23,7 @@ struct PartialContent: Sendable, Equatable {
     let head: HTTPResponseHead
     let validator: StrongValidator
 
-    /// Creates a partial content; nil if it cannot be resumed.
+    /// Creates the partial content of a response; nil if the download cannot be resumed.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -32,7 +32,7 @@ struct PartialContent: Sendable, Equatable {
     init?(of request: HTTPRequest, head: HTTPResponseHead, now: Date) {
         guard request.method == .get, request.body == nil,
             Self.conditions.allSatisfy({ request.fields.values(of: $0).isEmpty }),
-            // The transport has decoded a coded content, but ranges count the coded bytes.
+            // The transport has decoded the content, but ranges count encoded bytes.
             head.status == 200, head.fields.values(of: "Content-Encoding").isEmpty,
             !head.fields.list("Accept-Ranges", contains: "none"),
             let validator = StrongValidator(head.fields, now: now)
@@ -44,7 +44,7 @@ struct PartialContent: Sendable, Equatable {
     /// The total number of bytes; nil if the server did not declare it.
     var total: Int? { head.declaredBodyLength }
 
-    /// Returns whether both belong to the same content, so that the bytes of one can replace those of the other.
+    /// Returns whether both are parts of the same content, so that bytes of both can be combined.
     func isSame(as other: Self) -> Bool {
         head.url == other.head.url && validator == other.validator && total == other.total
     }
@@ -77,7 +77,7 @@ struct PartialContent: Sendable, Equatable {
             range.bytes.lowerBound == offset, range.bytes.upperBound == total, self.total == nil || self.total == total,
             response.declaredBodyLength ?? range.bytes.count == range.bytes.count,
             response.fields.values(of: "Content-Encoding").isEmpty,
-            // An entity tag is valid for one resource; another URL may use the same tag for another content.
+            // An entity tag is valid for one resource; another URL may use the same tag for other content.
             response.url == head.url, validator.isSame(in: response.fields)
         else { return nil }
         return total

@@ -2,10 +2,10 @@ import AlcedoCore
 import AlcedoHTTP
 import FoundationEssentials
 
-/// A store for the first part of contents. It uses a data cache and stores each piece as an entry.
+/// A store for the received part of interrupted downloads. It stores each piece as an entry of a data cache.
 ///
 /// Each piece records its content and its offset. Pieces that do not fit together are ignored, so concurrent processes
-/// and evicted entries cannot cause a wrong content.
+/// and evicted entries cannot produce wrong content.
 struct PartialContentStore: Sendable {
     let policy: ResumePolicy
     let storage: any DataCaching
@@ -37,14 +37,14 @@ struct PartialContentStore: Sendable {
             try await sink.append(entry.data)
             found = (found?.content ?? content, (found?.pieceCount ?? 0) + 1)
         }
-        // A complete content has no remaining bytes to request.
+        // Complete content has no remaining bytes to request.
         if let found, sink.count < found.content.total ?? .max { return found }
         if found != nil { await removeAll(of: request) }
         try await sink.removeAll()
         return nil
     }
 
-    /// Stores a piece of a content. Returns whether it was stored.
+    /// Stores a piece of the content. Returns whether it was stored.
     ///
     /// - Throws: `CancellationError`.
     func store(_ data: Data, of content: PartialContent, request: HTTPRequest, number: Int, offset: Int)
@@ -69,13 +69,13 @@ struct PartialContentStore: Sendable {
         ImageKey(Self.resource(request), variant: "piece \(number)")
     }
 
-    /// Returns a key that differs from the resource's own, which may be in the same cache.
+    /// Returns a key that differs from the key of the resource itself, which the same cache may store.
     private static func resource(_ request: HTTPRequest) -> ResourceKey {
         ResourceKey("unfinished: \(ResourceKey(request))")
     }
 }
 
-/// A recorder that stores the bytes of one content while they arrive.
+/// A recorder that stores the bytes of a download as they arrive.
 struct PartialContentRecorder: Sendable {
     private let store: PartialContentStore
     private let request: HTTPRequest
@@ -149,11 +149,11 @@ struct PartialContentRecorder: Sendable {
         }
     }
 
-    /// Stops recording and keeps the stored pieces, because the beginning of a content can be resumed.
+    /// Stops recording and keeps the stored pieces, because a later download can resume after them.
     private mutating func stop() { (pending, isStopped) = (Data(), true) }
 }
 
-/// The metadata of a stored piece of a content, as JSON.
+/// The metadata of a stored piece, as JSON.
 private struct PartialContentPiece: Codable, Equatable {
     /// The offset of the piece in the content.
     var offset: Int

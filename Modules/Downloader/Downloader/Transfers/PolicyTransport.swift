@@ -81,7 +81,7 @@ final class PolicyTransport: Sendable {
     }
 }
 
-/// The app's closures in the configuration.
+/// A namespace for calls of the app's closures in the configuration.
 enum ConfigurationHook {
     /// Runs a closure and adds its name to errors.
     ///

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import AlcedoRuntime
 import FoundationEssentials
 
-/// A fetcher of contents from any source, into memory or a file.
+/// A fetcher that reads any source into memory or a file.
 struct SourceFetcher: Sendable {
     let http: HTTPFetcher
     private let local: LocalReader

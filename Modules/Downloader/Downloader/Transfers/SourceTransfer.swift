@@ -5,8 +5,8 @@ import FoundationEssentials
 /// A closure that returns after a duration, like ``/AlcedoCore/TimeSource/sleep(for:)``.
 typealias TransferPause = @Sendable (Duration) async throws -> Void
 
-/// A download of one content from one URL. It repeats attempts until one succeeds or no further attempt may help. Bytes
-/// that have arrived are not requested again if the server supports that.
+/// A download from one URL. It repeats attempts until one succeeds or a further attempt cannot help. If the server
+/// supports ranges, bytes that have arrived are not requested again.
 ///
 /// Rare paths are outlined to keep async frames small: a frame holds every value that its function ever needs across a
 /// suspension, and small frames cost almost nothing.
@@ -98,7 +98,7 @@ struct SourceTransfer<Sink: ContentSink> {
         }
     }
 
-    /// The request with a cache policy under which no cache responds with a part.
+    /// The request with a cache policy that prevents caches from responding with a part.
     private var wholeRequest: HTTPRequest {
         var whole = request
         switch whole.cachePolicy {
@@ -201,7 +201,7 @@ struct SourceTransfer<Sink: ContentSink> {
         return wait
     }
 
-    // MARK: Partial contents
+    // MARK: Partial content
 
     /// Fills the sink with the stored part of an earlier download.
     private mutating func restore() async throws {
