@@ -108,7 +108,7 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that damaged bytes give an error, or an image of the size that inspecting them announces.
+    /// Checks that damaged bytes give an error, or an image of the inspected size.
     package func checkAnnouncedSizes(_ data: Data, rounds: Int, seed: UInt64 = 29) throws {
         var random = SplitMix64(seed: seed)
         var options = options

@@ -16,7 +16,7 @@ struct LZWDecoder: ~Copyable {
         var lastIndex: UInt16
     }
 
-    /// Codes have at most twelve bits.
+    /// The maximum number of codes, which have at most twelve bits.
     private static let maximumCodeCount = 4096
     /// The maximum length of a string, because every code adds one index to an earlier string. Eight indices are
     /// written at a time.
