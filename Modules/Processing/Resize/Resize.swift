@@ -4,6 +4,10 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Resizes the image to fit a width and a height, and keeps its aspect ratio. A side that is omitted sets no limit:
     /// `.resize(width: 320)` sets the width, and the height follows from the aspect ratio.
     ///
+    /// ```swift
+    /// let request = ImageRequest(url: url, processors: [.resize(width: 320)])
+    /// ```
+    ///
     /// Works on every pixel format. Each axis is filtered separately in 32-bit floats, with color multiplied by alpha.
     /// Straight alpha stays straight, and fully transparent pixels of the result are black.
     ///
