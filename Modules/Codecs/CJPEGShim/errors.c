@@ -53,14 +53,14 @@ static boolean on_input_end(j_decompress_ptr cinfo) {
 static void skip_input(j_decompress_ptr cinfo, long count) {
     alcedo_jpeg_decoder *d = cinfo->client_data;
     if (count <= 0) return;
-    size_t wanted = (size_t)count;
-    if (wanted > cinfo->src->bytes_in_buffer) {
+    size_t remaining = (size_t)count;
+    if (remaining > cinfo->src->bytes_in_buffer) {
         if (!d->is_stream) on_input_end(cinfo);
-        d->skipped = wanted - cinfo->src->bytes_in_buffer;
-        wanted = cinfo->src->bytes_in_buffer;
+        d->skipped = remaining - cinfo->src->bytes_in_buffer;
+        remaining = cinfo->src->bytes_in_buffer;
     }
-    cinfo->src->next_input_byte += wanted;
-    cinfo->src->bytes_in_buffer -= wanted;
+    cinfo->src->next_input_byte += remaining;
+    cinfo->src->bytes_in_buffer -= remaining;
 }
 
 void alcedo_jpeg_feed(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count) {

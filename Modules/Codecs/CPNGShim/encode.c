@@ -31,18 +31,18 @@ static void write_output(png_structp png, png_bytep bytes, size_t count) {
         e->count = 0;
     }
     if (count > e->capacity - e->count) {
-        size_t wanted = e->capacity < 4096 ? 4096 : e->capacity;
-        while (wanted - e->count < count) {
-            if (wanted > SIZE_MAX / 2) png_error(png, "the encoded image does not fit in memory");
-            wanted *= 2;
+        size_t capacity = e->capacity < 4096 ? 4096 : e->capacity;
+        while (capacity - e->count < count) {
+            if (capacity > SIZE_MAX / 2) png_error(png, "the encoded image does not fit in memory");
+            capacity *= 2;
         }
-        uint8_t *grown = realloc(e->bytes, wanted);
+        uint8_t *grown = realloc(e->bytes, capacity);
         if (!grown) {
             e->out_of_memory = 1;
             png_error(png, "out of memory");
         }
         e->bytes = grown;
-        e->capacity = wanted;
+        e->capacity = capacity;
     }
     memcpy(e->bytes + e->count, bytes, count);
     e->count += count;

@@ -52,7 +52,7 @@ alcedo_png_decoder *alcedo_png_create_push(size_t chunk_limit) {
     return d;
 }
 
-/// Returns the number of bytes, at limit `count`, that may be passed to libpng at once.
+/// Returns the number of bytes, at most `count`, that may be passed to libpng at once.
 ///
 /// Chunks have their own checksums, so the checksum of the compressed stream is ignored (see `alcedo_png_new`). Most
 /// builds of libpng 1.6.45 and later lack that option. A wrong checksum is then an error when zlib reads it before

@@ -22,7 +22,7 @@ struct alcedo_png_rows {
     size_t pixel_bytes;
     size_t row_bytes;  // without the filter byte
     size_t batch_rows;
-    size_t made;  // the number of rows read so far
+    size_t read_rows;  // the number of rows read so far
     size_t left;  // the number of rows in the batch that have not been read
     uint8_t *row;  // the next row of the batch, which begins with its filter
     uint8_t *batch;  // the row above the batch, and the batch; each row begins with its filter
@@ -167,22 +167,22 @@ static int feed(alcedo_png_rows *rows) {
 /// Inflates the next batch. Returns 0 when the stream is damaged or too short.
 static int fill(alcedo_png_rows *rows) {
     const size_t slot = rows->row_bytes + 1;
-    if (rows->made > 0) memcpy(rows->batch, rows->batch + rows->batch_rows * slot, slot);
-    const size_t missing = rows->height - rows->made;
+    if (rows->read_rows > 0) memcpy(rows->batch, rows->batch + rows->batch_rows * slot, slot);
+    const size_t missing = rows->height - rows->read_rows;
     rows->left = missing < rows->batch_rows ? missing : rows->batch_rows;
     rows->row = rows->batch + slot;
     uint8_t *out = rows->row;
-    size_t wanted = rows->left * slot;
-    while (wanted) {
+    size_t remaining = rows->left * slot;
+    while (remaining) {
         if (rows->has_ended || !feed(rows)) return 0;
-        const uInt room = wanted < UINT32_MAX ? (uInt)wanted : UINT32_MAX;
+        const uInt output_size = remaining < UINT32_MAX ? (uInt)remaining : UINT32_MAX;
         rows->stream.next_out = out;
-        rows->stream.avail_out = room;
+        rows->stream.avail_out = output_size;
         const int status = inflate(&rows->stream, Z_NO_FLUSH);
         if (status != Z_OK && status != Z_STREAM_END) return 0;
         rows->has_ended = status == Z_STREAM_END;
-        out += room - rows->stream.avail_out;
-        wanted -= room - rows->stream.avail_out;
+        out += output_size - rows->stream.avail_out;
+        remaining -= output_size - rows->stream.avail_out;
     }
     return 1;
 }
@@ -228,7 +228,7 @@ static void expand(const alcedo_png_rows *rows, const uint8_t *row, uint8_t *out
 }
 
 int alcedo_png_rows_read(alcedo_png_rows *rows, uint8_t *out) {
-    if (rows->made == rows->height) return 0;
+    if (rows->read_rows == rows->height) return 0;
     if (rows->left == 0 && !fill(rows)) return 0;
     const size_t slot = rows->row_bytes + 1;
     uint8_t *row = rows->row + 1;
@@ -236,7 +236,7 @@ int alcedo_png_rows_read(alcedo_png_rows *rows, uint8_t *out) {
     expand(rows, row, out);
     rows->row += slot;
     rows->left--;
-    rows->made++;
+    rows->read_rows++;
     return 1;
 }
 
