@@ -2,7 +2,7 @@ import AlcedoCore
 import FoundationEssentials
 import Synchronization
 
-/// Values in the order in which they were stored; the oldest are removed when the sizes exceed a limit.
+/// Values in the order in which they were stored. The oldest values are removed when the total size exceeds a limit.
 private struct SizedValues<Value: Sendable>: Sendable {
     private var values: [ImageKey: (value: Value, size: Int)] = [:]
     private var order: [ImageKey] = []

@@ -2,7 +2,8 @@ import Alcedo
 import AlcedoTesting
 import Foundation
 
-/// Runs the conformance kits on two custom caches, then loads an image through a pipeline that uses them.
+/// A program that runs the conformance kits on two custom caches, then loads an image through a pipeline that uses
+/// them.
 @main
 enum CustomBackend {
     static func main() async throws {

@@ -1,7 +1,7 @@
 import Alcedo
 import Foundation
 
-/// Adds a codec for a custom format to the registry, and encodes and decodes an image with it.
+/// A program that adds a codec for a custom format to the registry, and encodes and decodes an image with it.
 @main
 enum CustomCodec {
     static func main() throws {

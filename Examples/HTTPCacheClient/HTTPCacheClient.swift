@@ -4,13 +4,15 @@ import AlcedoHTTP
 import AlcedoURLResponseCache
 import Foundation
 
-/// Sends requests, read as JSON lines, through the HTTP cache over real sockets. For test suites of the protocol.
+/// A test client for HTTP cache test suites. It reads requests as JSON lines and sends them through the HTTP cache over
+/// real sockets.
 @main enum HTTPCacheClient {
-    /// The version of the tested package, which the first line of output names.
+    /// The version of the tested package, which the first line of output contains.
     private static let version = "0.1.0"
-    /// A call holds a permit from reading its line until its response is written.
+    /// The permits for concurrent calls. A call holds a permit from the reading of its line until its response is
+    /// written.
     private static let permits = DispatchSemaphore(value: 64)
-    /// Writing may block, so it runs on its own queue instead of the threads of tasks.
+    /// The queue that writes the output. Writing may block, so it does not run on the threads of tasks.
     private static let output = DispatchQueue(label: "standard output")
 
     private static let transport: CachingTransport = {
@@ -38,7 +40,7 @@ import Foundation
         write(["hello": ["name": "Alcedo", "version": version]])
         let (lines, sink) = AsyncStream.makeStream(of: String.self)
         let isFinished = DispatchSemaphore(value: 0)
-        // The main thread, and so the main actor, is busy reading lines.
+        // The main thread reads lines, so the main actor is not available.
         Task.detached {
             await withDiscardingTaskGroup { group in
                 for await line in lines {
@@ -109,7 +111,7 @@ private struct Call: Decodable {
     let redirect: String?
     let timeout_ms: Double?
 
-    /// The cache modes of the Fetch standard. With `no-store` the response is not stored either.
+    /// The cache modes of the Fetch standard. With `no-store`, the response is not stored either.
     private static let policies: [String: HTTPCachePolicy] = [
         "default": .useProtocolCachePolicy, "no-cache": .reloadRevalidatingCacheData,
         "force-cache": .returnCacheDataElseLoad, "only-if-cached": .returnCacheDataDontLoad,

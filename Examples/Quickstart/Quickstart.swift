@@ -2,8 +2,8 @@ import Alcedo
 import AlcedoTesting
 import Foundation
 
-/// Loads images twice through the standard pipeline and prints the layer that each came from. Without arguments, it
-/// loads its samples.
+/// A program that loads images twice through the standard pipeline and prints the layer of each response. Without
+/// arguments, it loads its samples.
 @main enum Quickstart {
     static func main() async throws {
         let names = CommandLine.arguments.dropFirst()

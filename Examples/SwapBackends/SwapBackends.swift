@@ -2,7 +2,7 @@ import Alcedo
 import AlcedoTesting
 import Foundation
 
-/// Runs the same small app on several stacks of caches, and prints which layer served the images.
+/// A program that runs the same small app on several stacks of caches and prints the layers that served the images.
 @main
 enum SwapBackends {
     static func main() async {
@@ -80,7 +80,7 @@ enum SwapBackends {
         return results.allSatisfy { (try? $0.get()) != nil }
     }
 
-    /// The app. Its code does not depend on the caches.
+    /// Loads the images, as an app does. The code does not depend on the caches.
     private static func load(_ urls: [URL], with loader: some ImageLoading) async -> [Result<ImageResponse, any Error>]
     {
         var results: [Result<ImageResponse, any Error>] = []

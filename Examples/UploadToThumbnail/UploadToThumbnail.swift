@@ -1,7 +1,8 @@
 import Alcedo
 import Foundation
 
-/// Makes a thumbnail of an uploaded image, as a server does. Converts `Data` to `Data` without a pipeline.
+/// A program that makes a thumbnail of an uploaded image, as a server does. It converts `Data` to `Data` without a
+/// pipeline.
 @main
 enum UploadToThumbnail {
     /// The maximum number of bytes of an upload.

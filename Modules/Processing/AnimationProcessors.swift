@@ -3,6 +3,10 @@ public import AlcedoCore
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Processes every frame of an animation when the frame is requested. Still images are processed as by `processor`.
     ///
+    /// ```swift
+    /// let request = ImageRequest(url: url, processors: [.everyFrame(MyProcessor())])
+    /// ```
+    ///
     /// Use this for an app's own processors that change one image at a time, such as a closure. The processors of this
     /// package already process every frame. The delays and the number of plays are kept. Only the source canvases are
     /// kept in memory: a frame that is requested again is processed again. Row-by-row processing handles still images

@@ -11,7 +11,7 @@
             var length: Duration
             /// The processor time of the main thread during the frame, including GTK's work.
             var mainThread: Duration
-            /// The part of it that was used for binding cells, prefetching and the main actor's tasks.
+            /// The part of ``mainThread`` that was used for binding cells, prefetching and the main actor's tasks.
             var own: Duration
         }
 
@@ -43,7 +43,7 @@
     /// The results of a frame meter, in milliseconds.
     struct FrameReport: Codable {
         private static let limit = Duration.milliseconds(33)
-        /// Half of the limit: the share of GTK's work, and that of this program's work.
+        /// Half of the limit, which is the maximum share of GTK's work and of this program's own work.
         private static let half = limit / 2
 
         var frames: Int
@@ -57,7 +57,7 @@
         /// The number of frames for which GTK needed at most half of 33 ms, so that the other half was left for this
         /// program.
         var inTimeByGTK: Int
-        /// The number of these frames that took over 33 ms.
+        /// The number of frames among ``inTimeByGTK`` that took over 33 ms.
         var lateBesideGTK: Int
         /// The number of frames in which this program's own work took more than half of 33 ms and more than GTK's work.
         var ownOverHalf: Int

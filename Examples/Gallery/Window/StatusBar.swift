@@ -20,8 +20,8 @@
                 gtk_widget_set_valign(dot, GTK_ALIGN_CENTER)
                 chips.append(.box(GTK_ORIENTATION_HORIZONTAL, spacing: 6, [dot, label]))
             }
-            let room = Widget.box(GTK_ORIENTATION_HORIZONTAL).expanding(along: false)
-            widget = .box(GTK_ORIENTATION_HORIZONTAL, spacing: 20, chips + [room, memory], classes: "status")
+            let spacer = Widget.box(GTK_ORIENTATION_HORIZONTAL).expanding(along: false)
+            widget = .box(GTK_ORIENTATION_HORIZONTAL, spacing: 20, chips + [spacer, memory], classes: "status")
         }
 
         func update(_ tally: LayerTally, loading: Int, cells: Int) {
@@ -31,7 +31,8 @@
             memory.setText("\(cells) cells · \(Self.residentByteCount >> 20) MiB resident")
         }
 
-        /// The bytes that the process has resident; zero where the system does not report it. Source: proc(5), `statm`.
+        /// The resident memory of the process in bytes; zero if the system does not report it. Source: proc(5),
+        /// `statm`.
         private static var residentByteCount: Int {
             let text = try? String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)
             let pages = text?.split(separator: " ").dropFirst().first.flatMap { Int($0) }

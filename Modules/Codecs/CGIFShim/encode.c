@@ -43,7 +43,7 @@ alcedo_gif_encoder *alcedo_gif_encoder_create(void) {
     return e;
 }
 
-/// giflib frees its object even when closing fails.
+/// Closes the file. Returns 0 on failure. giflib frees its object even then.
 static int close_file(alcedo_gif_encoder *e) {
     if (!e->gif) return 1;
     const int result = EGifCloseFile(e->gif, &e->error);
@@ -78,7 +78,8 @@ int alcedo_gif_encoder_begin(
     return !icc || !icc_size || put_application(e->gif, "ICCRGBG1012", icc, icc_size);
 }
 
-/// A map of a power of two of colors, which is what giflib takes; NULL when there is no memory.
+/// Creates a color map. giflib requires the number of colors to be a power of two. Returns NULL when memory is
+/// exhausted.
 static ColorMapObject *make_map(const alcedo_gif_image *image) {
     int count = 2;
     while (count < (int)image->color_count) count *= 2;

@@ -3,20 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Every scan of a progressive image may cost a pass over all coefficients: a file of a few kilobytes can claim
-// thousands of them. Real encoders use about ten. Small pictures may have more, because each costs little.
-enum { FEWEST_SCANS = 20, MOST_SCANS = 100 };
-static const uint64_t MOST_SCANNED_PIXELS = UINT64_C(1) << 30;
+// Every scan of a progressive image can require a pass over all coefficients, and a file of a few kilobytes can declare
+// thousands of scans. Real encoders write about ten. Small images may have more, because each scan costs little.
+enum { ALWAYS_ALLOWED_SCANS = 20, MAXIMUM_SCANS = 100 };
+static const uint64_t MAXIMUM_SCANNED_PIXELS = UINT64_C(1) << 30;
 
-// About what the caches nearest to a core hold.
-enum { MOST_CACHED_BYTES = 1 << 22 };
+// The approximate size of the caches of one core.
+enum { MAXIMUM_CACHED_BYTES = 1 << 22 };
 
 static void check_scans(j_common_ptr cinfo) {
     alcedo_jpeg_decoder *d = cinfo->client_data;
     const int scan = d->cinfo.input_scan_number;
-    if (scan <= FEWEST_SCANS) return;
+    if (scan <= ALWAYS_ALLOWED_SCANS) return;
     const uint64_t pixels = (uint64_t)d->cinfo.image_width * d->cinfo.image_height;
-    if (scan <= MOST_SCANS && pixels * (uint64_t)scan <= MOST_SCANNED_PIXELS) return;
+    if (scan <= MAXIMUM_SCANS && pixels * (uint64_t)scan <= MAXIMUM_SCANNED_PIXELS) return;
     strcpy(d->message, "the image has too many scans");
     d->too_many_scans = 1;
     longjmp(d->escape, 1);
@@ -89,7 +89,7 @@ alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *d, alcedo_jpeg_i
     if (info->has_several_scans) {
         for (int i = 0; i < d->cinfo.num_components; i++) {
             const jpeg_component_info *c = &d->cinfo.comp_info[i];
-            // libjpeg keeps whole units of all components.
+            // libjpeg stores whole MCUs, so that the numbers of blocks are rounded up to the sampling factors.
             const uint64_t columns = round_up(c->width_in_blocks, c->h_samp_factor);
             info->coefficient_bytes += columns * round_up(c->height_in_blocks, c->v_samp_factor) * sizeof(JBLOCK);
         }
@@ -113,7 +113,7 @@ alcedo_jpeg_status alcedo_jpeg_set_scale(
     return ALCEDO_JPEG_OK;
 }
 
-/// Turns one row of C, M, Y, K into R, G, B, 255, in place. Adobe writes ink inverted: 255 is none.
+/// Converts one row of C, M, Y, K to R, G, B, 255, in place. Adobe stores ink inverted: 255 means no ink.
 static void convert_cmyk(uint8_t *row, size_t width, int is_inverted) {
     const unsigned int flip = is_inverted ? 0 : 255;
     for (uint8_t *p = row; p < row + width * 4; p += 4) {
@@ -123,7 +123,8 @@ static void convert_cmyk(uint8_t *row, size_t width, int is_inverted) {
     }
 }
 
-/// Makes the row that small pictures are decoded by, at an odd multiple of 8 bytes.
+/// Allocates the row through which small images are decoded. Its address is an odd multiple of 8 and therefore not
+/// aligned to 16 bytes.
 static void make_row(alcedo_jpeg_decoder *d) {
     struct jpeg_decompress_struct *c = &d->cinfo;
     const size_t size = (size_t)c->output_width * (size_t)c->output_components + 32;
@@ -148,9 +149,10 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
     *count = 0;
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     if ((size_t)c->output_width * (size_t)c->output_components > stride) ERREXIT(c, JERR_IMAGE_TOO_BIG);
-    // libjpeg-turbo writes colors past the caches when rows are aligned, as the caller's are. That is good for a large
-    // picture only, which the caches do not hold; a small one is read again at once.
-    const int is_small = capacity * stride <= MOST_CACHED_BYTES;
+    // When rows are aligned, as the caller's are, libjpeg-turbo writes colors past the caches. This is faster only for
+    // large images, which do not fit in the caches. A small image is soon read again, so it is decoded through an
+    // unaligned row.
+    const int is_small = capacity * stride <= MAXIMUM_CACHED_BYTES;
     while (*count < capacity && c->output_scanline < c->output_height) {
         if (d->row && is_small) {
             JSAMPROW row = d->row;
@@ -159,17 +161,17 @@ alcedo_jpeg_status alcedo_jpeg_read_rows(
             ++*count;
             continue;
         }
-        // As many rows a call as one pass of the upsampler makes, which is what it has at hand anyway.
+        // One call reads several rows, because one pass of the upsampler produces them together.
         JSAMPROW rows[8];
         const size_t left = capacity - *count;
-        const JDIMENSION most = left < 8 ? (JDIMENSION)left : 8;
-        for (JDIMENSION i = 0; i < most; i++) rows[i] = out + (*count + i) * stride;
-        const JDIMENSION made = jpeg_read_scanlines(c, rows, most);
-        if (made == 0) return ALCEDO_JPEG_SUSPENDED;
+        const JDIMENSION limit = left < 8 ? (JDIMENSION)left : 8;
+        for (JDIMENSION i = 0; i < limit; i++) rows[i] = out + (*count + i) * stride;
+        const JDIMENSION row_count = jpeg_read_scanlines(c, rows, limit);
+        if (row_count == 0) return ALCEDO_JPEG_SUSPENDED;
         if (has_inks) {
-            for (JDIMENSION i = 0; i < made; i++) convert_cmyk(rows[i], c->output_width, c->saw_Adobe_marker);
+            for (JDIMENSION i = 0; i < row_count; i++) convert_cmyk(rows[i], c->output_width, c->saw_Adobe_marker);
         }
-        *count += made;
+        *count += row_count;
     }
     return ALCEDO_JPEG_OK;
 }
@@ -185,7 +187,8 @@ alcedo_jpeg_status alcedo_jpeg_consume(alcedo_jpeg_decoder *d, uint32_t *complet
     if (setjmp(d->escape)) return alcedo_jpeg_failure(d);
     int result;
     do {
-        // libjpeg tells of its progress only where it reads to the end by itself.
+        // libjpeg calls the progress monitor only in functions that read to the end themselves, so that scans are
+        // checked here, too.
         check_scans((j_common_ptr)c);
         result = jpeg_consume_input(c);
     } while (result != JPEG_SUSPENDED && result != JPEG_REACHED_EOI);

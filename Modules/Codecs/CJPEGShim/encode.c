@@ -28,14 +28,14 @@ static void do_nothing(j_compress_ptr cinfo) { (void)cinfo; }
 
 static void print_nothing(j_common_ptr cinfo) { (void)cinfo; }
 
-/// Makes the buffer twice as large; what is in it stays.
+/// Doubles the size of the buffer and keeps its contents.
 static boolean on_output_full(j_compress_ptr cinfo) {
     alcedo_jpeg_encoder *e = cinfo->client_data;
     const size_t capacity = e->capacity * 2;
     uint8_t *grown = realloc(e->bytes, capacity);
     if (!grown) ERREXIT1(cinfo, JERR_OUT_OF_MEMORY, 0);
     e->bytes = grown;
-    // libjpeg calls this when the buffer is full, whatever it has left in `free_in_buffer`.
+    // libjpeg calls this function when the whole buffer is full, regardless of the value of `free_in_buffer`.
     e->destination.next_output_byte = grown + e->capacity;
     e->destination.free_in_buffer = capacity - e->capacity;
     e->capacity = capacity;
@@ -108,7 +108,7 @@ alcedo_jpeg_status alcedo_jpeg_encoder_write(
     alcedo_jpeg_encoder *e, const uint8_t *rows, size_t stride, size_t count) {
     if (setjmp(e->escape)) return encoding_failure(e);
     for (size_t i = 0; i < count; i++) {
-        // libjpeg reads rows only, but does not say so.
+        // libjpeg only reads the row, although its parameter is not const.
         JSAMPROW row = (JSAMPROW)(rows + i * stride);
         jpeg_write_scanlines(&e->cinfo, &row, 1);
     }

@@ -9,15 +9,15 @@ static void on_error(j_common_ptr cinfo) {
 }
 
 static void on_message(j_common_ptr cinfo, int level) {
-    if (level >= 0) return;  // a trace
+    if (level >= 0) return;  // a trace message
     alcedo_jpeg_decoder *d = cinfo->client_data;
     switch (cinfo->err->msg_code) {
     case JWRN_HIT_MARKER:
-        // A progressive scan of AC coefficients only adds detail to a picture that is there already, and files that
-        // lack such scans altogether get no warning either (T.81 G.1.1.1).
+        // A progressive scan of AC coefficients only adds detail to an existing image, and a file without any such scan
+        // causes no warning either (T.81 G.1.1.1).
         if (d->cinfo.progressive_mode && d->cinfo.Ss > 0) break;
         // fall through
-    // Pixels were lost, and libjpeg has filled in something else.
+    // Pixels were lost, and libjpeg has replaced them.
     case JWRN_HUFF_BAD_CODE:
     case JWRN_ARITH_BAD_CODE:
     case JWRN_MUST_RESYNC:
@@ -53,14 +53,14 @@ static boolean on_input_end(j_decompress_ptr cinfo) {
 static void skip_input(j_decompress_ptr cinfo, long count) {
     alcedo_jpeg_decoder *d = cinfo->client_data;
     if (count <= 0) return;
-    size_t wanted = (size_t)count;
-    if (wanted > cinfo->src->bytes_in_buffer) {
+    size_t remaining = (size_t)count;
+    if (remaining > cinfo->src->bytes_in_buffer) {
         if (!d->is_stream) on_input_end(cinfo);
-        d->skipped = wanted - cinfo->src->bytes_in_buffer;
-        wanted = cinfo->src->bytes_in_buffer;
+        d->skipped = remaining - cinfo->src->bytes_in_buffer;
+        remaining = cinfo->src->bytes_in_buffer;
     }
-    cinfo->src->next_input_byte += wanted;
-    cinfo->src->bytes_in_buffer -= wanted;
+    cinfo->src->next_input_byte += remaining;
+    cinfo->src->bytes_in_buffer -= remaining;
 }
 
 void alcedo_jpeg_feed(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
@@ -77,7 +77,7 @@ void alcedo_jpeg_feed(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count
 void alcedo_jpeg_end_input(alcedo_jpeg_decoder *d) {
     static const uint8_t end_of_image[] = {0xFF, 0xD9};
     d->skipped = 0;
-    // A marker whose segment is not all there is forgotten.
+    // Discards a marker whose segment is incomplete.
     d->cinfo.unread_marker = 0;
     d->base = end_of_image;
     d->source.next_input_byte = end_of_image;
@@ -106,7 +106,7 @@ alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d) {
         return ALCEDO_JPEG_LIMIT;
     case JERR_BAD_PRECISION:
     case JERR_SOF_UNSUPPORTED:
-#if JPEG_LIB_VERSION < 70  // the interface of libjpeg 6b, as in Debian; Ubuntu's libjpeg-turbo has that of libjpeg 8
+#if JPEG_LIB_VERSION < 70  // the API of libjpeg 6b, as in Debian; Ubuntu's libjpeg-turbo has the API of libjpeg 8
     case JERR_ARITH_NOTIMPL:
 #endif
     case JERR_CONVERSION_NOTIMPL:

@@ -10,17 +10,17 @@
 
 #include <setjmp.h>
 
-/// Where a piece of metadata lies in the bytes; an offset of 0 means nowhere.
+/// The position of a metadata segment in the bytes. An offset of 0 means that there is no such segment.
 typedef struct {
     size_t offset;
     size_t size;
 } alcedo_jpeg_segment;
 
-/// An ICC profile in parts, numbered from 1.
+/// An ICC profile in parts, which are numbered from 1.
 typedef struct {
     alcedo_jpeg_segment parts[256];
     size_t size;
-    int count;  // how many parts there are said to be
+    int count;  // the declared number of parts
     int found;
     int is_broken;
 } alcedo_jpeg_profile;
@@ -34,26 +34,26 @@ struct alcedo_jpeg_decoder {
     alcedo_jpeg_segment exif;
     alcedo_jpeg_segment xmp;
     alcedo_jpeg_profile profile;
-    uint8_t *row;  // for one row of the output
-    int is_damaged;  // a warning that means lost pixels
-    int is_stream;  // the end of the bytes suspends
-    const uint8_t *base;  // what the source reads from
-    size_t skipped;  // bytes still to be skipped when they come
+    uint8_t *row;  // memory for one output row, or NULL
+    int is_damaged;  // whether libjpeg has warned of lost pixels
+    int is_stream;  // whether decoding suspends at the end of the bytes
+    const uint8_t *base;  // the bytes that the source reads
+    size_t skipped;  // the number of bytes to skip when they arrive
     int ran_out;
     int too_many_scans;
     char message[JMSG_LENGTH_MAX];
 };
 
-/// Sets up errors that unwind to `escape` and never print.
+/// Installs error handlers that jump to `escape` and never print.
 void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d);
-/// Reads from memory; when the bytes end it unwinds or suspends, where libjpeg's own source would go on with gray and a
-/// warning.
+/// Installs a source that reads from memory. At the end of the bytes, it jumps or suspends, while libjpeg's own source
+/// would continue with gray pixels and a warning.
 void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count);
-/// Remembers where EXIF, XMP and the ICC profile lie.
+/// Installs marker processors that record the positions of EXIF, XMP and the ICC profile.
 void alcedo_jpeg_init_markers(alcedo_jpeg_decoder *d);
-/// 0 unless all parts of the profile are there.
+/// Returns the size of the profile, or 0 unless all of its parts were found.
 size_t alcedo_jpeg_profile_size(const alcedo_jpeg_decoder *d);
-/// What the last unwinding means.
+/// Returns the status for the error that caused the last jump.
 alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d);
 
 #endif

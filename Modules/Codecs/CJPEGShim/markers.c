@@ -2,23 +2,23 @@
 
 #include <string.h>
 
-// Segments are remembered by their place in the bytes, which are all kept anyway. libjpeg's own way copies each of them,
-// byte by byte and whatever their number, before anyone can look at a limit.
+// Segments are recorded as positions in the bytes, which are kept anyway. libjpeg's own marker reader would copy all
+// segments, byte by byte, before their number and size can be checked against a limit.
 
-/// Whether the segment begins with a name, its final zero counted in `name_size`, and more follows.
+/// Whether the segment begins with a name, whose final zero `name_size` includes, and has further bytes.
 static int has_name(const uint8_t *bytes, size_t size, const char *name, size_t name_size) {
     return size > name_size && !memcmp(bytes, name, name_size);
 }
 
-/// Remembers what follows the name in the first such segment.
-static void remember(alcedo_jpeg_segment *segment, const alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t size) {
+/// Records the content of the first segment of a kind. `bytes` begins after the name.
+static void record(alcedo_jpeg_segment *segment, const alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t size) {
     if (segment->offset) return;
     segment->offset = (size_t)(bytes - d->base);
     segment->size = size;
 }
 
-/// Remembers a part of the profile: its number, how many there are, data. Source: ICC.1:2022, annex B.4.
-static void remember_profile(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t size) {
+/// Records a part of the profile, which has its number, the number of parts and data. Source: ICC.1:2022, annex B.4.
+static void record_profile(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t size) {
     alcedo_jpeg_profile *profile = &d->profile;
     if (size < 2) return;
     const uint8_t number = bytes[0], count = bytes[1];
@@ -29,7 +29,7 @@ static void remember_profile(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_
     }
     profile->found++;
     profile->size += size - 2;
-    remember(&profile->parts[number], d, bytes + 2, size - 2);
+    record(&profile->parts[number], d, bytes + 2, size - 2);
 }
 
 static boolean on_segment(j_decompress_ptr cinfo) {
@@ -39,16 +39,16 @@ static boolean on_segment(j_decompress_ptr cinfo) {
     const size_t left = cinfo->src->bytes_in_buffer;
     size_t length = left < 2 ? 2 : (size_t)bytes[0] << 8 | bytes[1];
     if (length < 2) length = 2;
-    // Called again from the marker on when more has come.
+    // libjpeg calls this function again for the same segment when more bytes have arrived.
     if (left < length) return cinfo->src->fill_input_buffer(cinfo);
     const uint8_t *content = bytes + 2;
     const size_t size = length - 2;
     if (cinfo->unread_marker == JPEG_APP0 + 2) {
-        if (has_name(content, size, icc, sizeof icc)) remember_profile(d, content + sizeof icc, size - sizeof icc);
+        if (has_name(content, size, icc, sizeof icc)) record_profile(d, content + sizeof icc, size - sizeof icc);
     } else if (has_name(content, size, exif, sizeof exif)) {
-        remember(&d->exif, d, content + sizeof exif, size - sizeof exif);
+        record(&d->exif, d, content + sizeof exif, size - sizeof exif);
     } else if (has_name(content, size, xmp, sizeof xmp)) {
-        remember(&d->xmp, d, content + sizeof xmp, size - sizeof xmp);
+        record(&d->xmp, d, content + sizeof xmp, size - sizeof xmp);
     }
     cinfo->src->next_input_byte += length;
     cinfo->src->bytes_in_buffer -= length;

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/// Said by the fast reader of rows; another reader finds better words.
-static const char not_understood[] = "the file is corrupt";
+/// The message of the fast row reader. The file is then read again by another reader, which reports the exact error.
+static const char corrupt_file_message[] = "the file is corrupt";
 
 static void on_error(png_structp png, png_const_charp message) {
     alcedo_png_decoder *d = png_get_error_ptr(png);
@@ -20,7 +20,7 @@ alcedo_png_status alcedo_png_failure(const alcedo_png_decoder *d) {
 
 png_voidp alcedo_png_allocate(png_structp png, png_alloc_size_t size) {
     void *memory = malloc(size);
-    // libpng reports this by a message only.
+    // libpng reports exhausted memory only as a message.
     if (!memory) *(int *)png_get_mem_ptr(png) = 1;
     return memory;
 }
@@ -28,7 +28,7 @@ png_voidp alcedo_png_allocate(png_structp png, png_alloc_size_t size) {
 alcedo_png_decoder *alcedo_png_new(size_t chunk_limit) {
     alcedo_png_decoder *d = calloc(1, sizeof *d);
     if (!d) return NULL;
-    // An error during creation jumps too, before libpng has anything of ours to free.
+    // Errors during creation jump here, too.
     if (setjmp(d->escape)) {
         alcedo_png_destroy(d);
         return NULL;
@@ -40,17 +40,17 @@ alcedo_png_decoder *alcedo_png_new(size_t chunk_limit) {
         alcedo_png_destroy(d);
         return NULL;
     }
-    // The caller checks the size after the header, by its own limits.
+    // The caller checks the size against its own limits after the header has been read.
     png_set_user_limits(d->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_chunk_malloc_max(d->png, chunk_limit);
     png_set_chunk_cache_max(d->png, 128);
-    // Chunks have checksums of their own. Whether this one is seen depends on how the bytes come, which they should not
-    // be judged by.
-#ifdef PNG_IGNORE_ADLER32 // since 1.6.45 only where libpng was configured with it; without it zlib checks
+    // Chunks have their own checksums. Whether zlib's checksum is verified would depend on how the bytes are divided
+    // into pieces, which must not affect the result.
+#ifdef PNG_IGNORE_ADLER32 // since 1.6.45 only in builds with this option; in others, zlib verifies
     png_set_option(d->png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
 #endif
-    // Of no use here. Text may unpack to a thousand times its size, and for the others libpng allocates and clears
-    // whatever length a file claims, up to 2 GiB, before it reads: its limit for chunks is only a warning there.
+    // These chunks are not needed. Text can expand to a thousand times its size. For the others, libpng allocates and
+    // clears the declared length, up to 2 GiB, before it reads, and only warns when its limit for chunks is exceeded.
     static const png_byte unused[] = "tEXt\0zTXt\0iTXt\0sPLT\0sCAL\0pCAL\0eXIf";
     png_set_keep_unknown_chunks(d->png, PNG_HANDLE_CHUNK_NEVER, unused, 7);
     return d;
@@ -167,7 +167,7 @@ alcedo_png_status alcedo_png_read_rows(
         if (!d->rows) {
             png_read_row(d->png, row, NULL);
         } else if (!alcedo_png_rows_read(d->rows, row)) {
-            png_error(d->png, not_understood);
+            png_error(d->png, corrupt_file_message);
         }
         if (d->premultiplies) alcedo_png_premultiply(row, width, d->format == ALCEDO_PNG_RGBA16);
         d->progress.rows++;
@@ -183,7 +183,7 @@ alcedo_png_status alcedo_png_read_interlaced(alcedo_png_decoder *d, uint8_t *out
     for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++) {
         for (size_t y = 0; y < height; y++) png_read_row(d->png, out + y * stride, NULL);
     }
-    // At the end: the passes need the samples as they were.
+    // Color is multiplied at the end, because later passes need the original samples.
     for (size_t y = 0; d->premultiplies && y < height; y++) {
         alcedo_png_premultiply(out + y * stride, width, d->format == ALCEDO_PNG_RGBA16);
     }
@@ -195,7 +195,7 @@ alcedo_png_status alcedo_png_finish(alcedo_png_decoder *d) {
     if (!d->rows) {
         png_read_end(d->png, NULL);
     } else if (!alcedo_png_rows_finish(d->rows)) {
-        png_error(d->png, not_understood);
+        png_error(d->png, corrupt_file_message);
     }
     return ALCEDO_PNG_OK;
 }

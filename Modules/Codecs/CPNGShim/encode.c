@@ -31,18 +31,18 @@ static void write_output(png_structp png, png_bytep bytes, size_t count) {
         e->count = 0;
     }
     if (count > e->capacity - e->count) {
-        size_t wanted = e->capacity < 4096 ? 4096 : e->capacity;
-        while (wanted - e->count < count) {
-            if (wanted > SIZE_MAX / 2) png_error(png, "the encoded image does not fit in memory");
-            wanted *= 2;
+        size_t capacity = e->capacity < 4096 ? 4096 : e->capacity;
+        while (capacity - e->count < count) {
+            if (capacity > SIZE_MAX / 2) png_error(png, "the encoded image does not fit in memory");
+            capacity *= 2;
         }
-        uint8_t *grown = realloc(e->bytes, wanted);
+        uint8_t *grown = realloc(e->bytes, capacity);
         if (!grown) {
             e->out_of_memory = 1;
             png_error(png, "out of memory");
         }
         e->bytes = grown;
-        e->capacity = wanted;
+        e->capacity = capacity;
     }
     memcpy(e->bytes + e->count, bytes, count);
     e->count += count;
@@ -100,15 +100,15 @@ static alcedo_png_status begin(alcedo_png_encoder *e, const alcedo_png_settings 
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     if (s->color_type == PNG_COLOR_TYPE_PALETTE) set_palette(e, s);
     if (writes_profile) {
-        // Most versions of libpng leave a damaged profile out with a warning.
+        // Most versions of libpng omit a damaged profile with a warning.
         png_set_benign_errors(e->png, 1);
         png_set_iCCP(e->png, e->info, "ICC", PNG_COMPRESSION_TYPE_BASE, s->icc, (png_uint_32)s->icc_size);
     }
     if (s->exif && s->exif_size && s->exif_size <= PNG_UINT_31_MAX) {
-        // libpng reads only: it has no const here.
+        // libpng only reads the data, although its parameter is not const.
         png_set_eXIf_1(e->png, e->info, (png_uint_32)s->exif_size, (png_bytep)(uintptr_t)s->exif);
     }
-    // A profile that resembles sRGB is warned of here.
+    // libpng warns here of a profile that resembles sRGB.
     png_write_info(e->png, e->info);
     png_set_benign_errors(e->png, 0);
     if (s->drops_alpha) png_set_filler(e->png, 0, PNG_FILLER_AFTER);
@@ -121,7 +121,8 @@ alcedo_png_status alcedo_png_encoder_begin(alcedo_png_encoder *e, const alcedo_p
     const int has_profile = s->icc && s->icc_size && s->icc_size <= PNG_UINT_31_MAX;
     const alcedo_png_status status = begin(e, s, has_profile);
     if (status != ALCEDO_PNG_CORRUPT || !has_profile) return status;
-    // libpng since 1.6.45 fails while it writes a damaged profile. The profile is optional: begin again without it.
+    // Since 1.6.45, libpng fails when it writes a damaged profile. The profile is optional, so that encoding begins
+    // again without it.
     png_destroy_write_struct(&e->png, &e->info);
     e->count = 0;
     e->message[0] = 0;
@@ -138,7 +139,8 @@ alcedo_png_status alcedo_png_encoder_write(
 
 alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *e) {
     if (setjmp(e->escape)) return failure(e);
-    // Not the information again: libpng would write what follows the pixels, and there is nothing.
+    // The information is not passed again, because libpng would write the chunks that follow the pixels, and there are
+    // none.
     png_write_end(e->png, NULL);
     return ALCEDO_PNG_OK;
 }

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A pixel is four lanes, of which the last may be the neighbor's: four bytes are read always, and written but for the last
-// pixel, when those of the next are read already. `bytes` holds samples of 8 bits, `words` the same in 16 bits.
+// A pixel has four lanes. The last lane of a three-byte pixel is the first byte of the next pixel. Four bytes are
+// always read. Four bytes are also written, except for the last pixel, because the next pixel has been read by then.
+// `bytes` holds 8-bit samples; `words` holds the same samples in 16 bits.
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -111,8 +112,8 @@ static inline __attribute__((always_inline)) void average_pixels(
     store(row + count - size, size, add_bytes(filtered, last));
 }
 
-/// Of three samples in 16 bits the one that is nearest to left + up - corner. The shortest way from `left` to the result
-/// counts, because the next pixel waits for it. Source: stb_image 2.28, whose reformulation this is.
+/// Returns the one of three 16-bit samples that is nearest to left + up - corner. The path from `left` to the result
+/// must be short, because the next pixel depends on it. Source: the reformulation in stb_image 2.28.
 static inline words predict(words left, words up, words corner, words thrice_less_up) {
     const words threshold = subtract(thrice_less_up, left);
     const words low = smaller(left, up);

@@ -28,7 +28,7 @@ void alcedo_png_ignore_warning(png_structp png, png_const_charp message) {
     (void)message;
 }
 
-// Eight tables, so that eight bytes take one step.
+// Eight tables allow eight bytes to be processed in one step.
 static uint32_t tables[8][256];
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 

@@ -21,39 +21,39 @@ struct alcedo_png_decoder {
     alcedo_png_input input;
     alcedo_png_format format;
     int premultiplies;
-    int checks_crc;  // of chunks that hold pixels
-    struct alcedo_png_rows *rows;  // the fast reader, for files that it reads
+    int checks_crc;  // whether checksums of pixel chunks are verified
+    struct alcedo_png_rows *rows;  // the fast reader, or NULL for files that it does not support
     alcedo_png_progress progress;
-    // Where pushed rows go, during a call of alcedo_png_push; NULL when they are not written.
+    // The memory for pushed rows during a call of alcedo_png_push. `out` is NULL when rows are not written.
     uint8_t *out;
     size_t stride;
     size_t capacity;
     uint32_t first_row;
-    size_t filtered_row_bytes;  // of a pushed file, once its pixels begin: bytes of a row as stored, with its filter
+    size_t filtered_row_bytes;  // for a pushed file after its header: the bytes of a stored row with its filter
     int out_of_memory;
     jmp_buf escape;
     char message[96];
 };
 
-/// Copies the next bytes, or reports that the file is truncated.
+/// Copies the next bytes. Jumps when the file is truncated.
 void alcedo_png_read_input(png_structp png, png_bytep out, size_t count);
 
-/// Allocates for libpng. The pointer that was given with it is to an `int`, which becomes 1 when memory is exhausted.
+/// Allocates memory for libpng. libpng's memory pointer refers to an `int`, which is set to 1 when memory is exhausted.
 png_voidp alcedo_png_allocate(png_structp png, png_alloc_size_t size);
 
-/// libpng prints warnings unless told otherwise.
+/// Ignores a warning. By default, libpng prints warnings.
 void alcedo_png_ignore_warning(png_structp png, png_const_charp message);
 
-/// The status that belongs to the error just caught.
+/// Returns the status for the error that caused the last jump.
 alcedo_png_status alcedo_png_failure(const alcedo_png_decoder *d);
 
-/// A decoder without a source. NULL: out of memory.
+/// Creates a decoder without a source. Returns NULL when memory is exhausted.
 alcedo_png_decoder *alcedo_png_new(size_t chunk_limit);
 
-/// Asks libpng for the samples of `d->format`. May jump.
+/// Configures libpng to return samples in `d->format`. May jump.
 void alcedo_png_transform(alcedo_png_decoder *d);
 
-/// Jumps unless rows of the image fit `stride`, and `rows` of them `capacity`. Returns the bytes of a row.
+/// Jumps unless a row fits in `stride` and `rows` rows fit in `capacity`. Returns the number of bytes in a row.
 size_t alcedo_png_check_room(
     alcedo_png_decoder *d, size_t stride, size_t rows, size_t capacity);
 

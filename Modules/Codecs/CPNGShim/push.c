@@ -8,7 +8,8 @@ static void on_info(png_structp png, png_infop info) {
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
     if (d->out) alcedo_png_check_room(d, d->stride, 0, d->capacity);
-    // Where the other reader gives up, this one takes damaged pixel data for the end of the picture.
+    // By default, libpng's progressive reader treats damaged pixel data as the end of the image. It must fail instead,
+    // like the other reader.
     png_set_benign_errors(png, 0);
 }
 
@@ -24,7 +25,7 @@ static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass) {
         if (y < d->first_row || y - d->first_row >= d->capacity / d->stride) {
             png_error(png, "the output buffer is too small for the image");
         }
-        // In a pass that does not have the row, there are no new samples.
+        // In a pass without samples for this row, `row` is NULL and nothing changes.
         png_progressive_combine_row(png, d->out + (y - d->first_row) * d->stride, row);
     }
     d->progress.rows = y + 1;
@@ -51,30 +52,32 @@ alcedo_png_decoder *alcedo_png_create_push(size_t chunk_limit) {
     return d;
 }
 
-/// Returns how many of the next `count` bytes libpng may get at once.
+/// Returns the number of bytes, at most `count`, that may be passed to libpng at once.
 ///
-/// Chunks have checksums of their own, so the checksum of the compressed stream is ignored (see `alcedo_png_new`). Since
-/// libpng 1.6.45 that option is gone in most builds: a wrong checksum then is an error when zlib sees it before libpng has
-/// the last row, and nothing but a warning otherwise. Here zlib never sees all four bytes of it before: no piece can
-/// expand to the end of the last row, until single bytes are left to give.
+/// Chunks have their own checksums, so the checksum of the compressed stream is ignored (see `alcedo_png_new`). Most
+/// builds of libpng 1.6.45 and later lack that option. A wrong checksum is then an error when zlib reads it before
+/// libpng has the last row, and only a warning afterwards. To avoid the error, zlib must not receive all four bytes of
+/// the checksum before the last row is complete. Pieces are therefore too short to expand to the end of the last row,
+/// until they are single bytes.
 static size_t piece_size(const alcedo_png_decoder *d, size_t count) {
 #ifdef PNG_IGNORE_ADLER32
     (void)d;
     return count;
 #else
-    // The head of the first chunk with pixels comes alone, so that pixels never come before the row is known.
+    // The header of the first pixel chunk is passed separately, so that the size of a row is known before pixels
+    // arrive.
     if (!d->filtered_row_bytes || has_all_rows(d)) return count;
-    // What deflate expands to at most, and the bytes whose rows zlib may still hold back.
-    enum { MOST_EXPANSION = 1032, HELD_BYTES = 8 };
+    // The maximum expansion of Deflate, and the number of bytes whose rows zlib may hold back.
+    enum { MAXIMUM_EXPANSION = 1032, HELD_BYTES = 8 };
     const size_t height = png_get_image_height(d->png, d->info);
     size_t rows = height - d->progress.rows;
     if (png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE) {
         // The last pass has every second row.
         rows = (d->progress.pass < PNG_INTERLACE_ADAM7_PASSES - 1 ? height : rows) / 2;
     }
-    const size_t piece = rows * d->filtered_row_bytes / MOST_EXPANSION;
-    const size_t most = piece > HELD_BYTES + 1 ? piece - HELD_BYTES : 1;
-    return count < most ? count : most;
+    const size_t piece = rows * d->filtered_row_bytes / MAXIMUM_EXPANSION;
+    const size_t limit = piece > HELD_BYTES + 1 ? piece - HELD_BYTES : 1;
+    return count < limit ? count : limit;
 #endif
 }
 
@@ -88,7 +91,7 @@ alcedo_png_status alcedo_png_push(
     d->first_row = first_row;
     while (count) {
         const size_t piece = piece_size(d, count);
-        // libpng reads only: it has no const here.
+        // libpng only reads the bytes, although its parameter is not const.
         png_process_data(d->png, d->info, (png_bytep)(uintptr_t)bytes, piece);
         bytes += piece;
         count -= piece;

@@ -5,28 +5,28 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-// Rows are inflated in batches of about this size: zlib does the last bytes of each call slowly, and copies its window.
-// Wider pictures are libpng's, which needs fewer rows in memory.
-enum { BATCH_BYTES = 96 << 10, MOST_WIDTH = 1 << 17, CHUNK_HEAD = 8, CHUNK_TAIL = 4 };
+// Rows are inflated in batches of about this size, because zlib processes the last bytes of each call slowly and copies
+// its window. Wider images are left to libpng, which needs fewer rows in memory.
+enum { BATCH_BYTES = 96 << 10, MAXIMUM_WIDTH = 1 << 17, CHUNK_HEAD = 8, CHUNK_TAIL = 4 };
 
 struct alcedo_png_rows {
     z_stream stream;
-    const uint8_t *next;  // compressed bytes of the chunk that zlib has not been given
+    const uint8_t *next;  // the compressed bytes of the chunk that zlib has not received
     size_t chunk_left;
-    const uint8_t *end;  // of the file
-    uint32_t crc;  // of the chunk so far
+    const uint8_t *end;  // the end of the file
+    uint32_t crc;  // the checksum of the chunk so far
     int checks_crc;
-    int has_ended;  // the compressed stream
+    int has_ended;  // whether the compressed stream has ended
     size_t width;
     size_t height;
     size_t pixel_bytes;
-    size_t row_bytes;  // without the byte that names the filter
+    size_t row_bytes;  // without the filter byte
     size_t batch_rows;
-    size_t made;  // rows, in all
-    size_t left;  // rows of the batch that have not been read
-    uint8_t *row;  // of the batch, the next, with its filter
-    uint8_t *batch;  // the row above the batch, and the batch; each row has its filter before it
-    int is_gray;  // the output is
+    size_t read_rows;  // the number of rows read so far
+    size_t left;  // the number of rows in the batch that have not been read
+    uint8_t *row;  // the next row of the batch, which begins with its filter
+    uint8_t *batch;  // the row above the batch, and the batch; each row begins with its filter
+    int is_gray;  // whether the output is gray
     int color_type;
     uint32_t palette[256];
 };
@@ -35,7 +35,7 @@ static uint32_t big_endian(const uint8_t *bytes) {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/// Four samples as they lie in memory.
+/// Returns a pixel of four samples in memory order.
 static uint32_t rgba(uint8_t red, uint8_t green, uint8_t blue, uint8_t alpha) {
     const uint8_t samples[4] = {red, green, blue, alpha};
     uint32_t pixel;
@@ -43,7 +43,7 @@ static uint32_t rgba(uint8_t red, uint8_t green, uint8_t blue, uint8_t alpha) {
     return pixel;
 }
 
-/// 0 when a palette is missing. What it does not have is black, as in libpng.
+/// Reads the palette. Returns 0 when it is missing. Indices without a color are black, as in libpng.
 static int read_palette(alcedo_png_rows *rows, const alcedo_png_decoder *d) {
     png_colorp colors = NULL;
     int count = 0;
@@ -72,20 +72,21 @@ static size_t bytes_of_pixel(int color_type) {
     }
 }
 
-/// Whether libpng stands at the first bytes of pixels of a file in one piece, of a kind that is read here.
+/// Whether this reader supports the file, which must be in one segment, and libpng has just read the header of the
+/// first pixel chunk.
 static int is_readable(const alcedo_png_decoder *d, int color_type) {
     const alcedo_png_input *input = &d->input;
     if (input->count != 1 || input->index != 0 || input->offset < CHUNK_HEAD) return 0;
     if (memcmp(input->segments[0].bytes + input->offset - 4, "IDAT", 4) != 0) return 0;
     if (png_get_bit_depth(d->png, d->info) != 8 || d->format == ALCEDO_PNG_RGBA16) return 0;
     if (png_get_interlace_type(d->png, d->info) != PNG_INTERLACE_NONE) return 0;
-    if (png_get_image_width(d->png, d->info) > MOST_WIDTH) return 0;
+    if (png_get_image_width(d->png, d->info) > MAXIMUM_WIDTH) return 0;
     if (d->format == ALCEDO_PNG_GRAY8 && color_type != PNG_COLOR_TYPE_GRAY) return 0;
-    // One color that is transparent is libpng's.
+    // Images with a single transparent color are left to libpng.
     return color_type == PNG_COLOR_TYPE_PALETTE || !png_get_valid(d->png, d->info, PNG_INFO_tRNS);
 }
 
-/// Whether a whole chunk lies at `rows->next`, but for its head.
+/// Whether the body and the checksum of the current chunk are complete.
 static int is_whole(const alcedo_png_rows *rows) {
     return rows->chunk_left <= PNG_UINT_31_MAX && (size_t)(rows->end - rows->next) >= rows->chunk_left + CHUNK_TAIL;
 }
@@ -105,14 +106,15 @@ alcedo_png_rows *alcedo_png_rows_create(alcedo_png_decoder *d) {
     rows->batch_rows = BATCH_BYTES / (rows->row_bytes + 1);
     if (rows->batch_rows == 0) rows->batch_rows = 1;
     if (rows->batch_rows > rows->height) rows->batch_rows = rows->height;
-    // A row more than is needed, because bytes behind the last are read.
+    // One row more than needed, because bytes after the last row are read.
     rows->batch = calloc(rows->batch_rows + 2, rows->row_bytes + 1);
     const alcedo_png_segment *file = &d->input.segments[0];
     rows->next = file->bytes + d->input.offset;
     rows->end = file->bytes + file->count;
     rows->chunk_left = big_endian(rows->next - CHUNK_HEAD);
     rows->crc = alcedo_png_crc_continued(0, rows->next - 4, 4);
-    // The window is the one that the stream names, as for libpng; checksums of chunks are enough.
+    // zlib uses the window size that the stream declares, as for libpng. The checksum of the stream is not verified,
+    // because the chunks have their own.
     const int has_colors = color_type != PNG_COLOR_TYPE_PALETTE || read_palette(rows, d);
     const int is_ready = rows->batch && has_colors && is_whole(rows) && inflateInit2(&rows->stream, 0) == Z_OK;
     if (!is_ready || inflateValidate(&rows->stream, 0) != Z_OK) {
@@ -129,14 +131,14 @@ void alcedo_png_rows_destroy(alcedo_png_rows *rows) {
     free(rows);
 }
 
-/// Goes over the end of a chunk whose bytes are all taken. 0 when it is damaged.
+/// Skips the checksum of a chunk whose bytes have all been used. Returns 0 when it does not match.
 static int end_chunk(alcedo_png_rows *rows) {
     const int is_good = !rows->checks_crc || rows->crc == big_endian(rows->next);
     rows->next += CHUNK_TAIL;
     return is_good;
 }
 
-/// Goes over the head of the next chunk. 0 when the file ends.
+/// Reads the header of the next chunk. Returns 0 when the chunk is incomplete.
 static int begin_chunk(alcedo_png_rows *rows) {
     if ((size_t)(rows->end - rows->next) < CHUNK_HEAD) return 0;
     rows->chunk_left = big_endian(rows->next);
@@ -145,14 +147,14 @@ static int begin_chunk(alcedo_png_rows *rows) {
     return is_whole(rows);
 }
 
-/// Gives zlib bytes when it has none. 0 when there are none to give.
+/// Passes bytes to zlib when it has none. Returns 0 when no valid pixel data is left.
 static int feed(alcedo_png_rows *rows) {
     if (rows->stream.avail_in) return 1;
     while (rows->chunk_left == 0) {
         if (!end_chunk(rows) || !begin_chunk(rows) || memcmp(rows->next - 4, "IDAT", 4) != 0) return 0;
     }
     if (!is_whole(rows)) return 0;
-    // By pieces, so that checksum and zlib find them in the caches nearest to the core.
+    // Pieces are small, so that the bytes are still in the caches when zlib reads them after the checksum.
     const size_t piece = rows->chunk_left < 16384 ? rows->chunk_left : 16384;
     rows->stream.next_in = (Bytef *)(uintptr_t)rows->next;
     rows->stream.avail_in = (uInt)piece;
@@ -162,25 +164,25 @@ static int feed(alcedo_png_rows *rows) {
     return 1;
 }
 
-/// Inflates the next batch. 0 when the stream does not have it.
+/// Inflates the next batch. Returns 0 when the stream is damaged or too short.
 static int fill(alcedo_png_rows *rows) {
     const size_t slot = rows->row_bytes + 1;
-    if (rows->made > 0) memcpy(rows->batch, rows->batch + rows->batch_rows * slot, slot);
-    const size_t missing = rows->height - rows->made;
+    if (rows->read_rows > 0) memcpy(rows->batch, rows->batch + rows->batch_rows * slot, slot);
+    const size_t missing = rows->height - rows->read_rows;
     rows->left = missing < rows->batch_rows ? missing : rows->batch_rows;
     rows->row = rows->batch + slot;
     uint8_t *out = rows->row;
-    size_t wanted = rows->left * slot;
-    while (wanted) {
+    size_t remaining = rows->left * slot;
+    while (remaining) {
         if (rows->has_ended || !feed(rows)) return 0;
-        const uInt room = wanted < UINT32_MAX ? (uInt)wanted : UINT32_MAX;
+        const uInt output_size = remaining < UINT32_MAX ? (uInt)remaining : UINT32_MAX;
         rows->stream.next_out = out;
-        rows->stream.avail_out = room;
+        rows->stream.avail_out = output_size;
         const int status = inflate(&rows->stream, Z_NO_FLUSH);
         if (status != Z_OK && status != Z_STREAM_END) return 0;
         rows->has_ended = status == Z_STREAM_END;
-        out += room - rows->stream.avail_out;
-        wanted -= room - rows->stream.avail_out;
+        out += output_size - rows->stream.avail_out;
+        remaining -= output_size - rows->stream.avail_out;
     }
     return 1;
 }
@@ -207,7 +209,7 @@ static void expand(const alcedo_png_rows *rows, const uint8_t *row, uint8_t *out
         }
         return;
     case PNG_COLOR_TYPE_RGB:
-        // Four bytes at once, one of them the next pixel's, which there is none of after the last.
+        // Copies four bytes at a time, including one byte of the next pixel. The last pixel is copied separately.
         for (size_t x = 0; x + 1 < width; x++) {
             uint32_t pixel;
             memcpy(&pixel, row + x * 3, 4);
@@ -226,7 +228,7 @@ static void expand(const alcedo_png_rows *rows, const uint8_t *row, uint8_t *out
 }
 
 int alcedo_png_rows_read(alcedo_png_rows *rows, uint8_t *out) {
-    if (rows->made == rows->height) return 0;
+    if (rows->read_rows == rows->height) return 0;
     if (rows->left == 0 && !fill(rows)) return 0;
     const size_t slot = rows->row_bytes + 1;
     uint8_t *row = rows->row + 1;
@@ -234,11 +236,11 @@ int alcedo_png_rows_read(alcedo_png_rows *rows, uint8_t *out) {
     expand(rows, row, out);
     rows->row += slot;
     rows->left--;
-    rows->made++;
+    rows->read_rows++;
     return 1;
 }
 
-// Whether it is four letters; libpng refuses others.
+// Whether a chunk name has four letters. libpng rejects other names.
 static int is_name(const uint8_t *type) {
     for (int i = 0; i < 4; i++) {
         const uint8_t small = type[i] | 32;
@@ -261,7 +263,7 @@ int alcedo_png_rows_finish(alcedo_png_rows *rows) {
     while (begin_chunk(rows)) {
         const uint8_t *type = rows->next - 4;
         const int is_end = memcmp(type, "IEND", 4) == 0;
-        // Chunks that a reader must know begin with a capital.
+        // The names of critical chunks begin with a capital letter.
         if (!is_end && ((type[0] & 32) == 0 || !is_name(type))) return 0;
         rows->crc = alcedo_png_crc_continued(rows->crc, rows->next, rows->chunk_left);
         rows->next += rows->chunk_left;

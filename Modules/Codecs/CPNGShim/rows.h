@@ -3,23 +3,23 @@
 
 #include "internal.h"
 
-/// Reads the rows of a whole file of 8-bit samples that is not interlaced, several times as fast as libpng, whose filters
-/// are plain loops in Debian's build, and which inflates and copies row by row.
+/// A reader of the rows of a complete file with 8-bit samples that is not interlaced. It is several times as fast as
+/// libpng, which inflates and copies row by row, and whose filters are plain loops in Debian's build.
 ///
-/// It knows good files only: at the first thing that is not as it should be it gives up, and whoever asked reads the
-/// file by libpng, which says what is wrong, or accepts it.
+/// It supports only valid files. At the first error it fails, and the caller reads the file with libpng, which reports
+/// the exact error or accepts the file.
 typedef struct alcedo_png_rows alcedo_png_rows;
 
-/// NULL for a file that it does not read, or out of memory.
+/// Creates a reader. Returns NULL for a file that it does not support, or when memory is exhausted.
 ///
-/// @param d Has read the header, and chosen the samples.
+/// @param d A decoder that has read the header and knows the format of the rows.
 alcedo_png_rows *alcedo_png_rows_create(alcedo_png_decoder *d);
 void alcedo_png_rows_destroy(alcedo_png_rows *rows);
 
-/// Writes the next row. Returns 0 when it gives up.
+/// Writes the next row. Returns 0 on failure.
 int alcedo_png_rows_read(alcedo_png_rows *rows, uint8_t *out);
 
-/// Looks at what follows the last row. Returns 0 when it gives up.
+/// Checks the chunks after the last row. Returns 0 on failure.
 int alcedo_png_rows_finish(alcedo_png_rows *rows);
 
 #endif

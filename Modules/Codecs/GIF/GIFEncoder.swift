@@ -42,7 +42,7 @@ package struct GIFEncoder: ImageEncoding {
                     throw ImageEncodingError(.unsupportedImage, "GIF: the frames have different sizes")
                 }
             }
-            // Drawing cannot make a pixel transparent again, so that the whole canvas is cleared in this case.
+            // Drawing cannot make a pixel transparent again. In this case, the whole canvas is cleared.
             let clears = next.map(current.hasHoles(in:)) ?? false
             let area = clears ? current.bounds : shown.map(current.changes(from:)) ?? current.bounds
             try output.add(

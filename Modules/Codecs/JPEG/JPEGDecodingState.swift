@@ -90,8 +90,9 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads to the end of the image. When libjpeg has warned of damage, decoding all bytes in one call decides: while
-    /// many bytes are available, libjpeg uses another Huffman decoder that accepts invalid codes.
+    /// Reads to the end of the image. When libjpeg has warned of damage, all bytes are decoded again in one call, whose
+    /// result is final: libjpeg uses another Huffman decoder while many bytes are available, and that one accepts
+    /// invalid codes.
     private func end(_ reader: JPEGReader) throws(ImageDecodingError) {
         do throws(ImageDecodingError) {
             if try reader.finish() { stage = .finished }
@@ -101,7 +102,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads all rows at the quality of the scans so far.
+    /// Reads all rows at the quality of the scans up to `scan`.
     private func output(scan: UInt32, _ reader: JPEGReader) throws(ImageDecodingError) {
         try reader.beginOutput(scan: scan)
         partialImage?.rowCount = 0

@@ -1,7 +1,7 @@
 public import AlcedoCore
 package import FoundationEssentials
 
-/// Decodes PNG. `CodecRegistry.Entry.png` documents the behavior.
+/// The decoder of `CodecRegistry.Entry.png`, whose comment describes the behavior.
 ///
 /// A damaged file is read a second time, and a third time for a partial image. Memory for its pixels is allocated only
 /// after it is known that there will be an image. Source: W3C PNG specification, third edition.

@@ -9,8 +9,8 @@ package struct PNGEncoder: EXIFEncoding {
     /// Whether an image with at most 256 colors is written as a palette with indices of 1, 2, 4 or 8 bits when the
     /// result is smaller. Has no effect on rows, because their colors are known too late.
     package var usesPaletteWhenLossless: Bool
-    /// The EXIF data to write, starting with the TIFF header. nil writes only the orientation, if the image is not
-    /// upright.
+    /// The EXIF data to write, starting with the TIFF header. If it is nil, only an orientation other than upright is
+    /// written.
     package var exif: Data?
 
     package init(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) {
@@ -94,7 +94,8 @@ extension ImageEncoding where Self == ImageEncoder {
     }
 }
 
-/// Encodes rows as they arrive. Memory is O(*w*), because encoded bytes are passed to the output immediately.
+/// An encoder that takes rows as they arrive. Memory is O(*w*), because encoded bytes are passed to the output
+/// immediately.
 private final class PNGRowEncoder: PixelRowConsumer {
     private let level: Int
     private let exif: Data?
@@ -184,7 +185,7 @@ private struct PNGPalette {
     }
 }
 
-/// Converts rows to the straight samples that PNG stores.
+/// A converter of rows to the straight samples that PNG stores.
 private struct PNGRowSamples {
     private let header: PixelRowHeader
     private var straight: StraightRowConverter

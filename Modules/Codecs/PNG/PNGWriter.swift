@@ -2,7 +2,7 @@ import AlcedoCore
 import CPNGShim
 import FoundationEssentials
 
-/// Owns one libpng encoder.
+/// A writer that owns one libpng encoder.
 final class PNGWriter {
     private let shim: OpaquePointer
     /// The number of bytes that libpng reads from each row.
@@ -14,7 +14,7 @@ final class PNGWriter {
     ///   - settings: The settings without palette, profile and EXIF.
     ///   - palette: The palette, four bytes per color. Empty for images without a palette.
     ///   - colorProfile: The ICC profile. It is left out unless its color space matches the image.
-    ///   - exif: The EXIF data. Empty writes none.
+    ///   - exif: The EXIF data. If it is empty, no EXIF chunk is written.
     init(
         _ settings: alcedo_png_settings, palette: [UInt8] = [], colorProfile: Data?, exif: [UInt8]
     ) throws(ImageEncodingError) {

@@ -38,7 +38,7 @@ extension ImageProcessors {
     }
 }
 
-/// An operation that blends pixels over others, in straight color from 0 to 1.
+/// An operation that blends pixels over other pixels, in straight color from 0 to 1.
 ///
 /// Source: W3C, Compositing and Blending Level 1, §5.8 and §9.
 struct Blending {

@@ -22,7 +22,8 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///   - x: The number of pixels by which the overlay is moved to the right of the anchor; to the left if negative.
     ///     Default: 0.
     ///   - y: The number of pixels by which the overlay is moved down from the anchor; up if negative. Default: 0.
-    ///   - mode: The formula that combines its colors with those of the image. Default: `.normal`, which covers them.
+    ///   - mode: The formula that combines the overlay's colors with those of the image. Default: `.normal`, which
+    ///     covers them.
     ///   - opacity: A factor of the overlay's alpha, from 0 to 1. Processing throws `invalidParameter` for other
     ///     values. Default: 1.
     /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and three rows of memory for arriving rows.
@@ -45,7 +46,7 @@ extension ImageProcessors {
         package let x: Int
         /// The number of pixels by which the overlay is moved down from the anchor.
         package let y: Int
-        /// The formula that combines its colors with those of the image.
+        /// The formula that combines the overlay's colors with those of the image.
         package let mode: BlendMode
         /// A factor of the overlay's alpha, from 0 to 1.
         package let opacity: Double
@@ -109,7 +110,7 @@ extension ImageProcessors {
             }
         }
 
-        /// Returns whether all pixels of four samples each are gray, or transparent if their alpha counts.
+        /// Returns whether every pixel is gray or, if `hasAlpha` is true, transparent. Pixels have four samples.
         private static func hasGrayRows<Sample: FixedWidthInteger & SIMDScalar & BitwiseCopyable>(
             _ overlay: PixelBuffer, of type: Sample.Type, hasAlpha: Bool
         ) -> Bool {

@@ -3,13 +3,14 @@ public import AlcedoCore
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Draws a color over the image and keeps the image's alpha.
     ///
-    /// `normal` with an opaque color gives every pixel that color, for icons; with a translucent color, it veils the
-    /// image. `multiply` and `color` tint photographs. Works on every pixel format, on stored samples.
+    /// With the mode `normal`, an opaque color replaces the color of every pixel, as for icons, and a translucent color
+    /// veils the image. `multiply` and `color` tint photographs. Works on every pixel format, on stored samples.
     /// `gray8` becomes `rgbx8` unless the color is gray.
     ///
     /// - Parameters:
     ///   - color: The color. Its alpha is the strength of the tint.
-    ///   - mode: The formula that combines the color with those of the image. Default: `.normal`, which replaces them.
+    ///   - mode: The formula that combines the color with the colors of the image. Default: `.normal`, which replaces
+    ///     them.
     /// - Complexity: O(*w* × *h*). Needs one new buffer for a whole image, and two rows of memory for arriving rows.
     public static func tint(_ color: PixelColor, mode: ImageProcessors.BlendMode = .normal) -> Self {
         Self(ImageProcessors.Tint(color, mode: mode))
@@ -21,7 +22,7 @@ extension ImageProcessors {
     package struct Tint: PointProcessing {
         /// The color that is drawn over the image.
         package let color: PixelColor
-        /// The formula that combines the color with those of the image.
+        /// The formula that combines the color with the colors of the image.
         package let mode: BlendMode
 
         package init(_ color: PixelColor, mode: BlendMode = .normal) {

@@ -48,7 +48,7 @@ enum BlurKernel {
     /// describe an image that fits in a buffer.
     func byteCount(for header: PixelRowHeader) -> Int {
         let floats = SampleLayout(header.format, header.alphaMode).floatsPerRow(header.size.width)
-        // The 12 extra rows are in transit between the passes, some with repeated edges.
+        // The 12 extra rows hold intermediate results of the passes, some with repeated edges.
         let rows = floats.multipliedReportingOverflow(by: (2 * reach + 12) * MemoryLayout<Float>.stride)
         return rows.overflow ? .max : rows.partialValue
     }
@@ -67,7 +67,8 @@ struct RunningAverage {
         share = 1 / (Float(2 * radius + 1) + 2 * edge)
     }
 
-    /// Averages those of the `length` pixels that have all their neighbors, and returns their number.
+    /// Writes the averages of the pixels in a row of `length` pixels whose windows lie within the row. Returns the
+    /// number of averages.
     func average(
         _ row: UnsafePointer<Float>, _ length: Int, channels: Int, into out: UnsafeMutablePointer<Float>
     ) -> Int {

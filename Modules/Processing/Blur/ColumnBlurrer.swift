@@ -1,11 +1,11 @@
 private import CSampleKernels
 
-/// Blurs the columns of consecutive rows. The caller repeats the outermost rows beyond the edges.
+/// A blurrer along the columns of consecutive rows. The caller repeats the outermost rows beyond the edges.
 enum ColumnBlurrer: ~Copyable {
     case weights(ColumnSum)
     case boxes(ColumnCascade)
 
-    /// Creates a blurrer of rows with `floats` floats, a multiple of 16.
+    /// Creates a blurrer. `floats` is the number of floats in a row, a multiple of 16.
     init(_ kernel: BlurKernel, floats: Int) {
         switch kernel {
         case .weights(let weights): self = .weights(ColumnSum(weights, floats: floats))
@@ -37,7 +37,7 @@ struct ColumnSum: ~Copyable {
     private let pointers: Scratch<UnsafePointer<Float>>
     private var taken = 0
 
-    /// Creates a sum of rows with `floats` floats, a multiple of 16.
+    /// Creates a sum. `floats` is the number of floats in a row, a multiple of 16.
     init(_ weights: [Float], floats: Int) {
         self.weights = weights
         self.floats = floats
@@ -73,7 +73,7 @@ struct ColumnCascade: ~Copyable {
     private let row: Scratch<Float>
     private let other: Scratch<Float>
 
-    /// Creates a cascade for rows with `floats` floats, a multiple of 16.
+    /// Creates a cascade. `floats` is the number of floats in a row, a multiple of 16.
     init(_ box: RunningAverage, floats: Int) {
         first = ColumnAverage(box, floats: floats)
         second = ColumnAverage(box, floats: floats)
@@ -96,7 +96,7 @@ struct ColumnAverage: ~Copyable {
     private let sums: Scratch<Float>
     private var taken = 0
 
-    /// Creates an average of rows with `floats` floats, a multiple of 16.
+    /// Creates an average. `floats` is the number of floats in a row, a multiple of 16.
     init(_ box: RunningAverage, floats: Int) {
         self.box = box
         self.floats = floats
@@ -111,7 +111,8 @@ struct ColumnAverage: ~Copyable {
         taken += 1
         slot(index).update(from: row, count: floats)
         guard index >= window else {
-            // With the pointer read inside the loop, Swift 6.3.1 with the thread sanitizer emits an invalid module.
+            // The pointer is read before the loop, because otherwise Swift 6.3.1 emits an invalid module with the
+            // thread sanitizer.
             let sums = sums.base
             // The first average uses the first row only as its edge sample.
             if index > 0 {

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-// The further bodies need the loader to choose (an "ifunc"), which glibc's does; it would choose before the thread sanitizer is
-// ready, so there is only the plain one then.
+// The loader selects one of the clones of a function, which requires an "ifunc" and therefore glibc. With the thread
+// sanitizer, only the default version exists, because the loader would select before the sanitizer is ready.
 #ifndef __has_feature
 #define __has_feature(name) 0
 #endif
@@ -19,7 +19,7 @@ typedef float float4 __attribute__((vector_size(16)));
 typedef float float8 __attribute__((vector_size(32)));
 typedef float float16 __attribute__((vector_size(64)));
 
-// Loads and stores by memcpy: rows need no alignment, and nothing is read as a type it is not.
+// Loads and stores use memcpy, because rows need no alignment and memory must not be accessed as another type.
 #define LOAD(variable, pointer) memcpy(&(variable), (pointer), sizeof(variable))
 #define STORE(pointer, variable) memcpy((pointer), &(variable), sizeof(variable))
 
@@ -28,7 +28,7 @@ void alcedo_sum_rows(
     const float *const *rows, const float *weights, size_t count, size_t floats, float *out)
 {
     size_t offset = 0;
-    // Two sums at a time hide how long an addition takes.
+    // Two sums at a time hide the latency of an addition.
     for (; offset + 32 <= floats; offset += 32) {
         float16 low = {0}, high = {0};
         for (size_t index = 0; index < count; index++) {
@@ -61,7 +61,7 @@ void alcedo_filter_pixels(
         const float *pixels = row + firsts[x] * 4;
         size_t count = (size_t)counts[x];
         float16 sum = {0};
-        // Of the last four some may be too many: they weigh nothing.
+        // The last four pixels may include unused ones, whose weights are zero.
         for (size_t index = 0; index < count; index += 4) {
             float16 four;
             float4 factors;
@@ -87,17 +87,18 @@ void alcedo_read_bytes(const uint8_t *row, size_t pixels, float *out)
 typedef int32_t longs16 __attribute__((vector_size(64)));
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
-// Four pixels: each lane at least 0 and at most its pixel's alpha, rounded. A float of 2^23 + n has n in its low bits.
+// Writes four pixels. Each sample is clamped to the range from 0 to its pixel's alpha and rounded. A float of 2^23 + n
+// has n in its low bits.
 static inline __attribute__((always_inline)) void write_four(const float *row, uint8_t *out)
 {
     float16 four;
     LOAD(four, row);
-    const float16 most = (float16){0} + 255;
-    // Not a number is not above 0.
+    const float16 maximum = (float16){0} + 255;
+    // NaN is not greater than 0 and becomes 0.
     longs16 bits = (longs16)four & (four > 0);
     longs16 alpha = __builtin_shufflevector(bits, bits, 3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15);
-    longs16 over = (float16)alpha > most;
-    alpha = ((longs16)most & over) | (alpha & ~over);
+    longs16 over = (float16)alpha > maximum;
+    alpha = ((longs16)maximum & over) | (alpha & ~over);
     over = (float16)bits > (float16)alpha;
     bits = (alpha & over) | (bits & ~over);
     bytes16 samples = __builtin_convertvector((longs16)((float16)bits + 8388608.0f), bytes16);
@@ -121,7 +122,7 @@ void alcedo_read_straight_bytes(const uint8_t *row, size_t pixels, float *out)
 {
     for (size_t x = 0; x < pixels; x++) {
         uint32_t alpha = row[x * 4 + 3];
-        // The products are exact in whole numbers.
+        // Integer products are exact.
         out[x * 4] = (float)(int32_t)(row[x * 4] * alpha) / 255;
         out[x * 4 + 1] = (float)(int32_t)(row[x * 4 + 1] * alpha) / 255;
         out[x * 4 + 2] = (float)(int32_t)(row[x * 4 + 2] * alpha) / 255;
@@ -195,7 +196,8 @@ void alcedo_read_units(const uint8_t *row, size_t pixels, float *out)
     for (size_t index = 0; index < pixels * 4; index++) out[index] = row[index] * (1.0f / 255);
 }
 
-// The low byte of the sum is the rounded sample: a float of 2^23 + n has n in its low bits. Not a number is not above 0.
+// Returns the rounded sample, which is the low byte of the sum: a float of 2^23 + n has n in its low bits. NaN is not
+// greater than 0 and becomes 0.
 static inline uint8_t sample_of(float value)
 {
     value = value > 0 ? value : 0;
@@ -240,7 +242,7 @@ void alcedo_apply_matrix(const float *columns, float *pixels, size_t count)
 typedef uint8_t pixels4 __attribute__((vector_size(16)));
 typedef uint16_t samples16 __attribute__((vector_size(32)));
 
-// Four pixels over a colour. Sums are at most 255 * 255 + 128, and their division by 255 is exact.
+// Draws four pixels over a color. Sums are at most 255 * 255 + 128, and their division by 255 is exact.
 static inline __attribute__((always_inline)) void flatten_four(
     const uint8_t *row, const samples16 *color, int is_premultiplied, uint8_t *out)
 {
@@ -251,7 +253,7 @@ static inline __attribute__((always_inline)) void flatten_four(
         __builtin_shufflevector(samples, samples, 3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15);
     samples16 sums = *color * (255 - alpha) + 128;
     if (is_premultiplied) {
-        // Colour above its alpha, which no premultiplied pixel has, must not wrap around.
+        // Invalid premultiplied pixels, whose color exceeds their alpha, must not wrap around.
         samples16 over = (samples16)(samples > alpha);
         samples = (alpha & over) | (samples & ~over);
     } else {
@@ -286,30 +288,30 @@ static inline float4 cubic_weights(float t)
 
 FOR_EACH_MACHINE
 void alcedo_sample_line(
-    const alcedo_source_image *picture, double x, double y, double cosine, double sine, double across, size_t count, float *out)
+    const alcedo_source_image *image, double x, double y, double cosine, double sine, double across, size_t count, float *out)
 {
     const float16 ones = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     for (size_t index = 0; index < count; index++, across += 1, out += 4) {
         double source_x = across * cosine + x, source_y = y - across * sine;
         float4 result = {0};
-        if (source_x >= -2 && source_x < picture->width + 1 && source_y >= -2 && source_y < picture->height + 1) {
-            // Positive numbers are cut off downwards.
+        if (source_x >= -2 && source_x < image->width + 1 && source_y >= -2 && source_y < image->height + 1) {
+            // The added 2 makes the numbers positive, so that the conversion rounds down.
             intptr_t left = (intptr_t)(source_x + 2) - 2, top = (intptr_t)(source_y + 2) - 2;
             float4 columns = cubic_weights((float)(source_x - left)), rows = cubic_weights((float)(source_y - top));
             left -= 1;
             top -= 1;
-            const uint8_t *first = picture->base + top * (intptr_t)picture->bytes_per_row + left * 4;
-            size_t stride = picture->bytes_per_row;
+            const uint8_t *first = image->base + top * (intptr_t)image->bytes_per_row + left * 4;
+            size_t stride = image->bytes_per_row;
             uint8_t patch[64];
-            if (left < 0 || top < 0 || left + 4 > picture->width || top + 4 > picture->height) {
+            if (left < 0 || top < 0 || left + 4 > image->width || top + 4 > image->height) {
                 memset(patch, 0, sizeof patch);
                 for (intptr_t j = 0; j < 4; j++) {
                     for (intptr_t i = 0; i < 4; i++) {
-                        if (left + i < 0 || top + j < 0 || left + i >= picture->width || top + j >= picture->height)
+                        if (left + i < 0 || top + j < 0 || left + i >= image->width || top + j >= image->height)
                             continue;
                         memcpy(
                             patch + j * 16 + i * 4,
-                            picture->base + (top + j) * (intptr_t)picture->bytes_per_row + (left + i) * 4, 4);
+                            image->base + (top + j) * (intptr_t)image->bytes_per_row + (left + i) * 4, 4);
                     }
                 }
                 first = patch;
@@ -322,7 +324,7 @@ void alcedo_sample_line(
                 pixels4 bytes;
                 LOAD(bytes, first + j * stride);
                 float16 samples = __builtin_convertvector(bytes, float16);
-                if (picture->is_straight) {
+                if (image->is_straight) {
                     float16 shares = samples * (1.0f / 255);
                     samples *= __builtin_shufflevector(
                         shares, ones, 3, 3, 3, 16, 7, 7, 7, 16, 11, 11, 11, 16, 15, 15, 15, 16);

@@ -5,6 +5,10 @@ private import CSampleKernels
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Changes brightness, contrast and saturation, in this order.
     ///
+    /// ```swift
+    /// let request = ImageRequest(url: url, processors: [.adjust(brightness: 1.1, saturation: 0.8)])
+    /// ```
+    ///
     /// Works on every pixel format and on stored samples, like CSS filters. Brightness multiplies the
     /// samples, contrast multiplies their distance from middle gray, and saturation multiplies their distance from the
     /// gray of the same luminance. Samples are clamped once, at the end. The format and alpha are kept.

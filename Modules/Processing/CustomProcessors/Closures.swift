@@ -3,6 +3,12 @@ public import AlcedoCore
 extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Processes the image with an app's own function.
     ///
+    /// ```swift
+    /// let square: ImageProcessors.BuiltIn = .closure(identifier: "square") { image throws(ImageProcessingError) in
+    ///     try ImageProcessors.BuiltIn.crop(aspect: PixelSize(width: 1, height: 1)).process(image)
+    /// }
+    /// ```
+    ///
     /// The function may be called from any thread, several times at once, and may block. Its result is returned
     /// unchanged, including its animation.
     ///
@@ -17,6 +23,12 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     }
 
     /// Processes every pixel with an app's own function. Works on whole images and on rows.
+    ///
+    /// ```swift
+    /// let inverted: ImageProcessors.BuiltIn = .pixelClosure(identifier: "inverted") { pixel in
+    ///     SIMD4(1 - pixel.x, 1 - pixel.y, 1 - pixel.z, pixel.w)
+    /// }
+    /// ```
     ///
     /// Every frame of an animation is processed when it is requested.
     ///

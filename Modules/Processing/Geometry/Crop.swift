@@ -34,6 +34,10 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Crops the image to the largest part with the aspect ratio of `aspect`, for example 16 × 9. Otherwise behaves
     /// like `crop(x:y:width:height:)`.
     ///
+    /// ```swift
+    /// let request = ImageRequest(url: url, processors: [.crop(aspect: PixelSize(width: 16, height: 9), at: .top)])
+    /// ```
+    ///
     /// Sides are rounded to whole pixels and are at least one pixel long. Processing throws `invalidParameter` when a
     /// side of `aspect` is below 1.
     ///

@@ -74,9 +74,9 @@ extension DecodedImage {
     ///   result large when a single long row becomes a column.
     func oriented(from stored: ImageOrientation) throws(ImageProcessingError) -> DecodedImage {
         let size = stored.swapsSides ? size.transposed : size
-        let own = PixelBuffer.byteCount(size: self.size, format: pixels.format) ?? 0
+        let sourceByteCount = PixelBuffer.byteCount(size: self.size, format: pixels.format) ?? 0
         guard let byteCount = PixelBuffer.byteCount(size: size, format: pixels.format),
-            byteCount <= max(PixelLimits.maximumOrientedByteCount, own)
+            byteCount <= max(PixelLimits.maximumOrientedByteCount, sourceByteCount)
         else { throw ImageProcessingError(.tooLarge, "a result of \(size) pixels exceeds the maximum size") }
         do {
             return still(try pixels.upright(from: stored))

@@ -68,7 +68,8 @@ private struct LinearLight: Sendable {
         last = Float(entries)
     }
 
-    /// Returns the function at the first three lanes of `values`, which are clamped to 0 to 1. The fourth lane is kept.
+    /// Returns the values of the function for the first three lanes, which are clamped to 0 to 1. The fourth lane is
+    /// kept.
     @inline(__always)
     func color(_ values: SIMD4<Float>) -> SIMD4<Float> {
         SIMD4(at(values.x), at(values.y), at(values.z), values.w)

@@ -2,7 +2,7 @@ import AlcedoCore
 
 private import CSampleKernels
 
-/// The layout of a buffer's samples as the kernels distinguish it.
+/// The layouts of a buffer's samples that the kernels distinguish.
 ///
 /// The kernels represent an image as rows of floats from 0 to ``maximum``, with color multiplied by alpha, so that
 /// color hidden under transparent pixels has no weight.
@@ -124,7 +124,7 @@ enum RowWriter {
         }
     }
 
-    /// Limits color to alpha, which no color of a premultiplied pixel exceeds. Filters with negative weights overshoot.
+    /// Limits color to alpha, the maximum in a premultiplied pixel. Filters with negative weights can exceed it.
     @inline(__always)
     private static func premultiplied(_ pixel: SIMD4<Float>, maximum: Float) -> SIMD4<Float> {
         let alpha = max(0, min(maximum, pixel.w))
@@ -134,7 +134,7 @@ enum RowWriter {
     @inline(__always)
     private static func straight(_ pixel: SIMD4<Float>, maximum: Float) -> SIMD4<Float> {
         let alpha = min(maximum, pixel.w)
-        // Alpha rounds to zero, and color cannot be divided by it.
+        // The alpha rounds to zero, and color cannot be divided by it.
         guard alpha > 0.5 else { return SIMD4(repeating: 0) }
         var values = pixel * (maximum / alpha)
         values.w = alpha

@@ -90,12 +90,12 @@ struct WeightTable {
         count.reserveCapacity(length)
         var row = [Double](repeating: 0, count: taps)
         for index in 0..<length {
-            let centre = (Double(index) + 0.5) * scale
-            let low = min(cells - 1, max(0, Int(centre - reach + 0.5)))
-            let high = min(cells, low + taps, max(low + 1, Int(centre + reach + 0.5)))
+            let center = (Double(index) + 0.5) * scale
+            let low = min(cells - 1, max(0, Int(center - reach + 0.5)))
+            let high = min(cells, low + taps, max(low + 1, Int(center + reach + 0.5)))
             var sum = 0.0
             for cell in low..<high {
-                row[cell - low] = filter.weight(at: (Double(cell) + 0.5 - centre) / stretch)
+                row[cell - low] = filter.weight(at: (Double(cell) + 0.5 - center) / stretch)
                 sum += row[cell - low]
             }
             for offset in 0..<high - low { weights[index * stride + offset] = Float(row[offset] / sum) }

@@ -4,6 +4,10 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Resizes the image to fit a width and a height, and keeps its aspect ratio. A side that is omitted sets no limit:
     /// `.resize(width: 320)` sets the width, and the height follows from the aspect ratio.
     ///
+    /// ```swift
+    /// let request = ImageRequest(url: url, processors: [.resize(width: 320)])
+    /// ```
+    ///
     /// Works on every pixel format. Each axis is filtered separately in 32-bit floats, with color multiplied by alpha.
     /// Straight alpha stays straight, and fully transparent pixels of the result are black.
     ///
@@ -101,11 +105,11 @@ extension ImageProcessors {
 
         /// Twice the target size, or `nil` when the image must be decoded at full size.
         ///
-        /// Decoders average whole numbers of pixels, like the averages of a ``ResizeSampling``. At twice the target
-        /// size, the filter still has at least two source pixels for each result pixel on both axes. Filtering without
-        /// averages, in linear light or with the box filter needs the full size, because the results would differ. For
-        /// example, the box filter would use two or three averaged pixels instead of every full-size pixel. The full
-        /// size is also needed when the target does not limit the size.
+        /// Decoders average whole numbers of pixels, as a ``ResizeSampling`` does before it filters. At twice the
+        /// target size, the filter still has at least two source pixels for each result pixel on both axes. The full
+        /// size is needed when the result would differ: without averages, in linear light and with the box filter,
+        /// which would use two or three averaged pixels instead of every full-size pixel. The full size is also needed
+        /// when the target does not limit the size.
         package var decodingTarget: TargetSize? {
             guard target.isPositive, sampling.averagesFirst, sampling.filter != .box, !sampling.inLinearLight else {
                 return nil

@@ -1,6 +1,11 @@
 import AlcedoLibc
 
 /// The method that computes the pixels of a resized image.
+///
+/// ```swift
+/// let sampling = ResizeSampling(.catmullRom, inLinearLight: true)
+/// let request = ImageRequest(url: url, processors: [.resize(width: 320, sampling: sampling)])
+/// ```
 public struct ResizeSampling: Sendable, Hashable {
     package var filter: ResizeFilter
     package var averagesFirst: Bool

@@ -2,6 +2,11 @@ import AlcedoCore
 
 /// The radii of an image's corners.
 ///
+/// ```swift
+/// let radii = CornerRadii(topLeft: 16, topRight: 16)
+/// let request = ImageRequest(url: url, processors: [.roundedCorners(radii)])
+/// ```
+///
 /// When the radii of two adjacent corners exceed the length of their side, all radii are reduced by the same factor
 /// until they fit.
 ///

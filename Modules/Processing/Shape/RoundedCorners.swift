@@ -4,6 +4,10 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// Rounds all corners by the same radius, makes the pixels outside them transparent, and draws an optional border.
     /// Otherwise behaves like `roundedCorners(_:border:)`.
     ///
+    /// ```swift
+    /// let request = ImageRequest(url: url, processors: [.roundedCorners(radius: 12)])
+    /// ```
+    ///
     /// - Parameters:
     ///   - radius: The radius, from 0. Processing throws `invalidParameter` for a radius that is negative or not
     ///     finite.
@@ -107,6 +111,11 @@ extension ImageProcessors {
 
 extension ImageProcessors {
     /// A line along the inside of a shape's edge.
+    ///
+    /// ```swift
+    /// let border = ImageProcessors.Border(width: 4, color: .white)
+    /// let request = ImageRequest(url: url, processors: [.circle(border: border)])
+    /// ```
     public struct Border: Sendable, Hashable {
         let width: Double
         let color: PixelColor

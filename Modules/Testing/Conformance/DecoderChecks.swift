@@ -49,7 +49,7 @@ package struct DecoderChecks {
     ///     Default: true.
     package func checkPieces(_ data: Data, seed: UInt64 = 1, knowsInfoEarly: Bool = true) throws {
         let complete = try decoder.decode(data, options: options)
-        let announced = try decoder.inspect(data, limits: options.limits).size
+        let expected = try decoder.inspect(data, limits: options.limits).size
         var random = SplitMix64(seed: seed)
         for maximum in [1, 7, 300, data.count] {
             let pieces = decoder.makeIncrementalDecoder(options: options)
@@ -73,7 +73,7 @@ package struct DecoderChecks {
             try require(image.orientation == complete.orientation, "the orientation differs in chunks")
             try require(
                 image.frames?.frameCount == complete.frames?.frameCount, "the number of frames differs in chunks")
-            try require(info?.size == announced, "the size differs in chunks")
+            try require(info?.size == expected, "the size differs in chunks")
         }
     }
 
@@ -108,7 +108,7 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that damaged bytes give an error, or an image of the size that inspecting them announces.
+    /// Checks that damaged bytes give an error, or an image of the inspected size.
     package func checkAnnouncedSizes(_ data: Data, rounds: Int, seed: UInt64 = 29) throws {
         var random = SplitMix64(seed: seed)
         var options = options
@@ -116,8 +116,8 @@ package struct DecoderChecks {
         for round in 0..<rounds {
             let damaged = random.damaged(data)
             guard let image = try? decoder.decode(damaged, options: options) else { continue }
-            let announced = try decoder.inspect(damaged, limits: options.limits).size
-            try require(image.size == announced, "round \(round): decoded \(image.size), inspected \(announced)")
+            let expected = try decoder.inspect(damaged, limits: options.limits).size
+            try require(image.size == expected, "round \(round): decoded \(image.size), inspected \(expected)")
         }
     }
 

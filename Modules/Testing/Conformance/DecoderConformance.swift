@@ -17,7 +17,7 @@ public import FoundationEssentials
 /// ```
 public enum DecoderConformance: ConformanceKit {
     private static let rounds = 1_000
-    /// The maximum number of pixels of a damaged image, because a damaged header may announce more pixels than the file
+    /// The maximum number of pixels of a damaged image, because a damaged header may declare more pixels than the file
     /// has.
     private static let damagedPixelLimit = 100_000
 

@@ -70,10 +70,10 @@ public enum TransportConformance: ConformanceKit {
                     method: .post, url: origin.url(for: "/p"), fields: ["X-Name": "value"], body: Data("hello".utf8))
                 let response = try await transport.send(request)
                 _ = try await response.body.collect(limit: 100)
-                let seen = origin.requests.first
-                try ConformanceFailure.require(seen?.method == .post, "method \(String(describing: seen?.method))")
-                try ConformanceFailure.require(seen?.fields["X-Name"] == "value", "a field is missing")
-                try ConformanceFailure.require(seen?.body == Data("hello".utf8), "the body is missing")
+                let sent = origin.requests.first
+                try ConformanceFailure.require(sent?.method == .post, "method \(String(describing: sent?.method))")
+                try ConformanceFailure.require(sent?.fields["X-Name"] == "value", "a field is missing")
+                try ConformanceFailure.require(sent?.body == Data("hello".utf8), "the body is missing")
             }
         },
         Check("a redirect is returned, not followed") { make in

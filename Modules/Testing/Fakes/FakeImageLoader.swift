@@ -37,7 +37,7 @@ public final class FakeImageLoader: ImageLoading {
     /// The requests of the loads so far, in the order in which the loads began.
     public var requests: [ImageRequest] { state.withLock { $0.requests } }
 
-    /// Sets the image that ``cachedImage(for:)`` returns for equal requests. Nil removes it.
+    /// Sets the image that ``cachedImage(for:)`` returns for equal requests. Passing nil removes it.
     public func setCachedImage(_ image: DecodedImage?, for request: ImageRequest) {
         state.withLock { $0.images[request.key] = image }
     }

@@ -97,7 +97,7 @@ private struct OriginConnection {
         case input
         /// Space in the socket's send buffer.
         case output
-        /// A release.
+        /// A call of ``LoopbackOrigin/release()``.
         case release
         /// The end of the client's side, after the origin has ended its own.
         case clientEnd

@@ -156,7 +156,7 @@ enum OriginStep: Equatable {
     case send(Data)
     /// Sends `count` bytes of the endless body; nil for no end.
     case generate(count: Int?, inChunks: Bool)
-    /// Waits for a release.
+    /// Waits for ``LoopbackOrigin/release()``.
     case stall
     /// Ends the connection immediately, with a reset.
     case reset

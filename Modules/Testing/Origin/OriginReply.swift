@@ -21,7 +21,7 @@ public struct OriginReply: Sendable {
         case afterBody(Int)
     }
 
-    /// A method of announcing the end of a body.
+    /// The method that marks the end of a body.
     public enum Framing: Sendable, Hashable {
         /// A correct Content-Length.
         case contentLength
@@ -30,7 +30,7 @@ public struct OriginReply: Sendable {
         /// Chunks of `size` bytes. With `badAfter`, a chunk whose size is not a number follows that many bytes of the
         /// body, and the connection is closed.
         case chunked(size: Int, badAfter: Int? = nil)
-        /// No announcement. The connection is closed at the end of the body.
+        /// Neither a length nor chunks. The connection is closed at the end of the body.
         case close
         /// No framing and no head. The bytes of the body are the complete response and need not be HTTP. The connection
         /// is closed after them.
@@ -63,7 +63,7 @@ public struct OriginReply: Sendable {
     package var status: Int
     /// The header fields, sent unchanged. Length and framing fields are added unless they are present.
     package var fields: HTTPFields
-    /// The bytes of the content.
+    /// The bytes of the body.
     package var body: Data
     /// The framing of the body.
     package var framing: Framing

@@ -76,8 +76,8 @@ final class FrameBuffer: Sendable {
         return change(&state.buffer)
     }
 
-    /// Returns the frame that a viewer is to show; if it is not decoded yet, the last decoded frame before it and after
-    /// `limit`.
+    /// Returns the frame that a viewer needs. If it is not decoded yet, returns the last decoded frame before it and
+    /// after `limit`, or nil if there is none or the viewer already shows the frame.
     ///
     /// Starts decoding the frame, unless it is shown already, and the frames after it.
     func frame(

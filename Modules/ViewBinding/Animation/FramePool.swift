@@ -96,8 +96,8 @@ final class FrameBudget: Sendable {
 
     func setPressure(_ pressure: MemoryPressure) { state.withLock { $0.pressure = pressure } }
 
-    /// Returns the maximum number of frames that one animation may keep: at least two, the shown frame and the next;
-    /// exactly two when memory pressure is a warning; one when it is critical.
+    /// Returns the maximum number of frames that one animation may keep: at least two, for the shown frame and the next
+    /// one. The number is two while the memory pressure is `warning`, and one while it is `critical`.
     func capacity(frameBytes: Int) -> Int {
         state.withLock { state in
             switch state.pressure {

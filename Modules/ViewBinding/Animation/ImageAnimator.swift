@@ -21,7 +21,7 @@ public import AlcedoCore
     private var viewer = 0
     private var playback: PlaybackState
     private var shown = 0
-    /// The frame after which a replacement for a late frame must lie.
+    /// The index that a replacement for a late frame must follow.
     private var limit = 0
 
     /// A closure that is called when a late frame has been decoded.
@@ -152,7 +152,7 @@ public import AlcedoCore
         limit = (playback.playhead.frame + count - 1) % count
     }
 
-    /// Returns the number of frames that remain, at most those of one play.
+    /// Returns the number of frames that follow before the animation ends, at most the number of frames in one play.
     private func remaining(from playhead: AnimationTimeline.Playhead) -> Int {
         let left = playback.timeline.frameCount - 1 - playhead.frame
         guard let playCount, playhead.play + 1 >= playCount else { return playback.timeline.frameCount }

@@ -103,7 +103,7 @@ struct PlaybackState: Sendable {
         return anchor.time + (rate == 1 ? distance : distance / rate + .nanoseconds(1))
     }
 
-    /// Changes a value that affects the passing of time, and keeps the current position.
+    /// Changes the speed or the pause state, and keeps the current position.
     private mutating func change(_ body: (inout Self) -> Void) {
         let wasRunning = isRunning
         position = currentPosition

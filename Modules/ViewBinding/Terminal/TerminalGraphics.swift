@@ -56,8 +56,8 @@ extension TerminalGraphics {
         clock: any TimeSource = SystemClock()
     ) -> PixelSize { replies(of: terminal, timeout, clock)?.cell ?? usualCell }
 
-    /// Returns whether the terminal is worth querying: whether the output is a terminal with colors that are not
-    /// disabled by the environment.
+    /// Returns whether the terminal should be queried: the output is a terminal, and the environment does not disable
+    /// colors.
     package static func shouldQueryTerminal(environment: [String: String], isTerminal: Bool) -> Bool {
         isTerminal && TerminalColorDepth(environment: environment, isTerminal: true) != .none
     }
@@ -100,7 +100,7 @@ struct TerminalReplies: Sendable {
     private(set) var supportsSixel = false
     /// The size of a character cell in pixels; nil if the terminal has not reported it.
     private(set) var cell: PixelSize?
-    /// Whether the DA1 response has been received, which every terminal sends, and sends last.
+    /// Whether the DA1 response, which every terminal sends last, has been received.
     private(set) var isComplete = false
 
     private var state = State.text

@@ -100,8 +100,8 @@ public import AlcedoViewBinding
         playback = nil
     }
 
-    /// Waits until the animation has played as often as it should. Returns immediately for a still image. If another
-    /// animation replaces the current one, waits for that one as well.
+    /// Waits until the animation has finished its plays. Returns immediately for a still image. If another animation
+    /// replaces the current one, waits for that one as well.
     ///
     /// Cancelling the waiting task stops the animation. The current frame stays.
     public func finish() async {

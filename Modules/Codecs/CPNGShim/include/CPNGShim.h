@@ -1,4 +1,5 @@
-// Plain functions over libpng. libpng reports errors by longjmp; every setjmp and every jump stays inside the shim.
+// Functions over libpng for Swift. libpng reports errors with longjmp; every setjmp and every jump stays inside the
+// shim.
 #ifndef ALCEDO_CPNGSHIM_H
 #define ALCEDO_CPNGSHIM_H
 
@@ -14,7 +15,7 @@ typedef enum {
     ALCEDO_PNG_OUT_OF_MEMORY,
 } alcedo_png_status;
 
-/// Bytes that follow those of the segment before.
+/// A part of a file, which follows the previous segment.
 typedef struct {
     const uint8_t *_Nullable bytes;
     size_t count;
@@ -30,73 +31,75 @@ typedef struct {
     // Owned by the decoder; NULL when absent.
     const uint8_t *_Nullable icc;
     size_t icc_size;
-    const uint8_t *_Nullable text;  // the first text, unpacked, of a decoder that was asked for it
+    const uint8_t *_Nullable text;  // the first text, decompressed, for ALCEDO_PNG_TEXT
     size_t text_size;
 } alcedo_png_info;
 
-/// What becomes of the samples. Gray without alpha only, and 16 bits only, for the last two.
+/// The format of the decoded rows. Gray requires a gray file without alpha, and 16 bits require a 16-bit file.
 typedef enum { ALCEDO_PNG_RGBA8 = 0, ALCEDO_PNG_GRAY8, ALCEDO_PNG_RGBA16 } alcedo_png_format;
 
 typedef enum {
     ALCEDO_PNG_FILE = 0,
-    ALCEDO_PNG_CHECKED_FILE,  // checksums of critical chunks are not looked at
-    ALCEDO_PNG_TEXT,          // reads the first text, which it ignores otherwise
+    ALCEDO_PNG_CHECKED_FILE,  // does not verify checksums of critical chunks
+    ALCEDO_PNG_TEXT,          // reads the first text, which is otherwise ignored
 } alcedo_png_purpose;
 
-/// `segments` and their bytes must outlive the decoder. A profile or a text of more than `chunk_limit` bytes, unpacked,
-/// is left out. NULL: out of memory.
+/// Creates a decoder of a complete file. `segments` and their bytes must outlive it. A profile or a text that has more
+/// than `chunk_limit` bytes when decompressed is omitted. Returns NULL when memory is exhausted.
 alcedo_png_decoder *_Nullable alcedo_png_create(
     const alcedo_png_segment *_Nonnull segments, size_t count, size_t chunk_limit, alcedo_png_purpose purpose);
 
-/// A decoder whose bytes are still to come, by alcedo_png_push.
+/// Creates a decoder whose bytes are passed to alcedo_png_push. Returns NULL when memory is exhausted.
 alcedo_png_decoder *_Nullable alcedo_png_create_push(size_t chunk_limit);
 void alcedo_png_destroy(alcedo_png_decoder *_Nonnull decoder);
 
-/// Reads up to the first image data. Allocates nothing for pixels.
+/// Reads the file up to the first pixel chunk. Allocates no memory for pixels.
 alcedo_png_status alcedo_png_read_header(alcedo_png_decoder *_Nonnull decoder, alcedo_png_info *_Nonnull info);
 
-/// Chooses the samples; after the header, or before the first alcedo_png_push. With `premultiplies`, color is
-/// multiplied by alpha, rounded to nearest, as rows are read; pushed rows stay straight.
+/// Sets the format of the rows. Must be called after the header has been read, or before the first alcedo_png_push.
+/// With `premultiplies`, color is multiplied by alpha and rounded to nearest when rows are read. Pushed rows stay
+/// straight.
 alcedo_png_status alcedo_png_start(
     alcedo_png_decoder *_Nonnull decoder, alcedo_png_format format, int premultiplies);
 
-/// Writes the next `rows` rows of an image that is not interlaced, `stride` bytes apart. `capacity` is checked.
+/// Writes the next `rows` rows of an image that is not interlaced, `stride` bytes apart. Fails when they do not fit in
+/// `capacity` bytes.
 alcedo_png_status alcedo_png_read_rows(
     alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t rows, size_t capacity);
 
-/// Writes all rows of an interlaced image.
+/// Writes all rows of an interlaced image. Fails when they do not fit in `capacity` bytes.
 alcedo_png_status alcedo_png_read_interlaced(
     alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity);
 
-/// Reads what follows the pixels, to the end of the file.
+/// Reads the chunks after the pixels, to the end of the file.
 alcedo_png_status alcedo_png_finish(alcedo_png_decoder *_Nonnull decoder);
 
-/// Takes the next bytes of the file and writes the rows they complete to `out`, straight, `stride` bytes apart, where row
-/// `first_row` is the first; rows that do not fit are an error. Without `out` rows are decoded and not written. Pixels of
-/// an interlaced image that have not come are shown by their neighbours.
+/// Decodes the next bytes of the file and writes the rows that they complete to `out`, straight and `stride` bytes
+/// apart. Row `first_row` is written at the beginning of `out`, and rows that do not fit are an error. When `out` is
+/// NULL, rows are decoded but not written. Missing pixels of an interlaced image are filled from their neighbors.
 alcedo_png_status alcedo_png_push(
     alcedo_png_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nullable out,
     size_t stride, size_t capacity, uint32_t first_row);
 
-/// How far alcedo_png_push has come.
+/// The progress of alcedo_png_push.
 typedef struct {
-    uint32_t rows;   // complete ones of the pass in progress
+    uint32_t rows;   // complete rows of the current pass
     uint32_t pass;   // from 0
     int is_whole;    // whether the end of the file was read
-    int has_pixels;  // whether there was a row
+    int has_pixels;  // whether a row was decoded
 } alcedo_png_progress;
 alcedo_png_progress alcedo_png_get_progress(const alcedo_png_decoder *_Nonnull decoder);
 
 /// Multiplies the color of `width` RGBA pixels by their alpha, rounded to nearest.
 void alcedo_png_premultiply(uint8_t *_Nonnull row, size_t width, int is_16_bit);
 
-/// The last error in libpng's words; empty when there was none.
+/// Returns libpng's message for the last error, or an empty string.
 const char *_Nonnull alcedo_png_message(const alcedo_png_decoder *_Nonnull decoder);
 
-/// CRC-32 as in PNG annex D.
+/// Returns the CRC-32 of the bytes. Source: W3C PNG specification, annex D.
 uint32_t alcedo_png_crc(const uint8_t *_Nullable bytes, size_t count);
 
-/// The checksum of all bytes, when `crc` is that of the bytes before these; 0 at the beginning.
+/// Returns the checksum of all bytes so far. `crc` is the checksum of the preceding bytes, or 0 at the beginning.
 uint32_t alcedo_png_crc_continued(uint32_t crc, const uint8_t *_Nullable bytes, size_t count);
 
 typedef struct alcedo_png_encoder alcedo_png_encoder;
@@ -107,31 +110,31 @@ typedef struct {
     int bit_depth;
     int color_type;                          // 0 gray, 2 RGB, 3 palette, 6 RGBA
     int drops_alpha;                         // rows have a fourth sample that is not written
-    int level;                               // zlib's, 0 to 9
-    const uint8_t *_Nullable palette;        // four bytes a color, those that are not opaque first
+    int level;                               // the zlib compression level, 0 to 9
+    const uint8_t *_Nullable palette;        // four bytes per color, colors that are not opaque first
     size_t palette_count;
     size_t transparent_count;
-    const uint8_t *_Nullable icc;            // left out when libpng does not accept it for these colors
+    const uint8_t *_Nullable icc;            // omitted when libpng does not accept it for these colors
     size_t icc_size;
-    const uint8_t *_Nullable exif;           // from the TIFF header on
+    const uint8_t *_Nullable exif;           // begins with the TIFF header
     size_t exif_size;
 } alcedo_png_settings;
 
-/// Nothing of `settings` is used after the call. NULL: out of memory.
+/// Creates an encoder. `settings` is not used after the call. Returns NULL when memory is exhausted.
 alcedo_png_encoder *_Nullable alcedo_png_encoder_create(const alcedo_png_settings *_Nonnull settings);
 void alcedo_png_encoder_destroy(alcedo_png_encoder *_Nonnull encoder);
 
-/// Encodes all up to the pixels. To be called first, with the settings of the creation.
+/// Encodes everything before the pixels. Must be called first, with the settings passed to alcedo_png_encoder_create.
 alcedo_png_status alcedo_png_encoder_begin(
     alcedo_png_encoder *_Nonnull encoder, const alcedo_png_settings *_Nonnull settings);
 
-/// Encodes the next `rows` rows, `stride` bytes apart: samples of 8 or, in the machine's byte order, 16 bits; of a
-/// palette one index a byte.
+/// Encodes the next `rows` rows, `stride` bytes apart. Samples have 8 bits, or 16 bits in native byte order. Each
+/// palette index has one byte.
 alcedo_png_status alcedo_png_encoder_write(
     alcedo_png_encoder *_Nonnull encoder, const uint8_t *_Nonnull pixels, size_t stride, size_t rows);
 alcedo_png_status alcedo_png_encoder_finish(alcedo_png_encoder *_Nonnull encoder);
 
-/// What has been encoded since the last call; valid until the next call.
+/// Returns the bytes encoded since the last call. They are valid until the next call of the encoder.
 alcedo_png_segment alcedo_png_encoder_take(alcedo_png_encoder *_Nonnull encoder);
 const char *_Nonnull alcedo_png_encoder_message(const alcedo_png_encoder *_Nonnull encoder);
 

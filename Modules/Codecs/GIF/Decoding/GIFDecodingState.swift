@@ -65,9 +65,9 @@ final class GIFDecodingState: IncrementalDecodingState {
             let frame = parser.firstFrame
         else { return nil }
         previewedRows = first.rowCount
-        var seen = structure
-        seen.frames = [frame]
-        let image = try still(first.pixels, seen)
+        var firstOnly = structure
+        firstOnly.frames = [frame]
+        let image = try still(first.pixels, firstOnly)
         guard frame.isInterlaced else { return ImagePreview(image: image, rowCount: first.rowCount) }
         let pass = Self.pass(of: first.rowCount, height: frame.size.height)
         return ImagePreview(image: image, pass: pass.number, rowCount: pass.rows)
@@ -110,9 +110,9 @@ final class GIFDecodingState: IncrementalDecodingState {
 
     /// The structure with only the first frame, complete or not.
     private var seenFirst: GIFStructure {
-        var seen = parser.structure ?? GIFStructure(canvas: PixelSize(width: 1, height: 1))
-        seen.frames = parser.firstFrame.map { [$0] } ?? []
-        return seen
+        var firstOnly = parser.structure ?? GIFStructure(canvas: PixelSize(width: 1, height: 1))
+        firstOnly.frames = parser.firstFrame.map { [$0] } ?? []
+        return firstOnly
     }
 
     private func image() throws(ImageDecodingError) -> DecodedImage {

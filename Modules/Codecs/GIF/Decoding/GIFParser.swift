@@ -89,8 +89,8 @@ struct GIFParser {
         case 0x3B:
             state = .ended
         case 0:
-            // A second terminator of sub-blocks: the last bytes of an XMP packet may read as one, and some writers
-            // leave them.
+            // A second terminator of sub-blocks. The end of an XMP trailer can be read as one, and some writers add
+            // one.
             offset += 1
         case let introducer:
             throw ImageDecodingError(.corrupt, "GIF: invalid block introducer \(introducer)")
@@ -149,7 +149,7 @@ struct GIFParser {
         case .graphicControl(let disposal, let transparentIndex, let delay):
             control = GraphicControl(disposal: disposal, transparentIndex: transparentIndex, delay: delay)
         case .plainText:
-            // A plain text extension is an image of its own, which no decoder draws. It consumes the graphic control.
+            // A plain text extension is an image of its own, which no decoder draws. It uses up the graphic control.
             control = GraphicControl()
         case .loopCount(let count):
             // The last loop count wins, as in Firefox, WebKit, Pillow and ImageMagick.
@@ -280,8 +280,8 @@ private struct GIFExtension {
         collected.append(contentsOf: bytes)
     }
 
-    /// Reads the packet, which ends before a trailer of 258 bytes. The trailer leads every reader of sub-blocks to its
-    /// last byte or to the byte before.
+    /// Reads the packet and removes the trailer of 258 bytes after it. The trailer is built so that a reader of
+    /// sub-blocks stops at its last byte or at the byte before.
     private mutating func readXMP() {
         let trailer = [0x01] + (0...255).reversed().map { UInt8($0) } + [0x00]
         for end in [trailer[...], trailer.dropLast()] where collected.count > end.count {

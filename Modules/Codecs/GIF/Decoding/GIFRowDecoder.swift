@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// A decoder of the rows of one image, as far as bytes are available. It keeps one row and a few strings of indices.
+/// A decoder of the rows of one image, as far as bytes are available. It keeps one row and some strings of indices.
 final class GIFRowDecoder {
     private let frame: GIFFrame
     private var lzw: LZWDecoder

@@ -16,7 +16,7 @@ struct LZWDecoder: ~Copyable {
         var lastIndex: UInt16
     }
 
-    /// Codes have at most twelve bits.
+    /// The maximum number of codes, which have at most twelve bits.
     private static let maximumCodeCount = 4096
     /// The maximum length of a string, because every code adds one index to an earlier string. Eight indices are
     /// written at a time.
@@ -71,7 +71,7 @@ struct LZWDecoder: ~Copyable {
         count: inout Int
     ) throws(ImageDecodingError) {
         guard let out = output.baseAddress, !hasEnded else { return }
-        let room = output.count - Self.maximumStringLength
+        let limit = output.count - Self.maximumStringLength
         // Local copies can stay in registers during the loop.
         var (bits, bitCount, codeSize, nextCode) = (bits, bitCount, codeSize, nextCode)
         var (previous, first, at, written) = (previous, previousFirst, position, count)
@@ -79,7 +79,7 @@ struct LZWDecoder: ~Copyable {
             (self.bits, self.bitCount, self.codeSize, self.nextCode) = (bits, bitCount, codeSize, nextCode)
             (self.previous, previousFirst, position, count) = (previous, first, at, written)
         }
-        while written <= room {
+        while written <= limit {
             Self.refill(&bits, &bitCount, input, &at)
             guard bitCount >= codeSize else { return }
             let code = Int(truncatingIfNeeded: bits & (1 &<< UInt64(codeSize) &- 1))

@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// Finds the frames of an animated PNG and validates the order and the contents of their chunks.
+/// A parser that finds the frames of an animated PNG and validates the order and the contents of their chunks.
 ///
 /// Source: W3C PNG specification, third edition, sections 4.9 and 11.3.6.
 struct PNGAnimationParser {

@@ -50,7 +50,7 @@ struct PNGChunk {
     var isAncillary: Bool { name & 0x2000_0000 != 0 }
 }
 
-/// Iterates over the chunks of a file. O(chunks); reads only the first eight bytes of each chunk.
+/// An iterator over the chunks of a file. O(chunks); reads only the first eight bytes of each chunk.
 struct PNGChunkWalk {
     private let bytes: PNGBytes
     private var offset = PNGChunk.signature.count

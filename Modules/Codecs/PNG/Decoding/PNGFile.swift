@@ -53,7 +53,7 @@ struct PNGFile {
     }
 }
 
-/// Reads the metadata of a file. Metadata beyond the limits is dropped.
+/// The metadata of a file. Metadata beyond the limits is dropped.
 struct PNGMetadata {
     private(set) var metadata = ImageMetadata()
     private let bytes: PNGBytes

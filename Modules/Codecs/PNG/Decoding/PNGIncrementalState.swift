@@ -1,10 +1,11 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// Decodes a PNG while its bytes arrive.
+/// The state of a PNG that is decoded while its bytes arrive.
 ///
-/// The bytes before the pixels are kept until the pixels begin. Pixel bytes are passed to libpng and not kept. An
-/// animation is kept completely, because its frames are decoded from its bytes. Its preview shows the still image.
+/// The bytes before the pixels are kept until the pixels begin. Pixel bytes are passed to libpng and not kept. All
+/// bytes of an animation are kept, because its frames are decoded from them. The preview of an animation shows the
+/// still image.
 final class PNGIncrementalState: IncrementalDecodingState {
     private let options: DecodingOptions
     /// The received bytes: until the pixels begin, or for an animation until the end.
@@ -38,7 +39,8 @@ final class PNGIncrementalState: IncrementalDecodingState {
     func preview() throws(ImageDecodingError) -> ImagePreview? {
         try begin()
         if isAnimation, let partialImage {
-            // Decodes only when a preview is requested, so other callers pay nothing. `finish` reports damage.
+            // Pixels are decoded only when a preview is requested, so callers without previews pay nothing. `finish`
+            // reports damage.
             let new = data.dropFirst(previewedByteCount)
             previewedByteCount = data.count
             try partialImage.append(new)

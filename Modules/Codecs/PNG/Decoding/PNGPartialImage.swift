@@ -67,7 +67,7 @@ final class PNGPartialImage {
         let isMissingRows = problem != nil && (plan.header.isInterlaced || Int(progress.rows) < pixels.height)
         if isMissingRows, plan.format == .gray8 { return try finishWithAlphaChannel(rows: Int(progress.rows), problem) }
         let mode = isMissingRows && plan.alphaMode == .opaque ? AlphaMode.straight : plan.alphaMode
-        // In place, because no more rows will be added to the image.
+        // The rows are converted in place, because no more rows will be added to the image.
         premultiply(&pixels)
         return try plan.image(pixels.reinterpreted(as: mode).reduced(by: plan.reduction), partialError: problem)
     }

@@ -49,7 +49,7 @@ struct PNGPlan {
     /// Whether only the reduced image is held in memory.
     var isReducedByRows: Bool { streams && reduction.factor > 1 }
 
-    /// The alpha mode while rows may still turn out to be missing. Missing rows become transparent.
+    /// The alpha mode as long as rows may be missing. Missing rows become transparent.
     var openAlphaMode: AlphaMode {
         options.allowsPartial && alphaMode == .opaque && format != .gray8 ? .straight : alphaMode
     }
@@ -91,11 +91,11 @@ extension PNGPlan {
     /// zlib. Each reader has a window of 32 KiB, two rows and its state.
     var byteCount: Int {
         // A partial gray image has an alpha channel.
-        let made = options.allowsPartial && format == .gray8 ? withAlphaChannel : self
+        let output = options.allowsPartial && format == .gray8 ? withAlphaChannel : self
         return Self.sum([
-            reduction.factor > 1 ? made.reducedByteCount : 0,
-            isReducedByRows ? Self.batchByteCount + made.pushedByteCount : made.storedByteCount,
-            pendingOrientation == .up ? 0 : made.finishedByteCount, readerByteCount,
+            reduction.factor > 1 ? output.reducedByteCount : 0,
+            isReducedByRows ? Self.batchByteCount + output.pushedByteCount : output.storedByteCount,
+            pendingOrientation == .up ? 0 : output.finishedByteCount, readerByteCount,
         ])
     }
 
@@ -115,8 +115,8 @@ extension PNGPlan {
         let (stored, inflated) = (
             header.storedBytesPerRow, (Self.minimumPieceByteCount + Self.bufferedByteCount) * Self.inflation
         )
-        let fewest = 2 + (inflated + stored - 1) / stored
-        return min(max(Self.pushedBatchByteCount / rowHeader.bytesPerRow, fewest), header.size.height)
+        let minimumRowCount = 2 + (inflated + stored - 1) / stored
+        return min(max(Self.pushedBatchByteCount / rowHeader.bytesPerRow, minimumRowCount), header.size.height)
     }
 
     /// The maximum number of bytes to pass to the progressive reader at once, so that the decoded rows fit.
@@ -138,7 +138,8 @@ extension PNGPlan {
     /// The maximum expansion of one Deflate byte: four pairs of one-bit codes, each of which is a match of 258 bytes.
     private static let inflation = 4 * 258
 
-    /// The maximum number of compressed bytes that zlib holds back, including a match that it has begun.
+    /// The maximum number of compressed bytes that zlib has read without returning their output, including a match that
+    /// has begun.
     private static let bufferedByteCount = 9
 
     private var storedByteCount: Int { PixelBuffer.byteCount(size: header.size, format: format) ?? Int.max }

@@ -2,10 +2,10 @@ import AlcedoCore
 import CPNGShim
 import FoundationEssentials
 
-/// libpng's progressive reader behind a filter of chunks.
+/// libpng's progressive reader, preceded by a filter of chunks.
 ///
-/// The reader uses every received byte, and its errors do not depend on how the bytes are divided into pieces. Its
-/// verdict on damage is therefore final. For a truncated file, the number of rows decoded from the last bytes can
+/// The reader uses every received byte, and its errors do not depend on how the bytes are divided into pieces. The
+/// error that it reports is therefore final. For a truncated file, the number of rows decoded from the last bytes can
 /// depend on the pieces.
 final class PNGPushReader {
     /// The memory that receives rows.
@@ -81,13 +81,14 @@ final class PNGPushReader {
     }
 }
 
-/// Passes on the chunks, from the first pixels on, that libpng needs, and keeps metadata chunks.
+/// A filter that receives the chunks from the first pixels on, passes those that libpng needs, and keeps metadata
+/// chunks.
 ///
 /// libpng's progressive reader collects every chunk except pixel chunks, and copies the collected bytes again whenever
-/// bytes arrive. In place of a chunk that libpng does not need, the filter passes a short one, because libpng checks
-/// the order of chunks. A critical chunk that is longer than any known one is replaced by an empty chunk of the same
-/// name, whose checksum is correct if the checksum of the original is. The work is therefore linear, and only metadata
-/// takes memory.
+/// bytes arrive. The filter makes this work linear, and only metadata takes memory. Because libpng checks the order of
+/// chunks, the filter passes a short chunk in place of each chunk that libpng does not need. A critical chunk that is
+/// longer than any known one is replaced by an empty chunk of the same name. The checksum of the replacement is correct
+/// if that of the original is.
 private struct PNGChunkFilter {
     private enum Treatment {
         case pass, keep, drop, replace

@@ -2,7 +2,7 @@ import AlcedoCore
 import CPNGShim
 import FoundationEssentials
 
-/// Owns one libpng decoder. The bytes that it reads must outlive it.
+/// A reader that owns one libpng decoder. The bytes that it reads must outlive it.
 final class PNGReader {
     private let shim: OpaquePointer
     private let segments: UnsafeMutableBufferPointer<alcedo_png_segment>

@@ -2,7 +2,7 @@ import AlcedoCore
 private import CPNGShim
 import FoundationEssentials
 
-/// Decodes a still image, or the still image of an animation, which is shown by programs without APNG support.
+/// A decoder of a still image, or of the still image of an animation, which programs without APNG support show.
 struct PNGStill {
     let file: PNGFile
     let reader: PNGReader
@@ -40,8 +40,8 @@ struct PNGStill {
         try reducer.finish()
     }
 
-    /// Decodes the file again from the beginning with ``PNGPushReader``, whose verdict on damage is final. Allocates no
-    /// memory for pixels before it is known that there will be an image, and in which format.
+    /// Decodes the file again from the beginning with ``PNGPushReader``, whose error is final. Allocates no memory for
+    /// pixels before it is known that there will be an image, and in which format.
     private func decodedPartially() throws(ImageDecodingError) -> DecodedImage {
         let reader = try PNGPushReader.validate(file, limits: plan.options.limits)
         let problem = reader.problem
@@ -109,7 +109,7 @@ struct PNGStill {
     }
 }
 
-/// Reads a non-interlaced image row by row. Memory: a few rows.
+/// A stream that reads a non-interlaced image row by row. Memory: a few rows.
 private struct PNGRowStream {
     let reader: PNGReader
     let plan: PNGPlan
@@ -144,7 +144,7 @@ private struct PNGRowStream {
     }
 }
 
-/// Reads a damaged, non-interlaced image row by row. Memory: ``PNGPlan/pushedByteCount``.
+/// A stream that reads a damaged, non-interlaced image row by row. Memory: ``PNGPlan/pushedByteCount``.
 private struct PNGPushedRows {
     let file: PNGFile
     let plan: PNGPlan
@@ -159,22 +159,22 @@ private struct PNGPushedRows {
         let rowBytes = plan.rowHeader.bytesPerRow
         let limit = plan.pushedPieceByteCount
         var batch = [UInt8](repeating: 0, count: plan.pushedRowCount * rowBytes)
-        var made = 0
+        var decodedRows = 0
         try batch.withUnsafeMutableBytes { memory in
             reader.feed(file.head, into: PNGPushReader.Output(memory: memory, stride: rowBytes))
             var rest = file.body
             while let piece = reader.next(&rest, atMost: limit) {
-                reader.feed(piece, into: PNGPushReader.Output(memory: memory, stride: rowBytes, firstRow: made))
+                reader.feed(piece, into: PNGPushReader.Output(memory: memory, stride: rowBytes, firstRow: decodedRows))
                 let end = Int(reader.progress.rows)
-                for y in max(first, made)..<max(first, end) {
-                    let start = (y - made) * rowBytes
+                for y in max(first, decodedRows)..<max(first, end) {
+                    let start = (y - decodedRows) * rowBytes
                     let row = UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + rowBytes])
                     if plan.premultiplies { plan.premultiply(row) }
                     try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(row)))
                 }
-                made = end
+                decodedRows = end
             }
         }
-        return (made, reader.problem)
+        return (decodedRows, reader.problem)
     }
 }

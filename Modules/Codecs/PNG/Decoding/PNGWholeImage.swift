@@ -2,7 +2,7 @@ import AlcedoCore
 private import CPNGShim
 import FoundationEssentials
 
-/// Decodes complete files.
+/// The decoding of complete files.
 enum PNGWholeImage {
     static func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try data.withDecoderInput { bytes throws(ImageDecodingError) in
@@ -19,7 +19,7 @@ enum PNGWholeImage {
     }
 }
 
-/// Decodes a file that declares an animation.
+/// A decoder of a file that declares an animation.
 private struct PNGAnimation {
     private let file: PNGFile
     private let data: Data
@@ -80,7 +80,7 @@ private struct PNGAnimation {
     }
 }
 
-/// Decodes frames of an animated PNG from the bytes of the file, without copying them.
+/// A decoder of single frames for the compositor. It reads the bytes of the file without copying them.
 private struct PNGFrameDecoder: FrameDecoding {
     let data: Data
     let header: PNGHeader

@@ -75,11 +75,11 @@ struct WebPContainer: Sendable {
             throw ImageDecodingError(.corrupt, "WebP: the RIFF or WEBP signature is missing")
         }
         guard bytes.count >= 12 else { return nil }
-        let announced = 8 + bytes.number(at: 4, bytes: 4)
-        guard announced >= 12 + 8 else { throw ImageDecodingError(.corrupt, "WebP: the file has no chunks") }
-        chunks = RIFFChunks(in: 12..<announced)
-        end = announced
-        return announced
+        let declaredEnd = 8 + bytes.number(at: 4, bytes: 4)
+        guard declaredEnd >= 12 + 8 else { throw ImageDecodingError(.corrupt, "WebP: the file has no chunks") }
+        chunks = RIFFChunks(in: 12..<declaredEnd)
+        end = declaredEnd
+        return declaredEnd
     }
 
     /// Reads a chunk. Returns `false` when more of its bytes are needed.

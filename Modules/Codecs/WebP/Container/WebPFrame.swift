@@ -31,8 +31,8 @@ struct WebPFrame: Sendable {
         bitstream: Range<Int>, area: PixelRect?, canvas: PixelSize?, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(ImageDecodingError) {
         let isWhole = bitstream.upperBound <= bytes.count
-        let seen = bytes[bitstream.clamped(to: 0..<bytes.count)]
-        guard let header = try WebPHeader(UnsafeBufferPointer(rebasing: seen), isWhole: isWhole) else { return nil }
+        let received = bytes[bitstream.clamped(to: 0..<bytes.count)]
+        guard let header = try WebPHeader(UnsafeBufferPointer(rebasing: received), isWhole: isWhole) else { return nil }
         let area = area ?? PixelRect(x: 0, y: 0, width: header.size.width, height: header.size.height)
         guard area.size == header.size, area.clipped(to: canvas ?? area.size) == area else {
             throw ImageDecodingError(

@@ -7,7 +7,8 @@ struct PlaneAverager {
     private let columns: [AreaSpan]
     /// The shares of each column's samples, padded with zeros. Empty when a column has more than eight samples.
     private let shares: [(SIMD4<Float>, SIMD4<Float>)]
-    /// The sums of fully covered rows. As many rows are added at a time as fit in 16 bits.
+    /// The sums of fully covered rows. At most ``maximumCountedRowCount`` rows are added, so that the sums fit in 16
+    /// bits.
     private var counts: [UInt16]
     private var sums: [Float]
     /// The most recent output row.

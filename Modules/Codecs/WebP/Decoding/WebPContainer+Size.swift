@@ -22,14 +22,14 @@ extension WebPContainer {
     ///     partial image, and an orientation that has not arrived may swap the sides.
     func byteCount(_ options: DecodingOptions, isIncremental: Bool) -> Int? {
         guard let canvas, let first = firstFrame else { return nil }
-        let own = ([first] + frames).map(\.workingByteCount).max() ?? 0
+        let workingByteCount = ([first] + frames).map(\.workingByteCount).max() ?? 0
         let mayReorient = options.appliesOrientation && (orientation != .up || isIncremental && !isOrientationKnown)
         if isAnimated {
             // Rows are padded, so an image with swapped sides can need more bytes.
             let images = (mayReorient ? [canvas, canvas.transposed] : [canvas]).map { size in
                 PixelBuffer.byteCount(size: size, format: .rgba8) ?? 0
             }
-            return 3 * images[0] + (images.max() ?? 0) + own
+            return 3 * images[0] + (images.max() ?? 0) + workingByteCount
         }
         let sizes =
             isIncremental && !isOrientationKnown
@@ -42,7 +42,7 @@ extension WebPContainer {
             + (options.alphaMode == .premultiplied ? 1 : 0)
         let planes =
             isIncremental || !WebPAverager.averages(first, to: sizes[0]) ? 0 : WebPAverager.planeByteCount(first)
-        return count * (output.max() ?? 0) + own + planes
+        return count * (output.max() ?? 0) + workingByteCount + planes
     }
 }
 

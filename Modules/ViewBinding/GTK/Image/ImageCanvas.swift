@@ -202,7 +202,7 @@
         }
     }
 
-    /// A timer that runs a closure at a time of the frame clock, without frames in between.
+    /// A timer that runs a closure at a given time of the frame clock. No frames are requested until then.
     @MainActor private final class FrameAlarm {
         private let onTime: @MainActor () -> Void
         private var source: guint?
@@ -276,7 +276,7 @@
         package var y: Int
         package var size: PixelSize
 
-        /// Centers an image in a view; nil if either has no size.
+        /// Centers an image in a view. Returns nil if either has no size.
         ///
         /// The position is in whole pixels, so that an image that was decoded for this view is drawn without
         /// resampling. An image smaller than the view is enlarged.

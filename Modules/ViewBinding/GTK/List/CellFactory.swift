@@ -91,7 +91,7 @@
         private struct Binding {
             var position: Int
             var item: ModelItem?
-            /// Whether GTK has unbound the item, but the cell has not been told yet.
+            /// Whether GTK has unbound the item, but the cell's `unbind()` has not been called yet.
             var isEnding = false
         }
 

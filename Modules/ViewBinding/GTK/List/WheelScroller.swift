@@ -77,9 +77,9 @@
         package var isMoving: Bool { rest != 0 }
 
         /// Extends the motion by a distance. A distance in the opposite direction replaces the remaining distance.
-        package mutating func add(_ way: Double) {
-            guard way.isFinite else { return }
-            rest = (rest < 0) == (way < 0) ? rest + way : way
+        package mutating func add(_ delta: Double) {
+            guard delta.isFinite else { return }
+            rest = (rest < 0) == (delta < 0) ? rest + delta : delta
         }
 
         package mutating func stop() { (rest, last) = (0, nil) }
@@ -91,10 +91,10 @@
             last = time
             let distance = rest * (1 - exp(-(passed / Self.timeConstant)))
             // At least one point, or the motion would never end.
-            let way = rest > 0 ? min(rest, max(1, distance.rounded())) : max(rest, min(-1, distance.rounded()))
-            rest -= way
+            let delta = rest > 0 ? min(rest, max(1, distance.rounded())) : max(rest, min(-1, distance.rounded()))
+            rest -= delta
             if !isMoving { last = nil }
-            return way
+            return delta
         }
     }
 #endif
