@@ -107,7 +107,7 @@ struct ListTests {
         let outcome = try await alcedo.run(["inspect", "\(loop.path)/*.png"])
 
         #expect(outcome.status == 1)
-        #expect(outcome.problems.contains("cannot list the folder: Too many levels of symbolic links"))
+        #expect(outcome.problems.contains("cannot list the directory: Too many levels of symbolic links"))
     }
 
     @Test func `an image is read from standard input`() async throws {

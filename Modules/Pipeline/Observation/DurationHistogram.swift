@@ -41,7 +41,8 @@ public struct DurationHistogram: Sendable {
         var seen = 0
         for (step, count) in counts.enumerated() {
             seen += count
-            if seen >= rank { return min(longest, Self.end(of: step)) }
+            // The last step has no end, because it also counts all longer durations.
+            guard seen < rank else { return step == counts.indices.last ? longest : min(longest, Self.end(of: step)) }
         }
         return longest
     }

@@ -9,6 +9,9 @@ import FoundationEssentials
 final class PreviewMaker: Sendable {
     private struct State: Sendable {
         var decoder: (any IncrementalImageDecoding)?
+        /// The number of decoders before this one. A transfer that restarts gets a new decoder, and the results of
+        /// earlier decoders are dropped.
+        var generation = 0
         var pending = Data()
         /// The offset of the next bytes. A gap ends the previews.
         var offset = 0
@@ -70,6 +73,7 @@ final class PreviewMaker: Sendable {
             guard !state.hasEnded else { return .nothing }
             if offset == 0, state.offset > 0 {
                 state.decoder = codecs.makeIncrementalDecoder(options: options)
+                state.generation += 1
                 (state.pending, state.offset) = (Data(), 0)
             }
             guard offset == state.offset else {
@@ -137,27 +141,32 @@ final class PreviewMaker: Sendable {
 
     /// Decodes the buffered bytes and shows a preview. Blocks.
     private func work() {
-        let (decoder, bytes) = state.withLock { state in
+        let (decoder, generation, bytes) = state.withLock { state in
             defer { state.pending = Data() }
-            return (state.decoder, state.pending)
+            return (state.decoder, state.generation, state.pending)
         }
-        let preview = decoder.flatMap { self.preview(of: bytes, $0) }
-        let (step, reserved) = state.withLock { state in
+        let (preview, hasFailed) = decoder.map { self.preview(of: bytes, $0) } ?? (nil, false)
+        let (step, isCurrent, reserved) = state.withLock { state in
             state.isWorking = false
+            let isCurrent = state.generation == generation
+            if hasFailed, isCurrent { state.hasEnded = true }
             state.lastTime = clock.uptime
-            guard state.hasEnded else { return (next(&state) as Step?, nil as Int?) }
+            guard state.hasEnded else { return (next(&state) as Step?, isCurrent, nil as Int?) }
             // Releasing the decoder releases its canvas, and thus its reserved bytes.
             (state.decoder, state.pending) = (nil, Data())
             defer { state.reserved = nil }
-            return (nil, state.reserved)
+            return (nil, isCurrent, state.reserved)
         }
         if let reserved { threads.releasePreview(reserved) }
         guard let step else { return }
-        if let preview { show(preview) }
+        if isCurrent, let preview { show(preview) }
         take(step)
     }
 
-    private func preview(of bytes: Data, _ decoder: any IncrementalImageDecoding) -> ImagePreview? {
+    /// Appends bytes to a decoder. Returns its preview, and whether the decoder can make no more previews.
+    private func preview(
+        of bytes: Data, _ decoder: any IncrementalImageDecoding
+    ) -> (preview: ImagePreview?, hasFailed: Bool) {
         do throws(ImageDecodingError) {
             // The bytes are appended in small pieces until the decoder reports how many bytes it needs. It allocates no
             // pixels before the next call.
@@ -166,18 +175,14 @@ final class PreviewMaker: Sendable {
                 try decoder.append(rest.prefix(4_096))
                 rest = rest.dropFirst(4_096)
             }
-            guard let byteCount = decoder.decodingByteCount else { return nil }
-            guard reserve(byteCount) else {
-                state.withLock { $0.hasEnded = true }
-                return nil
-            }
+            guard let byteCount = decoder.decodingByteCount else { return (nil, false) }
+            guard reserve(byteCount) else { return (nil, true) }
             if !rest.isEmpty { try decoder.append(rest) }
             var preview = try decoder.preview()
             if recordsFullSize { preview?.image.recordFullSize(decoder.info) }
-            return preview
+            return (preview, false)
         } catch {
-            state.withLock { $0.hasEnded = true }
-            return nil
+            return (nil, true)
         }
     }
 

@@ -154,6 +154,6 @@ private enum FilePattern {
         var found = glob_t()
         defer { globfree(&found) }
         guard glob(text, GLOB_ERR, nil, &found) == GLOB_ABORTED, errno != ENOENT else { return nil }
-        return "cannot list the folder: \(String(cString: strerror(errno)))"
+        return "cannot list the directory: \(String(cString: strerror(errno)))"
     }
 }

@@ -43,8 +43,10 @@
         }
 
         private func run(_ time: Duration) -> Bool {
+            let current = tick
             let continues = onFrame(time)
-            if !continues { tick = nil }
+            // The closure may have stopped this tick and started another one.
+            if !continues, tick == current { tick = nil }
             return continues
         }
     }

@@ -85,6 +85,41 @@ private struct HungryCodec: ImageDecoding {
     func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental(pieces) }
 }
 
+/// The same, except that a decoder whose first byte is 255 calls `onFailure` while it decodes, and then fails.
+private struct FailingCodec: ImageDecoding {
+    final class Incremental: IncrementalImageDecoding {
+        private let inner = LastByteCodec.Incremental()
+        private let onFailure: Watched<@Sendable () -> Void>
+
+        init(_ onFailure: Watched<@Sendable () -> Void>) { self.onFailure = onFailure }
+
+        var info: ImageInfo? { inner.info }
+
+        func append(_ bytes: Data) throws(ImageDecodingError) {
+            guard bytes.first != 255 else {
+                onFailure.value()
+                throw ImageDecodingError(.corrupt, "the first byte is 255")
+            }
+            inner.append(bytes)
+        }
+
+        func preview() throws(ImageDecodingError) -> ImagePreview? { try inner.preview() }
+        func finish() throws(ImageDecodingError) -> DecodedImage { try inner.finish() }
+    }
+
+    let onFailure = Watched<@Sendable () -> Void>({})
+
+    func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+        try LastByteCodec().inspect(data, limits: limits)
+    }
+
+    func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+        try LastByteCodec().decode(data, options: options)
+    }
+
+    func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding { Incremental(onFailure) }
+}
+
 @Suite(.timeLimit(.minutes(10)))
 struct PreviewTests {
     private let clock = ManualClock()
@@ -193,6 +228,17 @@ struct PreviewTests {
         #expect(try await shown(by: pipeline([(0, 16), (1, 32), (0, 48), (1, 64)])) == [16, 32, 48, 64])
         levels.update { $0 = [] }
         #expect(try await shown(by: pipeline([(0, 16), (5, 32), (6, 48)])) == [16])
+    }
+
+    @Test func `a decoder that fails after its transfer restarted ends no previews`() async throws {
+        let codec = FailingCodec()
+        let downloader = FakeDownloader { [executor] request, _ in
+            codec.onFailure.update { $0 = { request.onBytes?(0, Data([32])) } }
+            request.onBytes?(0, Data([255]))
+            executor.drain()
+            return Download(data: Data([32]))
+        }
+        #expect(try await shown(by: pipeline(downloader, codec, byteBudget: 1_000)) == [32])
     }
 
     @Test func `previews have a minimum interval`() async throws {
