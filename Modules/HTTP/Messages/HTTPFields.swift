@@ -1,8 +1,8 @@
 /// The header fields of a message: an ordered list in which names may repeat. Names are compared without case.
 ///
 /// ```swift
-/// for field in response.fields { print(field.name, field.value) }
-/// let type = response.fields["Content-Type"]
+/// for field in response.head.fields { print(field.name, field.value) }
+/// let type = response.head.fields["Content-Type"]
 /// ```
 ///
 /// Source: RFC 9110 section 5.

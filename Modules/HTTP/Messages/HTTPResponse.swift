@@ -1,7 +1,7 @@
 /// An HTTP response: the head, which has arrived, and the body, which may still be in transfer.
 ///
 /// ```swift
-/// let head = HTTPResponseHead(url: request.url, status: 200, fields: ["Content-Type": "image/png"])
+/// let head = HTTPResponseHead(url: url, status: 200, fields: ["Content-Type": "image/png"])
 /// let response = HTTPResponse(head: head, body: HTTPBody(data))
 /// ```
 public struct HTTPResponse: Sendable {

@@ -8,10 +8,10 @@
     /// of `ImagePrefetcher` fit:
     ///
     /// ```swift
+    /// guard let adjustment = OpaquePointer(gtk_scrolled_window_get_vadjustment(window)) else { return }
     /// let scrolling = ScrollPrefetcher(
-    ///     adjustment: gtk_scrolled_window_get_vadjustment(window), ahead: 60,
-    ///     count: { names.count }, request: { request(for: names[$0]) },
-    ///     start: prefetcher.start, stop: prefetcher.stop)
+    ///     adjustment: adjustment, ahead: 60, count: { urls.count }, request: { ImageRequest(url: urls[$0]) },
+    ///     start: { prefetcher.start($0) }, stop: { prefetcher.stop($0) })
     /// ```
     ///
     /// The visible items are calculated from the adjustment, so rows must have about the same height. Each scroll step
