@@ -96,7 +96,7 @@ struct ServerStack: Sendable {
             return Downloader(transport: RedirectPolicyTransport(transport), configuration: configuration)
         }
         let responses = URLResponseCache(
-            memoryCapacity: 0, disk: FileDiskCache(directory: directory, sizeLimit: settings.diskLimit / 2),
+            memoryLimit: 0, disk: FileDiskCache(directory: directory, sizeLimit: settings.diskLimit / 2),
             rules: ResponseCacheRules(role: .shared()))
         return Downloader(
             transport: RedirectPolicyTransport(CachingTransport(wrapping: transport, cache: responses)),
