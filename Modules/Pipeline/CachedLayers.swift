@@ -1,7 +1,7 @@
 /// The cache layers that contain data of a request.
 ///
-/// A layer is one place in which the pipeline finds data of a request. ``memory`` is the memory cache. ``processed`` and
-/// ``original`` are the two kinds of entries in the disk cache. ``response`` is the layer of the response cache: the
+/// A layer is one place in which the pipeline finds data of a request. ``memory`` is the memory cache. ``processed``
+/// and ``original`` are the two kinds of entries in the disk cache. ``response`` is the layer of the response cache: the
 /// server's response to an HTTP request, stored by the rules of HTTP.
 ///
 /// ```swift
