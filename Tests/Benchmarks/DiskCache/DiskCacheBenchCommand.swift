@@ -11,7 +11,7 @@ struct DiskCacheBenchCommand: ProgramCommand {
         usage: alcedo-bench disk-cache [--directory DIR] [--entries N] [--rounds N]
 
         Measures puts and gets of 4 KB, 64 KB and 1 MB against plain system calls (open, write, close, rename; open,
-        pread, close) in the same directories, one at a time and eight at once; then, for each number of entries,
+        pread, close) in the same directories, sequentially and eight concurrently; then, for each number of entries,
         opening against a walk that lists and stats the directory, and a trim of a tenth; then two processes on one
         directory. Prints microseconds, and ratios to the system calls of the same run.
 
