@@ -49,7 +49,7 @@ extension ImagePipeline.Configuration {
             // No maximum age: each response states its own freshness.
             FileDiskCache(directory: $0, limits: DataCacheLimits(maximumSize: 150 << 20, maximumAge: nil))
         }
-        let responses = URLResponseCache(memoryCapacity: 20 << 20, disk: disk)
+        let responses = URLResponseCache(memoryLimit: 20 << 20, disk: disk)
         return Self(
             downloader: Downloader.standard(
                 configuration: .afImageDownloader, network: network, responseCache: responses),

@@ -41,7 +41,7 @@ extension ImagePipeline.Configuration {
         responseLimit: Int = 16 << 20,
         downloader: (any Downloading)? = nil
     ) -> Self {
-        let responses = URLResponseCache(memoryCapacity: responseLimit)
+        let responses = URLResponseCache(memoryLimit: responseLimit)
         return Self(
             downloader: downloader ?? Downloader.standard(responseCache: responses),
             codecs: .standard,
@@ -125,7 +125,7 @@ extension Downloader {
         configuration: DownloaderConfiguration = DownloaderConfiguration(),
         codecs: CodecRegistry = .standard,
         network: CURLOptions = CURLOptions(),
-        responseCache: URLResponseCache = URLResponseCache(memoryCapacity: 16 << 20),
+        responseCache: URLResponseCache = URLResponseCache(memoryLimit: 16 << 20),
         watch: (any HTTPTransport) -> any HTTPTransport = { $0 }
     ) -> Downloader {
         let transport = CachingTransport(wrapping: CURLTransport(options: network), cache: responseCache)

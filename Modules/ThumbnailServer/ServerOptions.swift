@@ -132,9 +132,10 @@ struct ServerOptions {
         case "--max-originals": stack.limits.maxConcurrentOriginals = try arguments.number(of: option, in: 1...10_000)
         case "--max-per-host":
             stack.limits.maxConcurrentOriginalsPerHost = try arguments.number(of: option, in: 1...10_000)
-        case "--max-requests": stack.service.maximumRequests = try arguments.number(of: option, in: 1...100_000)
-        case "--max-connections": listening.maximumConnections = try arguments.number(of: option, in: 1...100_000)
-        case "--max-sending": listening.sendingLimit = try arguments.number(of: option, in: 1...1 << 20) << 20
+        case "--max-requests": stack.service.maxConcurrentRequests = try arguments.number(of: option, in: 1...100_000)
+        case "--max-connections": listening.maxConcurrentConnections = try arguments.number(of: option, in: 1...100_000)
+        case "--max-sending":
+            listening.maximumSendingByteCount = try arguments.number(of: option, in: 1...1 << 20) << 20
         case "--timeout":
             listening.responseTimeout = try arguments.seconds(of: option)
             stack.limits.idleTimeout = listening.responseTimeout

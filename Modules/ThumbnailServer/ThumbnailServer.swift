@@ -29,11 +29,11 @@ enum ThumbnailServer {
         let (signals, sink) = AsyncStream.makeStream(of: Void.self)
         let interruption = Interruption { sink.yield() }
         var listening = options.listening
-        listening.maximumConnections = OpenFiles.raiseLimit(for: listening.maximumConnections)
-        if listening.maximumConnections < options.listening.maximumConnections {
+        listening.maxConcurrentConnections = OpenFiles.raiseLimit(for: listening.maxConcurrentConnections)
+        if listening.maxConcurrentConnections < options.listening.maxConcurrentConnections {
             Console.notice(
-                "thumbnail-server: accepting at most \(listening.maximumConnections) connections instead of "
-                    + "\(options.listening.maximumConnections): raise the limit of open files (ulimit -n)")
+                "thumbnail-server: accepting at most \(listening.maxConcurrentConnections) connections instead of "
+                    + "\(options.listening.maxConcurrentConnections): raise the limit of open files (ulimit -n)")
         }
         let server = try RunningServer(options.stack, listening)
         if let problem = options.makeCacheDirectory() { Console.notice("thumbnail-server: \(problem)") }

@@ -28,7 +28,7 @@ struct CachedExchange: Sendable {
                 // If the revalidation fails, the next request tries again.
                 guard let response = try? await revalidate(stored, .stale) else { return }
                 try? await response.body.receive(
-                    limit: cache.backgroundByteLimit, declaredCount: response.head.declaredBodyLength)
+                    limit: cache.maximumRevalidationByteCount, declaredCount: response.head.declaredBodyLength)
             }
             return serve(stored, .stale)
         case .revalidate(let stored, let reason):

@@ -13,7 +13,7 @@ struct CachingParts: Sendable {
     /// The bytes of all bodies that are being copied for the store.
     let budget: CopyBudget
     let background: BackgroundRevalidations
-    let backgroundByteLimit: Int
+    let maximumRevalidationByteCount: Int
     let revalidations: Coalescer<HTTPRequest, Never, Revalidation>
 
     var store: any ResponseStoring { writer.store }

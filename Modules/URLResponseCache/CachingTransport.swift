@@ -12,7 +12,7 @@ import FoundationEssentials
 /// import FoundationEssentials
 ///
 /// func load(_ url: URL, over network: any HTTPTransport) async throws {
-///     let cache = URLResponseCache(memoryCapacity: 50 << 20)
+///     let cache = URLResponseCache(memoryLimit: 50 << 20)
 ///     let transport = CachingTransport(wrapping: network, cache: cache)
 ///     let response = try await transport.send(HTTPRequest(url: url))
 ///     print(response.head.status, response.responseSource ?? .new)
@@ -44,40 +44,43 @@ public struct CachingTransport: HTTPTransport {
     ///   - clock: The clock that measures the age of responses. Default: the cache's clock.
     ///   - maximumBodyByteCount: The maximum number of bytes of a stored body, and of a content combined from parts. A
     ///     longer body is passed on and not stored. Default: 32 MiB.
-    ///   - collectedByteCount: The maximum number of bytes of all bodies that are being copied for the store at the
-    ///     same time. A body that exceeds it is passed on and not stored. Default: 64 MiB.
-    ///   - backgroundLimit: The maximum number of concurrent background revalidations of stale responses. Up to 1,000
-    ///     more wait. Default: 8. With 0, no response is revalidated in the background.
-    ///   - backgroundTimeLimit: The maximum duration of one background revalidation, including its body, from its
+    ///   - maximumCollectedByteCount: The maximum number of bytes of all bodies that are being copied for the store at
+    ///     the same time. A body that exceeds it is passed on and not stored. Default: 64 MiB.
+    ///   - maxConcurrentRevalidations: The maximum number of concurrent background revalidations of stale responses. Up
+    ///     to 1,000 more wait. Default: 8. With 0, no response is revalidated in the background.
+    ///   - revalidationTimeout: The maximum duration of one background revalidation, including its body, from its
     ///     start. At the limit the transfer is cancelled, the next revalidation starts, and the stored response remains
     ///     unchanged. Default: 60 seconds.
-    ///   - backgroundByteLimit: The maximum number of body bytes that one background revalidation receives. A transfer
-    ///     with more bytes is cancelled. Default: `maximumBodyByteCount`, because a longer body is not stored.
+    ///   - maximumRevalidationByteCount: The maximum number of body bytes that one background revalidation receives. A
+    ///     transfer with more bytes is cancelled. Default: `maximumBodyByteCount`, because a longer body is not stored.
     ///   - willStore: A hook that inspects each response after its body has arrived, before it is stored. Default: nil.
     public init(
         wrapping transport: any HTTPTransport, cache: URLResponseCache, clock: (any TimeSource)? = nil,
-        maximumBodyByteCount: Int = 32 << 20, collectedByteCount: Int = 64 << 20, backgroundLimit: Int = 8,
-        backgroundTimeLimit: Duration = .seconds(60), backgroundByteLimit: Int? = nil, willStore: StorageHook? = nil
+        maximumBodyByteCount: Int = 32 << 20, maximumCollectedByteCount: Int = 64 << 20,
+        maxConcurrentRevalidations: Int = 8, revalidationTimeout: Duration = .seconds(60),
+        maximumRevalidationByteCount: Int? = nil, willStore: StorageHook? = nil
     ) {
         self.init(
             wrapping: transport, store: cache.store, rules: cache.rules, clock: clock ?? cache.clock,
-            maximumBodyByteCount: maximumBodyByteCount, collectedByteCount: collectedByteCount,
-            backgroundLimit: backgroundLimit, backgroundTimeLimit: backgroundTimeLimit,
-            backgroundByteLimit: backgroundByteLimit, willStore: willStore, counts: cache.counts)
+            maximumBodyByteCount: maximumBodyByteCount, maximumCollectedByteCount: maximumCollectedByteCount,
+            maxConcurrentRevalidations: maxConcurrentRevalidations, revalidationTimeout: revalidationTimeout,
+            maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore, counts: cache.counts)
     }
 
     /// Creates a transport over a store, with counters of its own.
     package init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring,
         rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock(),
-        maximumBodyByteCount: Int = 32 << 20, collectedByteCount: Int = 64 << 20, backgroundLimit: Int = 8,
-        backgroundTimeLimit: Duration = .seconds(60), backgroundByteLimit: Int? = nil, willStore: StorageHook? = nil,
+        maximumBodyByteCount: Int = 32 << 20, maximumCollectedByteCount: Int = 64 << 20,
+        maxConcurrentRevalidations: Int = 8, revalidationTimeout: Duration = .seconds(60),
+        maximumRevalidationByteCount: Int? = nil, willStore: StorageHook? = nil,
         taskExecutor: (any TaskExecutor)? = nil
     ) {
         self.init(
             wrapping: transport, store: store, rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount,
-            collectedByteCount: collectedByteCount, backgroundLimit: backgroundLimit,
-            backgroundTimeLimit: backgroundTimeLimit, backgroundByteLimit: backgroundByteLimit, willStore: willStore,
+            maximumCollectedByteCount: maximumCollectedByteCount,
+            maxConcurrentRevalidations: maxConcurrentRevalidations, revalidationTimeout: revalidationTimeout,
+            maximumRevalidationByteCount: maximumRevalidationByteCount, willStore: willStore,
             taskExecutor: taskExecutor, counts: ResponseCounts())
     }
 
@@ -86,19 +89,20 @@ public struct CachingTransport: HTTPTransport {
     /// The parameter `taskExecutor` runs the transport's own tasks; nil selects Swift's default executor.
     private init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring, rules: ResponseCacheRules,
-        clock: any TimeSource, maximumBodyByteCount: Int, collectedByteCount: Int, backgroundLimit: Int,
-        backgroundTimeLimit: Duration, backgroundByteLimit: Int?, willStore: StorageHook?,
-        taskExecutor: (any TaskExecutor)? = nil, counts: ResponseCounts
+        clock: any TimeSource, maximumBodyByteCount: Int, maximumCollectedByteCount: Int,
+        maxConcurrentRevalidations: Int, revalidationTimeout: Duration, maximumRevalidationByteCount: Int?,
+        willStore: StorageHook?, taskExecutor: (any TaskExecutor)? = nil, counts: ResponseCounts
     ) {
         parts = CachingParts(
             transport: URLResolvingTransport(transport),
             writer: ResponseWriter(
                 store: store, rules: rules, combinedByteLimit: maximumBodyByteCount, counts: counts),
             rules: rules, clock: clock, maximumBodyByteCount: maximumBodyByteCount, willStore: willStore,
-            budget: CopyBudget(limit: collectedByteCount),
+            budget: CopyBudget(limit: maximumCollectedByteCount),
             background: BackgroundRevalidations(
-                limit: backgroundLimit, timeLimit: backgroundTimeLimit, clock: clock, taskExecutor: taskExecutor),
-            backgroundByteLimit: backgroundByteLimit ?? maximumBodyByteCount,
+                limit: maxConcurrentRevalidations, timeLimit: revalidationTimeout, clock: clock,
+                taskExecutor: taskExecutor),
+            maximumRevalidationByteCount: maximumRevalidationByteCount ?? maximumBodyByteCount,
             revalidations: Coalescer(taskExecutor: taskExecutor))
     }
 

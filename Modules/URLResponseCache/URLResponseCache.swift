@@ -11,7 +11,7 @@ public import FoundationEssentials
 /// import AlcedoURLResponseCache
 ///
 /// func cachingTransport(over network: any HTTPTransport, on disk: any MeasurableDataCache) -> CachingTransport {
-///     let cache = URLResponseCache(memoryCapacity: 50 << 20, disk: disk)
+///     let cache = URLResponseCache(memoryLimit: 50 << 20, disk: disk)
 ///     return CachingTransport(wrapping: network, cache: cache)
 /// }
 /// ```
@@ -31,7 +31,7 @@ public struct URLResponseCache: Sendable {
     private let disk: (any MeasurableDataCache)?
 
     private init(
-        memoryCapacity: Int, below: (any ResponseStoring)?, disk: (any MeasurableDataCache)?, rules: ResponseCacheRules,
+        memoryLimit: Int, below: (any ResponseStoring)?, disk: (any MeasurableDataCache)?, rules: ResponseCacheRules,
         clock: any TimeSource
     ) {
         self.rules = rules
@@ -39,7 +39,7 @@ public struct URLResponseCache: Sendable {
         self.below = below
         self.disk = disk
         counts = ResponseCounts()
-        let memory = MemoryResponseStore(byteLimit: memoryCapacity)
+        let memory = MemoryResponseStore(byteLimit: memoryLimit)
         self.memory = memory
         store = below.map { TieredResponseStore(memory, over: $0) } ?? memory
     }
@@ -47,20 +47,20 @@ public struct URLResponseCache: Sendable {
     /// Creates a cache in memory, and optionally over a data cache such as a disk cache.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: The maximum number of bytes in memory. With 0, no response is kept in memory. Default: 20
+    ///   - memoryLimit: The maximum number of bytes in memory. With 0, no response is kept in memory. Default: 20
     ///     MiB.
-    ///   - disk: A data cache that also stores the responses, within its own limits. With nil and a memory capacity of
+    ///   - disk: A data cache that also stores the responses, within its own limits. With nil and a memory limit of
     ///     0, every request goes to the network. No other component should use the data cache. If it cannot list its
     ///     entries (it has no ``/AlcedoCore/MeasurableDataCache/maintenance``), such as on a shared server,
     ///     ``removeResponses(since:)`` removes all responses. Default: nil.
     ///   - rules: The behavior of the cache where HTTP allows a choice. Default: the rules of a private cache.
     ///   - clock: The clock that measures times to live. Default: the system clock.
     public init(
-        memoryCapacity: Int = 20 << 20, disk: (any MeasurableDataCache)? = nil,
+        memoryLimit: Int = 20 << 20, disk: (any MeasurableDataCache)? = nil,
         rules: ResponseCacheRules = ResponseCacheRules(), clock: any TimeSource = SystemClock()
     ) {
         self.init(
-            memoryCapacity: memoryCapacity, below: disk.map { DataResponseStore($0) }, disk: disk, rules: rules,
+            memoryLimit: memoryLimit, below: disk.map { DataResponseStore($0) }, disk: disk, rules: rules,
             clock: clock)
     }
 
@@ -69,16 +69,16 @@ public struct URLResponseCache: Sendable {
     /// A store that keeps entries outside memory stores the bytes of `ResponseEntry.encoded`.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: The maximum number of bytes in memory. With 0, no response is kept in memory. Default: 20
+    ///   - memoryLimit: The maximum number of bytes in memory. With 0, no response is kept in memory. Default: 20
     ///     MiB.
     ///   - store: The store behind memory. No other component should use it.
     ///   - rules: The behavior of the cache where HTTP allows a choice. Default: the rules of a private cache.
     ///   - clock: The clock that measures times to live. Default: the system clock.
     public init(
-        memoryCapacity: Int = 20 << 20, store: any ResponseStoring, rules: ResponseCacheRules = ResponseCacheRules(),
+        memoryLimit: Int = 20 << 20, store: any ResponseStoring, rules: ResponseCacheRules = ResponseCacheRules(),
         clock: any TimeSource = SystemClock()
     ) {
-        self.init(memoryCapacity: memoryCapacity, below: store, disk: nil, rules: rules, clock: clock)
+        self.init(memoryLimit: memoryLimit, below: store, disk: nil, rules: rules, clock: clock)
     }
 
     /// The numbers of lookups and stores of this cache and its transports.
@@ -114,7 +114,7 @@ public struct URLResponseCache: Sendable {
     ///   - policy: The storage policy, in addition to the rules of HTTP. Default: `allowed`.
     ///   - userInfo: Metadata of the app. Default: empty.
     /// - Returns: Whether the response may be stored and was passed to the store. The store drops a response that
-    ///   exceeds its capacity.
+    ///   exceeds its limit.
     @discardableResult
     public func store(
         _ head: HTTPResponseHead, body: Data, for request: HTTPRequest, at now: Date,

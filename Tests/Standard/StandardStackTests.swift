@@ -83,7 +83,7 @@ struct StandardStackTests {
     }
 
     @Test func `a pipeline over the default stack takes the parameters of its configuration`() async throws {
-        let downloader = Downloader.standard(responseCache: URLResponseCache(memoryCapacity: 0))
+        let downloader = Downloader.standard(responseCache: URLResponseCache(memoryLimit: 0))
         let pipeline = ImagePipeline.standard(
             cacheDirectory: cacheFolder, memoryLimit: 1 << 20, diskLimit: 1 << 20, downloader: downloader)
         _ = try await pipeline.load(request())
@@ -161,7 +161,7 @@ struct StandardStackTests {
     }
 
     @Test func `a custom downloader is called and has its own responses`() async throws {
-        let downloader = Downloader.standard(responseCache: URLResponseCache(memoryCapacity: 0))
+        let downloader = Downloader.standard(responseCache: URLResponseCache(memoryLimit: 0))
         let configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil, downloader: downloader)
         #expect(configuration.responseCache == nil)
         let pipeline = ImagePipeline(configuration)

@@ -64,7 +64,7 @@ struct OptionsTests {
     @Test func `the response timeout limits the origin's, too`() throws {
         let options = try ServerOptions(["--timeout", "60", "--send-timeout", "5", "--max-sending", "3"])
         #expect(options.listening.responseTimeout == .seconds(60) && options.stack.limits.idleTimeout == .seconds(60))
-        #expect(options.listening.sendingTimeout == .seconds(5) && options.listening.sendingLimit == 3 << 20)
+        #expect(options.listening.sendingTimeout == .seconds(5) && options.listening.maximumSendingByteCount == 3 << 20)
     }
 
     @Test func `a key can be read from a pipe`() throws {

@@ -74,7 +74,7 @@ struct SendingTests {
     }
 
     @Test func `unread responses leave space for the same body only`() async throws {
-        try await Self.run(HTTPServer.Settings(sendingLimit: 1 << 20)) { handler, server in
+        try await Self.run(HTTPServer.Settings(maximumSendingByteCount: 1 << 20)) { handler, server in
             let slow = try await Self.ask("/a", server)
             try await handler.asked.waitUntil { $0 >= 1 }
 
@@ -89,7 +89,7 @@ struct SendingTests {
     }
 
     @Test func `a client that reads too slowly is disconnected, and its response is released`() async throws {
-        try await Self.run(HTTPServer.Settings(sendingTimeout: .milliseconds(1), sendingLimit: 1 << 20)) {
+        try await Self.run(HTTPServer.Settings(sendingTimeout: .milliseconds(1), maximumSendingByteCount: 1 << 20)) {
             handler, server in
             let slow = try await Self.ask("/a", server)
             try await handler.disconnected.waitUntil { $0 >= 1 }

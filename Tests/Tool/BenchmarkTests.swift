@@ -113,11 +113,11 @@ struct BenchmarkTests {
         #expect(outcome.problems == "")
         #expect(outcome.status == 0)
         let rows = outcome.output.split(separator: "\n").dropFirst().map { String($0) }
-        for name in ["new view", "equal request", "cancel, bind another", "in memory", "until it is shown"] {
+        for name in ["new view", "equal request", "cancel, bind another", "in memory", "until displayed"] {
             let row = rows.first { $0.hasPrefix(name) }
             #expect(row.flatMap { Double($0.dropFirst(25).prefix { $0 != " " }) }.map { $0 > 0 } == true, "\(name)")
         }
-        #expect(rows.contains { $0.hasPrefix("loads begun") && $0.contains("1 of 1000 binds") })
+        #expect(rows.contains { $0.hasPrefix("loads started") && $0.contains("1 of 1000 binds") })
     }
 
     @Test(arguments: [["--binds", "0"], ["--rounds", "x"], ["extra"]])
@@ -188,7 +188,7 @@ struct BenchmarkTests {
 
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("jpeg, 1200 x 800 pixels, 1 frames, decoded to 150 x 100"))
-        #expect(outcome.output.contains("foretold: 0.0"))
+        #expect(outcome.output.contains("predicted: 0.0"))
     }
 
     @Test(arguments: [

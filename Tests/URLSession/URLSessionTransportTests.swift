@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test func `a body over the unread limit ends, and the bytes received before it can be read`() async throws {
-        let transport = URLSessionTransport(unreadLimit: 1 << 20)
+        let transport = URLSessionTransport(maximumUnreadByteCount: 1 << 20)
         let origin = try LoopbackOrigin { _ in .endless() }
 
         let response = try await transport.send(HTTPRequest(url: origin.url, idleTimeout: .seconds(120)))

@@ -30,7 +30,7 @@
         ///   - conditions: The conditions of the simulated network.
         init(memoryLimit: Int, usesDisk: Bool, conditions: NetworkConditions) {
             self.conditions = conditions
-            let responses = URLResponseCache(memoryCapacity: Self.responseLimit)
+            let responses = URLResponseCache(memoryLimit: Self.responseLimit)
             let network = SlowTransport(transport: CURLTransport(), conditions: conditions)
             let caches = ImagePipeline.Configuration.cacheDirectory(named: "alcedo-gallery")
             var configuration = ImagePipeline.Configuration.standard(

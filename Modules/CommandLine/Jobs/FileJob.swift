@@ -19,6 +19,8 @@ struct FileJob: Sendable {
     var interruption: Interruption?
     /// The counter of the images whose files were written.
     var tally: RunTally?
+    /// The clock that measures the duration of the run. Default: the system's clock.
+    var clock: any TimeSource = SystemClock()
 
     private enum Target: Sendable {
         case standardOutput
@@ -36,7 +38,7 @@ struct FileJob: Sendable {
     ///
     /// - Returns: Whether all images succeeded.
     func run() async -> Bool {
-        let start = ContinuousClock.now
+        let start = clock.uptime
         let files = BlockingExecutor(name: "alcedo.files", maxConcurrent: configuration.maxConcurrentDecodes)
         let target: Target
         let names: FileNames
@@ -81,7 +83,7 @@ struct FileJob: Sendable {
         for message in layers.errors.messages { report.problem(message) }
         if case .standardOutput = destination {
         } else {
-            report.printText(summary.text(title, in: ContinuousClock.now - start))
+            report.printText(summary.text(title, in: clock.uptime - start))
         }
         return summary.problems.isEmpty && layers.errors.messages.isEmpty
     }

@@ -16,9 +16,18 @@ final class TransferLog: Sendable {
     }
 
     private let state = Locked(State())
+    private let clock: any TimeSource
     private let write: @Sendable (String) -> Void
 
-    init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
+    /// Creates a log.
+    ///
+    /// - Parameters:
+    ///   - clock: The clock that measures the exchanges. Default: the system's clock.
+    ///   - write: Called with each line.
+    init(clock: any TimeSource = SystemClock(), _ write: @escaping @Sendable (String) -> Void) {
+        self.clock = clock
+        self.write = write
+    }
 
     /// Returns a transport that sends requests through another one and records them in this log.
     func watching(_ transport: any HTTPTransport) -> any HTTPTransport {
@@ -33,7 +42,7 @@ final class TransferLog: Sendable {
             state.exchanges += 1
             return attempt
         }
-        return TransferReport(request, attempt: attempt)
+        return TransferReport(request, attempt: attempt, clock: clock)
     }
 
     func end(_ report: TransferReport) {
@@ -132,7 +141,8 @@ struct TransferReport: Sendable, CustomStringConvertible {
     private let offset: Int?
     /// The URL in printable form, without a password.
     private let argument: ImageArgument
-    private let start = ContinuousClock.now
+    private let clock: any TimeSource
+    private let start: Duration
     /// The time from the start until the response head arrived.
     private var headTime: Duration?
     private var head: HTTPResponseHead?
@@ -140,7 +150,9 @@ struct TransferReport: Sendable, CustomStringConvertible {
     private var end: (End, Duration)?
     var byteCount = 0
 
-    init(_ request: HTTPRequest, attempt: Int) {
+    init(_ request: HTTPRequest, attempt: Int, clock: any TimeSource) {
+        self.clock = clock
+        start = clock.uptime
         url = request.url
         argument = ImageArgument(url.absoluteString)
         self.attempt = attempt
@@ -149,11 +161,11 @@ struct TransferReport: Sendable, CustomStringConvertible {
 
     mutating func received(_ head: HTTPResponseHead) {
         self.head = head
-        headTime = ContinuousClock.now - start
+        headTime = clock.uptime - start
     }
 
     mutating func finish(_ end: End, _ metrics: HTTPTransferMetrics?) {
-        self.end = (end, ContinuousClock.now - start)
+        self.end = (end, clock.uptime - start)
         self.metrics = metrics
     }
 

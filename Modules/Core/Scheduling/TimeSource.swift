@@ -1,6 +1,8 @@
 public import FoundationEssentials
 
-/// A source of the time. The package reads the time only from such sources, so tests can replace it.
+/// A source of the time. Caches, the pipeline and the downloader read the time from the source that is their parameter
+/// `clock`, so that tests can control it. Code that waits for sockets reads the system's monotonic clock, by which the
+/// kernel waits.
 ///
 /// Use dates to determine whether something is still fresh. They may jump when the system clock is set. Use uptime to
 /// measure durations. It never decreases. Members may be used from any thread and do not block, except that

@@ -43,15 +43,17 @@ final class Exchange: Sendable {
     private let request: HTTPRequest
     private let start = ContinuousClock.now
     private let record = HTTPTransferRecord()
-    private let unreadLimit: Int
+    private let maximumUnreadByteCount: Int
     private let sessionQueue: DispatchQueue
     private let callbackQueue: OperationQueue
     private let state = Locked(State())
     let order = ResumptionOrder()
 
-    init(_ request: HTTPRequest, unreadLimit: Int, sessionQueue: DispatchQueue, callbackQueue: OperationQueue) {
+    init(
+        _ request: HTTPRequest, maximumUnreadByteCount: Int, sessionQueue: DispatchQueue, callbackQueue: OperationQueue
+    ) {
         self.request = request
-        self.unreadLimit = max(0, unreadLimit)
+        self.maximumUnreadByteCount = max(0, maximumUnreadByteCount)
         self.sessionQueue = sessionQueue
         self.callbackQueue = callbackQueue
     }
@@ -120,8 +122,10 @@ final class Exchange: Sendable {
             state.unreadCount += data.count
         }
         drain()
-        guard state.withLock({ $0.unreadCount > unreadLimit }) else { return }
-        end(HTTPTransportError(.bodyTooLarge, "more than \(unreadLimit) received bytes of the body were not read"))
+        guard state.withLock({ $0.unreadCount > maximumUnreadByteCount }) else { return }
+        end(
+            HTTPTransportError(
+                .bodyTooLarge, "more than \(maximumUnreadByteCount) received bytes of the body were not read"))
     }
 
     /// Processes the end of the transfer.

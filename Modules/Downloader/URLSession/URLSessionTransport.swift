@@ -27,9 +27,9 @@ import FoundationNetworking
 /// - **Crashes.** It ends the process when a connection is closed inside the head of a response, when a chunked body
 ///   has trailer fields, and when a `Content-Length` is about 2^63. This transport cannot prevent that. Use it with
 ///   servers you trust, and the libcurl transport for the public internet.
-/// - **No back-pressure.** Unread bytes are held in memory up to `unreadLimit`; beyond that, the transfer fails with
-///   `bodyTooLarge`. The body of a redirect is not delivered before its end, so no limit applies to it. The body of a
-///   redirect without a usable `Location` is lost; the response has an empty one.
+/// - **No back-pressure.** Unread bytes are held in memory up to `maximumUnreadByteCount`; beyond that, the transfer
+///   fails with `bodyTooLarge`. The body of a redirect is not delivered before its end, so no limit applies to it. The
+///   body of a redirect without a usable `Location` is lost; the response has an empty one.
 /// - **Imprecise timeouts.** The idle timeout is rounded up to whole seconds. The time to wait for one of the
 ///   `maxConcurrentConnectionsPerHost` connections counts toward all timeouts. The first byte is measured at the end of
 ///   the head.
@@ -53,17 +53,17 @@ public final class URLSessionTransport: HTTPTransport {
     /// The queue of all calls to the session, most of which wait for the session's own queue.
     private let sessionQueue = DispatchQueue(label: "URLSessionTransport.control")
     private let callbackQueue = OperationQueue()
-    private let unreadLimit: Int
+    private let maximumUnreadByteCount: Int
 
     /// Creates a transport with its own ephemeral session, without caches, cookies and credentials.
     ///
     /// - Parameters:
     ///   - maxConcurrentConnectionsPerHost: The maximum number of connections to one host. Further requests wait.
     ///     Default: 6.
-    ///   - unreadLimit: The maximum number of bytes of one response that are received but not yet read. More fail with
-    ///     `bodyTooLarge`. Default: 64 MiB.
-    public init(maxConcurrentConnectionsPerHost: Int = 6, unreadLimit: Int = 64 << 20) {
-        self.unreadLimit = unreadLimit
+    ///   - maximumUnreadByteCount: The maximum number of bytes of one response that are received but not yet read. More
+    ///     fail with `bodyTooLarge`. Default: 64 MiB.
+    public init(maxConcurrentConnectionsPerHost: Int = 6, maximumUnreadByteCount: Int = 64 << 20) {
+        self.maximumUnreadByteCount = maximumUnreadByteCount
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
@@ -92,7 +92,8 @@ public final class URLSessionTransport: HTTPTransport {
         let urlRequest = try URLRequest(request)
         try Task.checkCancellation()
         let exchange = Exchange(
-            request, unreadLimit: unreadLimit, sessionQueue: sessionQueue, callbackQueue: callbackQueue)
+            request, maximumUnreadByteCount: maximumUnreadByteCount, sessionQueue: sessionQueue,
+            callbackQueue: callbackQueue)
         defer { exchange.order.didResume() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -52,7 +52,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - entryCostLimit: The maximum cost of one entry. A more expensive entry is not stored and evicts nothing. With
     ///     zero or less, the cache stores nothing. Default: no separate limit.
     ///   - timeToLive: The time to live of an entry that is stored without its own. Default: nil, no limit.
-    ///   - extendsLifeOnUse: Whether each use restarts an entry's time to live. Default: false.
+    ///   - extendsExpiryOnUse: Whether each use restarts an entry's time to live. Default: false.
     ///   - policy: The eviction policy. Default: ``MemoryCachePolicy/adaptive``.
     ///   - findsReferencedValues: Whether the cache still finds a value that was evicted, or was too expensive to
     ///     store, while another owner holds it. Such a value adds no cost, and finding it does not store it again.
@@ -74,7 +74,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         countLimit: Int = .max,
         entryCostLimit: Int = .max,
         timeToLive: Duration? = nil,
-        extendsLifeOnUse: Bool = false,
+        extendsExpiryOnUse: Bool = false,
         policy: MemoryCachePolicy = .adaptive,
         findsReferencedValues: Bool = false,
         pressureSource: (any MemoryPressureSource)? = nil,
@@ -84,7 +84,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         self.init(
             limits: MemoryCacheLimits(
                 costLimit: costLimit, countLimit: countLimit, entryCostLimit: entryCostLimit, timeToLive: timeToLive,
-                extendsLifeOnUse: extendsLifeOnUse),
+                extendsExpiryOnUse: extendsExpiryOnUse),
             policy: policy, findsReferencedValues: findsReferencedValues, pressureSource: pressureSource, clock: clock,
             onEviction: onEviction)
     }
@@ -269,7 +269,9 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         let (cost, hash) = (max(0, cost), key.hashValue)
         let span = (timeToLive ?? limits.timeToLive).map(CacheTime.units)
         let now = span != nil || mayExpire ? time : nil
-        let expiration = span.map { EntryExpiration(from: now ?? 0, for: $0, isExtendedByUse: limits.extendsLifeOnUse) }
+        let expiration = span.map {
+            EntryExpiration(from: now ?? 0, for: $0, isExtendedByUse: limits.extendsExpiryOnUse)
+        }
         let isTooOld = (span ?? .max) <= 0
         var releases = PendingReleases<Key, Value>()
         let isStored = lock.withLock { (state, _) -> Bool in

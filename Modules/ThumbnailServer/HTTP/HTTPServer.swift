@@ -19,7 +19,8 @@ final class HTTPServer: @unchecked Sendable {
         var host = "127.0.0.1"
         /// The port; 0 for any free port.
         var port: UInt16 = 0
-        var maximumConnections = 1024
+        /// The maximum number of connections. More wait until they are accepted.
+        var maxConcurrentConnections = 1024
         /// The maximum time for which a connection may be idle.
         var clientTimeout = Duration.seconds(15)
         /// The maximum time to create a response, checked every 250 ms.
@@ -27,7 +28,7 @@ final class HTTPServer: @unchecked Sendable {
         /// The maximum time for a client to receive a response, checked every 250 ms.
         var sendingTimeout = Duration.seconds(60)
         /// The maximum number of bytes in distinct bodies that are being sent.
-        var sendingLimit = 256 << 20
+        var maximumSendingByteCount = 256 << 20
         /// The time for which idle connections stay open when the server stops. Requests that arrive in this time
         /// receive a response.
         var idleGracePeriod = Duration.milliseconds(250)
@@ -56,7 +57,7 @@ final class HTTPServer: @unchecked Sendable {
         }
         self.handler = handler
         self.clients = clients
-        bodies = ResponseBodyPool(limit: settings.sendingLimit)
+        bodies = ResponseBodyPool(limit: settings.maximumSendingByteCount)
         idleGracePeriod = settings.idleGracePeriod
         timeoutMonitor = Self.timeoutMonitor(of: exchanges, handler, settings)
         var error: Int32 = 0
@@ -64,7 +65,7 @@ final class HTTPServer: @unchecked Sendable {
         let callbacks = Self.callbacks(Unmanaged.passUnretained(self).toOpaque())
         server = settings.host.withCString { host in
             var settings = alcedo_http_settings(
-                host: host, port: settings.port, connections: UInt32(clamping: settings.maximumConnections),
+                host: host, port: settings.port, connections: UInt32(clamping: settings.maxConcurrentConnections),
                 timeout: UInt32(clamping: settings.clientTimeout.components.seconds), memory: 32 << 10)
             return alcedo_http_server_start(&settings, callbacks, &error)
         }

@@ -12,7 +12,7 @@ final class ThumbnailService: HTTPHandling {
         var maximumSide = 2_048
         /// The maximum number of distinct requests that are in progress or wait. At most half of them, rounded up, may
         /// be for one host.
-        var maximumRequests = 512
+        var maxConcurrentRequests = 512
     }
 
     private let settings: Settings
@@ -44,7 +44,7 @@ final class ThumbnailService: HTTPHandling {
         self.pipelineMetrics = pipelineMetrics
         self.sharedStore = sharedStore
         self.clock = clock
-        admission = Admission(limit: settings.maximumRequests)
+        admission = Admission(limit: settings.maxConcurrentRequests)
     }
 
     /// Makes the service report that it is unhealthy, and reject thumbnails that are not in memory.

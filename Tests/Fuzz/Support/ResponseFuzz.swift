@@ -30,7 +30,7 @@ public enum ResponseFuzz {
         for role in [CacheRole.private, .shared(targets: ["CDN-Cache-Control"])] {
             let answers = ScriptedServer(
                 heads: stride(from: 1, to: parts.count, by: 2).map { (statuses[$0], parts[$0]) })
-            let store = URLResponseCache(memoryCapacity: 0, disk: DictionaryDataCache()).store
+            let store = URLResponseCache(memoryLimit: 0, disk: DictionaryDataCache()).store
             let requests = stride(from: 0, to: parts.count, by: 2).map { HTTPRequest(url: url, fields: parts[$0]) }
             wait { await exchange(requests, answers, store, role) }
         }
@@ -41,7 +41,7 @@ public enum ResponseFuzz {
         let metadata = Data(bytes)
         wait {
             let disk = DictionaryDataCache()
-            let store = URLResponseCache(memoryCapacity: 0, disk: disk).store
+            let store = URLResponseCache(memoryLimit: 0, disk: disk).store
             let key = ImageKey(ResourceKey(url))
             disk.put(CachedData(Data("0123456789".utf8), metadata: metadata), for: key)
             guard let entry = await store.entry(for: key) else {

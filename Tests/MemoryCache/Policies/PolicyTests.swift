@@ -71,7 +71,7 @@ struct PolicyTests {
     @Test(arguments: PolicyChoice.allCases)
     func `concurrent reads, stores, removals and trims leave the costs correct`(policy: PolicyChoice) async {
         let cache: MemoryCache<Int, Int> = policy.cache(
-            MemoryCacheLimits(costLimit: 100, timeToLive: .seconds(3600), extendsLifeOnUse: true),
+            MemoryCacheLimits(costLimit: 100, timeToLive: .seconds(3600), extendsExpiryOnUse: true),
             findsReferencedValues: true)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<6 {

@@ -26,8 +26,8 @@ struct BackgroundLimitTests {
             return isFirst ? HTTPResponse(request, Self.terms, "old") : later(request)
         }
         let cache = CachingTransport(
-            wrapping: server, store: MemoryResponseStore(), clock: clock, backgroundTimeLimit: .seconds(30),
-            backgroundByteLimit: byteLimit)
+            wrapping: server, store: MemoryResponseStore(), clock: clock, revalidationTimeout: .seconds(30),
+            maximumRevalidationByteCount: byteLimit)
         return (cache, server)
     }
 

@@ -33,7 +33,7 @@ struct BackgroundTests {
             }
         }
         let cache = CachingTransport(
-            wrapping: server, store: MemoryResponseStore(), clock: clock, backgroundLimit: limit,
+            wrapping: server, store: MemoryResponseStore(), clock: clock, maxConcurrentRevalidations: limit,
             taskExecutor: executor)
         return (cache, server)
     }

@@ -27,7 +27,7 @@ struct BodyTests {
         return (
             CachingTransport(
                 wrapping: server, store: MemoryResponseStore(), clock: ManualClock(), maximumBodyByteCount: maximum,
-                collectedByteCount: collected), server
+                maximumCollectedByteCount: collected), server
         )
     }
 
