@@ -123,7 +123,8 @@ private struct PixelMaker: FileMaking {
                 break
             }
         }
-        written.losses = (losesAlpha ? [.alpha] : []) + (isShallow && original.info.exactFormat == .rgba16 ? [.depth] : [])
+        let losesDepth = isShallow && original.info.exactFormat == .rgba16
+        written.losses = (losesAlpha ? [.alpha] : []) + (losesDepth ? [.depth] : [])
         return written
     }
 
