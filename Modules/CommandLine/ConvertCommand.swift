@@ -86,7 +86,7 @@ private struct ConversionMaker: FileMaking {
     var reportsLosses: Bool { true }
 
     func make(
-        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+        _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let (original, loaded) = try await tools.exactImage(
             of: request, applying: processors, keepsDepth: format == .png, includesAnimation: format.holdsAnimations,

@@ -98,7 +98,7 @@ private struct PixelMaker: FileMaking {
     var reportsLosses: Bool { true }
 
     func make(
-        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+        _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let (original, image) = try await tools.exactImage(
             of: request, applying: processors, keepsDepth: !isShallow, includesAnimation: true, progress: progress)

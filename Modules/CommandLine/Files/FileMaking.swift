@@ -14,7 +14,7 @@ protocol FileMaking: Sendable {
 
     /// Loads the image and writes its files to the sink.
     func make(
-        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+        _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage
 }
 
