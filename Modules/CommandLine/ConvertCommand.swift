@@ -86,15 +86,12 @@ private struct ConversionMaker: FileMaking {
     var reportsLosses: Bool { true }
 
     func make(
-        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+        _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
-        let original = try await tools.original(request, progress: progress)
-        var request = original.request
-        let exact = original.info.exactFormat
-        request.decoding.pixelFormat = exact == .rgba16 && format != .png ? .rgba8 : exact
-        request.decoding.includesAnimation = format.holdsAnimations
-        request.processors += processors
-        var image = try await tools.pipeline.load(request).image
+        let (original, loaded) = try await tools.exactImage(
+            of: request, applying: processors, keepsDepth: format == .png, includesAnimation: format.holdsAnimations,
+            progress: progress)
+        var image = loaded
         let frames = image.frames.map { CancellableFrames($0) }
         image.frames = frames
         let (count, losses) = try await withTaskCancellationHandler {

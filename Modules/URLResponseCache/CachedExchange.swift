@@ -92,7 +92,7 @@ struct CachedExchange: Sendable {
     private func isUsable(_ stored: StoredResponse, despite failure: Staleness.Failure) -> Bool {
         // The other policies require a response or a confirmation of the server.
         guard request.cachePolicy == .useProtocolCachePolicy else { return false }
-        guard directives.range.map({ PartialContent.stored($0, of: stored) != nil }) ?? (stored.part == nil) else {
+        guard directives.range.map({ PartialContentRules.stored($0, of: stored) != nil }) ?? (stored.part == nil) else {
             return false
         }
         let now = cache.clock.now
@@ -220,8 +220,8 @@ struct CachedExchange: Sendable {
         let exchange = cache.writer.exchanges.begin(candidate.key.resource)
         let requestTime = cache.clock.now
         var response = try await cache.transport.send(
-            applyingPolicy(PartialContent.request(request, completing: stored)))
-        guard PartialContent.isRest(response.head, of: stored) else {
+            applyingPolicy(PartialContentRules.request(request, completing: stored)))
+        guard PartialContentRules.isRest(response.head, of: stored) else {
             // A caller that sent no condition has no copy that a 304 could confirm (RFC 9110 section 15.4.5). The
             // transport decodes no content coding for a request with a range, but the caller's own request has no
             // range.
@@ -301,7 +301,7 @@ struct CachedExchange: Sendable {
                             end == .complete && length == .bytes(body.count)
                             && directives.range?.hasLastPosition == false
                         guard end != .tooLong,
-                            let received = PartialContent.received(stored, announced: announced, hasEnd: hasEnd)
+                            let received = PartialContentRules.received(stored, announced: announced, hasEnd: hasEnd)
                         else { return await removeOutdated(new, exchange) }
                         stored = received
                     }
@@ -322,7 +322,7 @@ struct CachedExchange: Sendable {
     /// The older one is then no longer the most recent (RFC 9111 section 4). It stays if both have the same content.
     private func removeOutdated(_ new: StoredResponse, _ exchange: ExchangeTracker.Exchange) async {
         guard let old = candidate.response, new.part == nil, !StatusRules.isTransientFailure(new.head.status),
-            !PartialContent.isSameContent(new.head, old)
+            !PartialContentRules.isSameContent(new.head, old)
         else { return }
         await cache.writer.remove(candidate, for: request, of: exchange)
     }

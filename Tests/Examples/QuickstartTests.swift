@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct QuickstartTests {
     /// Returns the layer of the image in each pass.
     private func layers(_ name: String, in outcome: Program.Outcome) -> [String] {

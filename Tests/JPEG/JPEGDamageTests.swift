@@ -38,19 +38,6 @@ import Testing
         #expect(coarse.partialError?.code == .truncated && coarse.pixels.alphaMode == .opaque)
     }
 
-    @Test(arguments: names) func `inspecting a prefix succeeds in full or fails`(name: String) throws {
-        let data = try fixture(name)
-        let whole = try decoder.inspect(data, limits: DecodingLimits())
-
-        for count in 1..<data.count {
-            do throws(ImageDecodingError) {
-                #expect(try decoder.inspect(data.prefix(count), limits: DecodingLimits()) == whole, "\(count) bytes")
-            } catch {
-                #expect(error.code == .truncated, "\(count) bytes")
-            }
-        }
-    }
-
     @Test(arguments: ["420.jpg", "gray.jpg", "restart.jpg", "restart-rows.jpg", "cmyk.jpg"])
     func `pixel data that ends early in a complete file is an error`(name: String) throws {
         let data = try fixture(name)

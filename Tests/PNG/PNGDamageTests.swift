@@ -19,19 +19,6 @@ import Testing
         try await check { [decoder] _ in (decoder, file) }
     }
 
-    @Test(arguments: names) func `inspecting a prefix succeeds in full or fails`(name: String) throws {
-        let data = try fixture(name)
-        let whole = try decoder.inspect(data, limits: DecodingLimits())
-
-        for count in 1..<data.count {
-            do throws(ImageDecodingError) {
-                #expect(try decoder.inspect(data.prefix(count), limits: DecodingLimits()) == whole, "\(count) bytes")
-            } catch {
-                #expect(error.code == .truncated, "\(count) bytes")
-            }
-        }
-    }
-
     /// Inputs found by a fuzzer, for which the two readers of libpng once disagreed.
     @Test func `damage gives the same result at once, in pieces and by rows`() throws {
         let checks = DecoderChecks(decoder)

@@ -14,7 +14,7 @@ protocol FileMaking: Sendable {
 
     /// Loads the image and writes its files to the sink.
     func make(
-        _ request: ImageRequest, with tools: FileTools, into sink: FileSink, progress: @escaping BatchLoad.Progress
+        _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage
 }
 
@@ -65,6 +65,27 @@ struct FileTools: Sendable {
         inMemory.source = .bytes(data, identity: request.originalKey.description)
         return Original(
             request: inMemory, info: info, layer: layers.layer(of: request), byteCount: data.count)
+    }
+
+    /// Fetches the bytes of an image and loads it in the pixel format of its samples.
+    ///
+    /// - Parameters:
+    ///   - request: The request of the image.
+    ///   - processors: The processors applied after those of the request, in order.
+    ///   - keepsDepth: Whether samples of 16 bits are kept. Otherwise they are reduced to 8 bits.
+    ///   - includesAnimation: Whether the image has its frames.
+    ///   - progress: Receives the number of received bytes.
+    func exactImage(
+        of request: ImageRequest, applying processors: [any ImageProcessing], keepsDepth: Bool, includesAnimation: Bool,
+        progress: @escaping BatchLoad.Progress
+    ) async throws -> (original: Original, image: DecodedImage) {
+        let original = try await original(request, progress: progress)
+        var request = original.request
+        let exact = original.info.exactFormat
+        request.decoding.pixelFormat = exact == .rgba16 && !keepsDepth ? .rgba8 : exact
+        request.decoding.includesAnimation = includesAnimation
+        request.processors += processors
+        return (original, try await pipeline.load(request).image)
     }
 }
 

@@ -30,7 +30,7 @@ struct FileJob: Sendable {
 
     private struct Outcome: Sendable {
         var written: WrittenImage
-        var sink: FileSink
+        var sink: OutputSink
     }
 
     /// Runs the job. Prints a summary to standard output and one line for each problem to standard error. The failure
@@ -102,14 +102,14 @@ struct FileJob: Sendable {
         return name.map { .file(directory, name: $0) } ?? .directory(directory)
     }
 
-    private func sink(to target: Target, _ names: FileNames, _ index: Int) throws -> FileSink {
-        let sinkTarget: FileSink.Target =
+    private func sink(to target: Target, _ names: FileNames, _ index: Int) throws -> OutputSink {
+        let sinkTarget: OutputSink.Target =
             switch target {
             case .standardOutput: .standardOutput
             case .file(let directory, let name): .file(try directory.file(named: name), path: directory.path(of: name))
             case .directory(let directory): .directory(directory)
             }
-        return FileSink(target: sinkTarget, names: names, index: index)
+        return OutputSink(target: sinkTarget, names: names, index: index)
     }
 
     private func record(_ result: Result<Outcome, any Error>, _ index: Int, _ summary: inout FileSummary) {

@@ -17,23 +17,3 @@ public protocol TimeSource: Sendable {
     /// - Throws: `CancellationError` when the task is cancelled first.
     func sleep(for duration: Duration) async throws
 }
-
-/// The system's clocks.
-public struct SystemClock: TimeSource {
-    private static let start = ContinuousClock.now
-
-    /// Creates a clock. All instances return the same times.
-    public init() {}
-
-    /// The current date of the system clock.
-    public var now: Date { Date() }
-
-    /// The time since the first use of the uptime in this process.
-    public var uptime: Duration { ContinuousClock.now - Self.start }
-
-    /// Returns after `duration`, measured by the continuous clock. Throws `CancellationError` when the task is
-    /// cancelled first.
-    public func sleep(for duration: Duration) async throws {
-        try await Task.sleep(for: duration, clock: .continuous)
-    }
-}

@@ -1,3 +1,4 @@
+import AlcedoRuntime
 import FoundationEssentials
 
 extension HTTPTransport {
@@ -138,11 +139,7 @@ enum Redirect {
     private static func reference(_ location: String) -> String {
         let bytes = location.latin1 ?? Array(location.utf8)
         guard bytes.contains(where: { $0 >= 0x80 }) else { return location }
-        let hexadecimal = Array("0123456789ABCDEF".utf8)
-        let encoded = bytes.flatMap { byte in
-            byte < 0x80 ? [byte] : [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
-        }
-        return String(decoding: encoded, as: UTF8.self)
+        return bytes.percentEncoded { $0 < 0x80 }
     }
 }
 

@@ -67,7 +67,7 @@ package enum Console {
     }
 
     /// The escape codes that clear the current line of a terminal.
-    static let clearing = "\r\u{1B}[K"
+    package static let clearing = "\r\u{1B}[K"
 
     /// Returns the text with control characters replaced by question marks, so that a name cannot break a line, control
     /// the terminal or reorder adjacent text.
@@ -76,7 +76,7 @@ package enum Console {
     }
 
     /// Writes text to standard error unchanged, for a progress line.
-    static func progress(_ text: String) { _ = write(text, to: STDERR_FILENO) }
+    package static func progress(_ text: String) { _ = write(text, to: STDERR_FILENO) }
 
     private static func write(_ text: String, to file: Int32) -> Bool {
         let bytes = Array(text.utf8)
@@ -107,7 +107,7 @@ package enum Console {
 extension Unicode.Scalar {
     /// Whether terminals may interpret the scalar: a control character (C0, DEL, C1) or one that changes the direction
     /// of text (Unicode's `Bidi_Control`).
-    var isTerminalControl: Bool { properties.generalCategory == .control || properties.isBidiControl }
+    package var isTerminalControl: Bool { properties.generalCategory == .control || properties.isBidiControl }
 }
 
 /// A failure to write a file or standard output.

@@ -1,4 +1,3 @@
-import Alcedo
 import AlcedoLibc
 import AlcedoRuntime
 import Dispatch

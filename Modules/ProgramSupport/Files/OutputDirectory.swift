@@ -1,4 +1,3 @@
-import Alcedo
 import AlcedoLibc
 package import AlcedoRuntime
 package import FoundationEssentials

@@ -121,18 +121,17 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that inspecting a prefix of the file gives the size and format of the whole file, or the error `empty` or
-    /// `truncated`.
+    /// Checks that inspecting a prefix of the file gives the information of the whole file, or the error `truncated`.
+    /// The error of an empty prefix may also be `empty`.
     package func checkInspection(_ data: Data) throws {
         let complete = try decoder.inspect(data, limits: options.limits)
         for count in 0..<data.count {
             do throws(ImageDecodingError) {
                 let info = try decoder.inspect(Data(data.prefix(count)), limits: options.limits)
-                guard info.size == complete.size, info.format == complete.format else {
-                    throw ImageDecodingError(.corrupt, "the inspected size or format differs")
-                }
+                guard info == complete else { throw ImageDecodingError(.corrupt, "the inspected information differs") }
             } catch {
-                try require(Self.early.contains(error.code), "\(count) of \(data.count) bytes: \(error.message)")
+                let isEarly = count == 0 ? Self.early.contains(error.code) : error.code == .truncated
+                try require(isEarly, "\(count) of \(data.count) bytes: \(error.message)")
             }
         }
     }

@@ -47,9 +47,9 @@ struct URLSignature: Sendable {
     private static func code(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         if digits.count == 64 {
-            let nibbles = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+            let nibbles = digits.compactMap(\.hexadecimalValue)
             guard nibbles.count == 64 else { return nil }
-            return (0..<32).map { UInt8(nibbles[2 * $0] << 4 | nibbles[2 * $0 + 1]) }
+            return (0..<32).map { nibbles[2 * $0] << 4 | nibbles[2 * $0 + 1] }
         }
         let base64 = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
         guard text.utf8.count == 43 || text.utf8.count == 44 else { return nil }

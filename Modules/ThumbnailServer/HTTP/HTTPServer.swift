@@ -41,7 +41,7 @@ final class HTTPServer: @unchecked Sendable {
     private static let stopping = BlockingExecutor(name: "thumbnail.stop", maxConcurrent: 1)
 
     private let handler: any HTTPHandling
-    private let exchanges = ExchangeTable()
+    private let exchanges = ServerExchangeTable()
     private let connections = OpenConnections()
     private let bodies: ResponseBodyPool
     private let idleGracePeriod: Duration
@@ -110,7 +110,7 @@ final class HTTPServer: @unchecked Sendable {
     /// the sleep would stay in memory until its end, even after cancellation. At thousands of requests a second, these
     /// sleeps occupy about 100 MB.
     private static func timeoutMonitor(
-        of exchanges: ExchangeTable, _ handler: any HTTPHandling, _ settings: Settings
+        of exchanges: ServerExchangeTable, _ handler: any HTTPHandling, _ settings: Settings
     ) -> Task<Void, Never> {
         Task {
             while (try? await Task.sleep(for: min(settings.responseTimeout, .milliseconds(250)))) != nil {
@@ -150,7 +150,7 @@ final class HTTPServer: @unchecked Sendable {
     private func begin(_ request: OpaquePointer) -> alcedo_http_step {
         let head = RequestHead(request)
         let (clients, socket, address) = (clients, alcedo_http_socket(request), UInt(bitPattern: request))
-        let exchange = Exchange(
+        let exchange = ServerExchange(
             number: exchanges.makeNumber(), head: head, close: { _ = shutdown(socket, Int32(SHUT_RDWR)) },
             resume: {
                 clients.unwatch(socket)
@@ -185,7 +185,7 @@ final class HTTPServer: @unchecked Sendable {
     private func end(_ request: OpaquePointer, isSent: Bool) {
         guard let token = alcedo_http_token(request) else { return }
         alcedo_http_set_token(request, nil)
-        let exchange = Unmanaged<Exchange>.fromOpaque(token).takeRetainedValue()
+        let exchange = Unmanaged<ServerExchange>.fromOpaque(token).takeRetainedValue()
         let sent = exchange.end().flatMap { isSent ? $0 : nil }
         handler.requestEnded(
             exchange.head, status: sent?.status, byteCount: sent?.byteCount ?? 0,
@@ -193,7 +193,9 @@ final class HTTPServer: @unchecked Sendable {
         exchanges.remove(exchange)
     }
 
-    private func send(_ response: ServerResponse, _ exchange: Exchange, _ request: OpaquePointer) -> alcedo_http_step {
+    private func send(
+        _ response: ServerResponse, _ exchange: ServerExchange, _ request: OpaquePointer
+    ) -> alcedo_http_step {
         var (response, reference) = (response, nil as ResponseBodyPool.Reference?)
         if response.body.count > ResponseBodyPool.copyLimit {
             reference = bodies.acquire(response.body, isImmediate: exchange.hasNoBody(response))
@@ -204,8 +206,8 @@ final class HTTPServer: @unchecked Sendable {
         return response.send(as: request, reference) ? ALCEDO_HTTP_REPLIED : ALCEDO_HTTP_CLOSE
     }
 
-    private static func exchange(of request: OpaquePointer) -> Exchange? {
-        alcedo_http_token(request).map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
+    private static func exchange(of request: OpaquePointer) -> ServerExchange? {
+        alcedo_http_token(request).map { Unmanaged<ServerExchange>.fromOpaque($0).takeUnretainedValue() }
     }
 }
 

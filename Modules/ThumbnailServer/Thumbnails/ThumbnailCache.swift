@@ -21,7 +21,7 @@ final class ThumbnailCache: Sendable {
     private let maximumAge: Duration
     private let scope: String
     private let clock: any TimeSource
-    private let writeQueue: WriteQueue
+    private let writeQueue: ThumbnailWriteQueue
     private let onWrite: @Sendable () -> Void
     private let failures = Locked(0)
 
@@ -39,7 +39,7 @@ final class ThumbnailCache: Sendable {
     ///   - onWrite: Called after each write to the store, successful or not.
     init(
         memoryLimit: Int, store: (any DataCaching)?, maximumAge: Duration, scope: String = "",
-        writeQueue: WriteQueue = WriteQueue(), clock: any TimeSource = SystemClock(),
+        writeQueue: ThumbnailWriteQueue = ThumbnailWriteQueue(), clock: any TimeSource = SystemClock(),
         onWrite: @escaping @Sendable () -> Void = {}
     ) {
         memory = MemoryCache(limits: MemoryCacheLimits(costLimit: memoryLimit), clock: clock)
@@ -106,7 +106,7 @@ final class ThumbnailCache: Sendable {
 }
 
 /// A limit on pending writes to a store. Writes above the limit are dropped, so a slow store does not delay responses.
-final class WriteQueue: Sendable {
+final class ThumbnailWriteQueue: Sendable {
     private struct State: Sendable {
         var count = 0
         var byteCount = 0

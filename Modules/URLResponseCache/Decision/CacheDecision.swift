@@ -98,12 +98,12 @@ enum CacheDecision {
             // A complete content with a content coding has no byte offsets that the server and the caller agree on.
             guard stored.part != nil || (stored.head.status == 200 && !stored.hasOffsets) else { return nil }
             let isStored =
-                PartialContent.stored(range, of: stored) != nil && Precondition.allowsRange(of: stored, request)
+                PartialContentRules.stored(range, of: stored) != nil && Precondition.allowsRange(of: stored, request)
             return isStored ? nil : .fetch(.partial)
         }
         guard stored.part != nil else { return nil }
         let canComplete = directives.method == .get && !directives.isConditional
-        return canComplete && PartialContent.isBeginning(stored) ? .complete(stored) : .fetch(.partial)
+        return canComplete && PartialContentRules.isBeginning(stored) ? .complete(stored) : .fetch(.partial)
     }
 
     private static func isFresh(_ stored: StoredResponse, at now: Date) -> Bool {

@@ -62,7 +62,7 @@ enum CacheUpdate {
         if isUninformative, stored != nil, Freshness(head, exchange).lifetime <= 0 { return .keep }
         guard let new = Self.response(head, exchange) else { return rejection }
         // The complete content is stored already, as far as the validators tell.
-        if head.status == 206, let stored, stored.part == nil, PartialContent.isSameContent(head, stored) {
+        if head.status == 206, let stored, stored.part == nil, PartialContentRules.isSameContent(head, stored) {
             return .keep
         }
         return .store(new)

@@ -38,7 +38,7 @@ extension StoredResponse {
     private func partial(_ head: HTTPResponseHead, _ range: ByteRange) -> (HTTPResponseHead, Data) {
         var head = head
         let complete = part.map(\.completeCount) ?? body.count
-        guard let bytes = PartialContent.stored(range, of: self) else {
+        guard let bytes = PartialContentRules.stored(range, of: self) else {
             head.status = 416
             head.fields = head.fields.removing(Self.bodyFields)
             head.fields["Content-Range"] = "bytes */\(complete.map { String($0) } ?? "*")"

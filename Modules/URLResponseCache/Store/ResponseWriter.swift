@@ -95,11 +95,11 @@ struct ResponseWriter: Sendable {
         _ part: StoredResponse, with key: ImageKey, for request: HTTPRequest
     ) async -> StoredResponse? {
         guard case .response(let stored) = await store.entry(for: key), !stored.isExpired(at: part.responseTime) else {
-            return PartialContent.completed(part)
+            return PartialContentRules.completed(part)
         }
-        if stored.part == nil, PartialContent.isSameContent(part.head, stored) { return nil }
-        return PartialContent.combined(stored, with: part, for: request, rules, limit: combinedByteLimit)
-            ?? PartialContent.completed(part)
+        if stored.part == nil, PartialContentRules.isSameContent(part.head, stored) { return nil }
+        return PartialContentRules.combined(stored, with: part, for: request, rules, limit: combinedByteLimit)
+            ?? PartialContentRules.completed(part)
     }
 
     /// Removes the other stored responses for the request with the same strong entity tag, because an update of one
@@ -111,7 +111,7 @@ struct ResponseWriter: Sendable {
         for names in variants.nameLists {
             let other = ImageKey(key.resource, variant: Vary.variant(names, of: request))
             guard other != key, case .response(let found) = await store.entry(for: other),
-                PartialContent.hasSameTag(response.head, found)
+                PartialContentRules.hasSameTag(response.head, found)
             else { continue }
             await store.remove(other)
         }

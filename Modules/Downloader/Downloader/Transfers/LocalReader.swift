@@ -179,7 +179,7 @@ private enum DataURL {
         let isBase64 =
             header.split(separator: ";").dropFirst(header.hasPrefix(";") ? 0 : 1).last?
             .lowercased().filter { $0 != " " } == "base64"
-        let unescaped = percentDecoded(text[text.index(after: comma)...].prefix { $0 != "#" })
+        let unescaped = Data(text[text.index(after: comma)...].prefix { $0 != "#" }.utf8.percentDecodedLeniently())
         guard isBase64 else { return unescaped }
         var encoded = unescaped.filter { ![0x20, 0x09, 0x0A, 0x0C, 0x0D].contains($0) }
         // Padding is optional, but allowed only at the end; Foundation's decoder would accept it anywhere.
@@ -191,22 +191,5 @@ private enum DataURL {
             throw DownloadError(.invalidSource, "invalid data URL: malformed base64")
         }
         return data
-    }
-
-    private static func percentDecoded(_ text: Substring) -> Data {
-        var result = Data()
-        var bytes = text.utf8[...]
-        while let byte = bytes.popFirst() {
-            let digits = bytes.prefix(2)
-            if byte == UInt8(ascii: "%"), digits.count == 2, let digits = String(digits),
-                !digits.hasPrefix("+"), !digits.hasPrefix("-"), let value = UInt8(digits, radix: 16)
-            {
-                result.append(value)
-                bytes = bytes.dropFirst(2)
-            } else {
-                result.append(byte)
-            }
-        }
-        return result
     }
 }

@@ -3,7 +3,7 @@ import AlcedoHTTP
 import FoundationEssentials
 
 /// The rules for partial content and for combining it. Source: RFC 9111 sections 3.3 and 3.4, RFC 9110 section 14.
-enum PartialContent {
+enum PartialContentRules {
     /// Returns the range of the stored bytes in the whole content.
     static func bytes(of stored: StoredResponse) -> Range<Int> {
         let start = stored.part?.offset ?? 0

@@ -7,18 +7,18 @@ import Testing
 @testable import thumbnail_server
 
 @Suite(.timeLimit(.minutes(5)))
-struct ExchangeTests {
+struct ServerExchangeTests {
     private let resumed = Watched(0)
     private let closes = Watched(0)
     private let executor = ManualExecutor()
 
-    private func exchange(on executor: ManualExecutor? = nil) -> Exchange {
-        Exchange(
+    private func exchange(on executor: ManualExecutor? = nil) -> ServerExchange {
+        ServerExchange(
             number: 1, head: RequestHead(method: "GET", target: "/"), close: { [closes] in closes.update { $0 += 1 } },
             resume: { [resumed] in resumed.update { $0 += 1 } }, taskExecutor: executor)
     }
 
-    private func status(_ exchange: Exchange) -> Int? {
+    private func status(_ exchange: ServerExchange) -> Int? {
         if case .response(let response)? = exchange.outcome { response.status } else { nil }
     }
 

@@ -1,7 +1,8 @@
-package import Alcedo
+import Alcedo
+import AlcedoProgramSupport
 
 /// A processor that an option names: a name, optionally followed by a colon and comma-separated parameters.
-package struct ProcessorArgument: Sendable {
+struct ProcessorArgument: Sendable {
     /// The syntax of one processor, and its factory.
     private struct Form: Sendable {
         let name: String
@@ -17,7 +18,7 @@ package struct ProcessorArgument: Sendable {
     }
 
     /// The help text of the option that takes processors.
-    package static let help: String = {
+    static let help: String = {
         let width = (forms.map(\.text.count).max() ?? 0) + 2
         let lines = forms.map { form in
             "    \(form.text)\(String(repeating: " ", count: width - form.text.count))\(form.meaning)\n"
@@ -33,13 +34,13 @@ package struct ProcessorArgument: Sendable {
             """
     }()
 
-    package let processor: any ImageProcessing
+    let processor: any ImageProcessing
 
     /// Parses a processor.
     ///
     /// - Throws: ``UsageError`` if the name is unknown or the parameters are invalid. The message lists the accepted
     ///   values.
-    package init(_ text: String) throws {
+    init(_ text: String) throws {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let form = Self.forms.first(where: { $0.name == parts[0] }) else {
             let names = Self.forms.map(\.name).joined(separator: ", ")

@@ -2,7 +2,7 @@ import AlcedoProgramSupport
 import FoundationEssentials
 
 /// The destination of the files of one image. Its methods block.
-struct FileSink: Sendable {
+struct OutputSink: Sendable {
     enum Target: Sendable {
         case standardOutput
         /// A single file, to which frames are appended.

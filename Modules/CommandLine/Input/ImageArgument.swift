@@ -1,16 +1,17 @@
-package import Alcedo
+import Alcedo
 import AlcedoHTTP
+import AlcedoProgramSupport
 import FoundationEssentials
 
 /// An image that an argument names: a URL or the path of a file.
-package struct ImageArgument: Sendable {
+struct ImageArgument: Sendable {
     /// The name for output: the argument without a password and without control characters. The name of a data URL is
     /// its first 40 characters.
-    package let name: String
+    let name: String
     /// The request of the image, or the reason why it cannot be loaded.
-    package let request: Result<ImageRequest, any Error>
+    let request: Result<ImageRequest, any Error>
 
-    package init(name: String, request: ImageRequest) { self.init(name: name, .success(request)) }
+    init(name: String, request: ImageRequest) { self.init(name: name, .success(request)) }
 
     private init(name: String, _ request: Result<ImageRequest, any Error>) {
         self.name = name
@@ -21,7 +22,7 @@ package struct ImageArgument: Sendable {
     init(name: String, failure: String) { self.init(name: Console.printable(name), .failure(UsageError(failure))) }
 
     /// Parses a URL or the path of a file. The request is a ``UsageError`` if the URL is invalid.
-    package init(_ text: String) {
+    init(_ text: String) {
         guard Self.isURL(text) else {
             self.init(name: Console.printable(text), request: ImageRequest(source: .file(text)))
             return
@@ -37,7 +38,7 @@ package struct ImageArgument: Sendable {
 
     /// Returns whether the text is a URL: a scheme followed by `://`, or a data URL. A path may also contain a colon,
     /// so the scheme must consist of ASCII letters, digits, `+`, `-` and `.`.
-    package static func isURL(_ text: String) -> Bool {
+    static func isURL(_ text: String) -> Bool {
         let scheme = text.prefix { $0 != ":" }
         let isScheme = scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let rest = text.dropFirst(scheme.count)
@@ -45,21 +46,21 @@ package struct ImageArgument: Sendable {
     }
 
     /// Returns the argument with a transformed request, if it has a request.
-    package func changing(_ change: (ImageRequest) -> ImageRequest) -> ImageArgument {
+    func changing(_ change: (ImageRequest) -> ImageRequest) -> ImageArgument {
         ImageArgument(name: name, request.map(change))
     }
 
     /// The path of a file, unchanged from the command line, or ``name`` for other images.
-    package var path: String {
+    var path: String {
         guard case .success(let request) = request, case .file(let path) = request.source else { return name }
         return path
     }
 
     /// The name for an output file of the image, without an extension. It is never empty.
-    package var fileStem: String { name == "-" ? "stdin" : safeName.stem }
+    var fileStem: String { name == "-" ? "stdin" : safeName.stem }
 
     /// Returns a text, such as an error's description, with the URL's password replaced by three dots.
-    package func withoutPassword(_ text: String) -> String {
+    func withoutPassword(_ text: String) -> String {
         guard case .success(let request) = request, let url = request.url else { return text }
         return Self.withoutPassword(text, url)
     }

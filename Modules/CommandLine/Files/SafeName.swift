@@ -1,3 +1,4 @@
+import AlcedoProgramSupport
 import FoundationEssentials
 
 /// A safe name for a file made of an image, derived from the last part of the image's path or URL.
@@ -46,15 +47,13 @@ struct SafeName {
 }
 
 /// A generator of unique names, which appends a number to a repeated name.
-package struct UniqueNames {
+struct UniqueNames {
     private var taken: Set<String> = []
     /// The next number for each repeated name, which avoids testing all earlier numbers again.
     private var numbers: [String: Int] = [:]
 
-    package init() {}
-
     /// Returns a unique name: for example `dunes`, `dunes-2`, `dunes-3`.
-    package mutating func unique(_ name: String) -> String {
+    mutating func unique(_ name: String) -> String {
         guard !taken.insert(name).inserted else { return name }
         var number = numbers[name] ?? 2
         while !taken.insert("\(name)-\(number)").inserted { number += 1 }

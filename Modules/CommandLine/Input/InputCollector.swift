@@ -1,20 +1,24 @@
 import Alcedo
 import AlcedoLibc
+import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
 
 /// A collector of the images that arguments and lists name. Its methods block.
-package struct InputCollector {
-    package private(set) var items: [ImageList.Item] = []
-    private var directories = ImageDirectories()
+struct InputCollector {
+    /// The maximum number of bytes of an image on standard input, the same as for a download: 128 MiB.
+    private static let imageLimit = 128 << 20
+    /// The maximum number of bytes of a list: 256 MiB, enough for a million long names.
+    private static let listLimit = 256 << 20
 
-    package init() {}
+    private(set) var items: [ImageList.Item] = []
+    private var directories = ImageDirectories()
 
     /// Adds the images of an argument: standard input for `-`, a URL, a file, a directory or a pattern. A pattern
     /// without a match becomes an unreadable item. Throws ``InputError`` if standard input cannot be read.
-    package mutating func add(_ word: String) throws {
+    mutating func add(_ word: String) throws {
         if word == "-" {
-            let data = try InputFile.read("-", limit: InputFile.imageLimit)
+            let data = try InputFile.read("-", limit: Self.imageLimit)
             let request = ImageRequest(source: .bytes(data, identity: "standard input"))
             items.append(.image(ImageArgument(name: "-", request: request)))
         } else if ImageArgument.isURL(word) || FileManager.default.fileExists(atPath: word) {
@@ -30,8 +34,8 @@ package struct InputCollector {
 
     /// Adds the images of a list. Its names are not interpreted as patterns or standard input. Throws ``InputError`` if
     /// the list cannot be read.
-    package mutating func addAll(of list: String, hasNulls: Bool) throws {
-        let data = try InputFile.read(list, limit: InputFile.listLimit)
+    mutating func addAll(of list: String, hasNulls: Bool) throws {
+        let data = try InputFile.read(list, limit: Self.listLimit)
         for line in data.split(separator: hasNulls ? 0 : UInt8(ascii: "\n")) {
             let name = !hasNulls && line.last == UInt8(ascii: "\r") ? line.dropLast() : line
             if name.isEmpty { continue }

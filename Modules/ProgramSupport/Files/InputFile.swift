@@ -3,11 +3,6 @@ package import FoundationEssentials
 
 /// Input that is read as a whole before the work begins: a list, or an image on standard input.
 package enum InputFile {
-    /// The maximum number of bytes of an image, the same as for a download: 128 MiB.
-    static let imageLimit = 128 << 20
-    /// The maximum number of bytes of a list: 256 MiB, enough for a million long names.
-    static let listLimit = 256 << 20
-
     /// Returns the contents of a file, or of standard input for `-`. Blocks. Throws ``InputError`` if the file cannot
     /// be read or has more than `limit` bytes.
     package static func read(_ path: String, limit: Int) throws(InputError) -> Data {

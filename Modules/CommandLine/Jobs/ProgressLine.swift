@@ -1,6 +1,7 @@
 import Alcedo
-import AlcedoTerminal
+import AlcedoProgramSupport
 import AlcedoRuntime
+import AlcedoTerminal
 
 /// The progress of a run as one line of the terminal, rewritten in place. Prints nothing if it is not visible.
 actor ProgressLine {

@@ -1,0 +1,28 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// The metadata of a converted image. The color profile is kept with every policy, because the colors depend on it,
+/// unless the encoder cannot store it.
+public enum MetadataPolicy: Sendable, Hashable {
+    /// No metadata. This is the default of ``ImageConverter``: an uploaded photo usually contains its location, date,
+    /// camera and owner, which a server should publish only on purpose.
+    case strip
+    /// EXIF without a location: description, camera, exposure, dates, author and copyright. All other tags are removed,
+    /// because they may contain a location: GPS data, maker notes, comments, time zones, preview images and private
+    /// tags.
+    case keepWithoutLocation
+    /// All EXIF, including location and preview image. The orientation tag is set to the orientation of the result.
+    ///
+    /// XMP and IPTC are not kept, because no encoder writes them. GIF holds no EXIF, and JPEG holds at most 65,527
+    /// bytes of it.
+    case keep
+
+    /// Returns the EXIF of an image as far as the policy keeps it.
+    func exif(of info: ImageInfo) -> Data? {
+        switch self {
+        case .strip: nil
+        case .keepWithoutLocation: info.metadata.exifWithoutLocation
+        case .keep: info.metadata.exif
+        }
+    }
+}
