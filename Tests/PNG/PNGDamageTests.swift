@@ -165,17 +165,18 @@ import Testing
             } catch { return error }
         }
         var random = SeededGenerator(seed: 31)
+        let unrecognized = "cannot decode the data: no registered codec recognizes it (registered: png, jpeg)"
         let noise = Data((0..<500).map { _ in UInt8.random(in: 0...0x7F, using: &random) })
 
         #expect(
             error(Data("<!DOCTYPE html><title>Not found</title>".utf8))
                 == ImageDecodingError(
-                    .unknownFormat, "the data is text, possibly an HTML page (registered formats: png, jpeg)"))
+                    .unknownFormat, "\(unrecognized); the data is text, possibly an HTML page"))
         #expect(
             error(noise)
                 == ImageDecodingError(
-                    .unknownFormat, "no registered codec recognizes the data (registered formats: png, jpeg)"))
-        #expect(error(Data()) == ImageDecodingError(.empty, "the data is empty"))
+                    .unknownFormat, "\(unrecognized); add its codec to the CodecRegistry"))
+        #expect(error(Data()) == ImageDecodingError(.empty, "cannot decode the data: it is empty"))
         #expect(error(Data(PNGWriter.signature)) == ImageDecodingError(.truncated, "PNG: the file is truncated"))
         #expect(registry.entry(for: Data(PNGWriter.signature.prefix(7))) == nil)
     }

@@ -80,7 +80,7 @@ struct LoadCommandTests {
         defer { origin.stop() }
         let words = [
             "/page.jpg": "text, possibly an HTML page",
-            "/empty.jpg": "the data is empty",
+            "/empty.jpg": " is empty",
             "/truncated.jpg": "JPEG: ",
             "/bomb.png": "50000 x 50000 pixels exceed the limit",
             "/missing.jpg": "the server responded with status 404",

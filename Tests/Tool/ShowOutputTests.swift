@@ -63,6 +63,7 @@ struct ShowOutputTests {
         let outcome = try await alcedo.run(["show", file.path])
 
         #expect(outcome.status == 1 && outcome.output == "")
-        #expect(outcome.problems.hasPrefix("alcedo: \(file.path): the data is text"))
+        #expect(outcome.problems.hasPrefix("alcedo: \(file.path): cannot decode the data: "))
+        #expect(outcome.problems.contains("the data is text"))
     }
 }

@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func `text and unknown bytes are refused once they cannot become an image`() throws {
-        for (text, words) in [("<html>", "text"), ("{\"a\"", "text"), ("\u{1}\u{2}", "no registered codec")] {
+        for (text, words) in [("<html>", "text"), ("{\"a\"", "text"), ("\u{1}\u{2}", "add its codec")] {
             let bytes = Array(text.utf8) + Array(repeating: 0x20, count: 100)
             let decoder = registry.makeIncrementalDecoder()
             for byte in bytes[..<63] { try decoder.append(Data([byte])) }
