@@ -156,7 +156,7 @@ struct BindingBenchCommand: ProgramCommand {
     func display(_ content: DisplayContent) { self.content = content }
 }
 
-/// Has nothing in memory; a load lasts until it is cancelled.
+/// Has nothing in memory; a load lasts until it is canceled.
 private final class EndlessLoader: ImageLoading {
     private let begun = Locked(0)
 
@@ -169,7 +169,7 @@ private final class EndlessLoader: ImageLoading {
         _ request: ImageRequest, priority: PriorityHandle, onUpdate: @escaping @Sendable (LoadUpdate) -> Void
     ) async throws -> ImageResponse {
         begun.withLock { $0 += 1 }
-        // Ends when it is cancelled.
+        // Ends when it is canceled.
         try await Task.sleep(for: .seconds(86_400))
         throw CancellationError()
     }

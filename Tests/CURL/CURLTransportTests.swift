@@ -85,7 +85,7 @@ struct CURLTransportTests {
         try await eventually { try threadCount() <= before + 100 }
     }
 
-    @Test func `a request cancelled before it begins leaves no transfer behind`() async throws {
+    @Test func `a request canceled before it begins leaves no transfer behind`() async throws {
         let origin = try LoopbackOrigin { _ in .endless() }
         defer { origin.stop() }
         let transport = CURLTransport()

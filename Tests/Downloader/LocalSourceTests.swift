@@ -154,7 +154,7 @@ struct LocalSourceTests {
         #expect(error.message.contains("mine"))
     }
 
-    @Test func `a provider is called once for all waiters, is cancelled with the last, and is called again afterwards`()
+    @Test func `a provider is called once for all waiters, is canceled with the last, and is called again afterwards`()
         async throws
     {
         let clock = ManualClock()

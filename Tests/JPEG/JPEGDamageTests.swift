@@ -181,11 +181,11 @@ import Testing
     @Test func `inconsistent files are corrupt`() throws {
         let file = try fixture("420.jpg")
         let frame = try #require(JPEGEditor.range(of: 0xC0, in: file))
-        let quantisation = try #require(JPEGEditor.range(of: 0xDB, in: file))
+        let quantization = try #require(JPEGEditor.range(of: 0xDB, in: file))
         var withoutFrame = file
         withoutFrame.removeSubrange(frame)
         var withoutTable = file
-        withoutTable.removeSubrange(quantisation)
+        withoutTable.removeSubrange(quantization)
 
         #expect(errorCode(JPEGEditor.resizing(file, to: 0, 25)) == .corrupt)
         #expect(errorCode(JPEGEditor.resizing(file, to: 33, 0)) == .corrupt)

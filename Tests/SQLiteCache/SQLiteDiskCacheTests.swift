@@ -83,7 +83,7 @@ struct SQLiteDiskCacheTests {
         #expect(await cache.data(for: key("b")) != nil)
     }
 
-    @Test func `removing takes effect in a cancelled task`() async throws {
+    @Test func `removing takes effect in a canceled task`() async throws {
         try await cache.store(Data(count: 5), for: key("a"))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

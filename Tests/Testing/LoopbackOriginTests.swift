@@ -325,7 +325,7 @@ import Testing
         #expect(try client.receiveAll() == "")
     }
 
-    @Test func `a wait ends when its task is cancelled`() async throws {
+    @Test func `a wait ends when its task is canceled`() async throws {
         let origin = try LoopbackOrigin { _ in .status(200) }
         let waiting = Task { try await origin.waitForRequest() }
 

@@ -35,7 +35,7 @@ struct ExchangeTests {
         let exchange = exchange(on: executor)
         let isCancelled = Watched(false)
         exchange.start {
-            // Until it is cancelled.
+            // Until it is canceled.
             try? await isCancelled.waitUntil { $0 }
             isCancelled.update { $0 = Task.isCancelled }
             return ServerResponse(status: 200)

@@ -12,7 +12,7 @@ public protocol TimeSource: Sendable {
     var uptime: Duration { get }
     /// Returns after `duration`.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Throws: `CancellationError` when the task is canceled first.
     func sleep(for duration: Duration) async throws
 }
 
@@ -30,7 +30,7 @@ public struct SystemClock: TimeSource {
     public var uptime: Duration { ContinuousClock.now - Self.start }
 
     /// Returns after `duration`, measured by the continuous clock. Throws `CancellationError` when the task is
-    /// cancelled first.
+    /// canceled first.
     public func sleep(for duration: Duration) async throws {
         try await Task.sleep(for: duration, clock: .continuous)
     }

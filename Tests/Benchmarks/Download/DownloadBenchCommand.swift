@@ -111,7 +111,7 @@ private struct CancelLatency {
         }
         times.sort()
         let (median, worst) = (times[count / 2], times[count - 1])
-        BenchFigure("cancelling closes the socket, worst of \(count)", worst, unit: " ms", .atMost(5)).record()
+        BenchFigure("canceling closes the socket, worst of \(count)", worst, unit: " ms", .atMost(5)).record()
         Console.output(
             "cancelled: the socket is closed after \(Self.text(median)) ms, at worst of \(count) \(Self.text(worst)) ms "
                 + "(goal: < 5)\n")

@@ -8,7 +8,7 @@ struct TraceReplay {
     private struct Key: Hashable {
         let number: Int
 
-        /// SplitMix64's finaliser.
+        /// SplitMix64's finalizer.
         var hashValue: Int {
             var z = UInt64(truncatingIfNeeded: number) &+ 0x9E37_79B9_7F4A_7C15
             z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9

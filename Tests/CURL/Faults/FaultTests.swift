@@ -190,7 +190,7 @@ struct FaultTests {
         #expect(try await direct.body.collect(limit: 100) == Data("direct".utf8))
     }
 
-    @Test func `cancelling a body whose server has gone silent closes the connection`() async throws {
+    @Test func `canceling a body whose server has gone silent closes the connection`() async throws {
         let origin = try LoopbackOrigin { _ in
             OriginReply(body: Data(count: 100_000)).stalling(at: .afterBody(1_000))
         }

@@ -105,7 +105,7 @@ struct FileDiskCacheTests {
         #expect(await two.totalSize == 0)
     }
 
-    @Test func `a cancelled task stores nothing, but its removals take effect`() async throws {
+    @Test func `a canceled task stores nothing, but its removals take effect`() async throws {
         let cache = cache()
         for name in ["a", "b"] { try await cache.store(bytes(10), for: key(name)) }
 

@@ -214,7 +214,7 @@ struct TieredDataCacheTests {
         #expect(try await code(of: TieredDataCache([])) == .notWritable)
     }
 
-    @Test func `a cancelled store throws CancellationError and leaves nothing old behind`() async throws {
+    @Test func `a canceled store throws CancellationError and leaves nothing old behind`() async throws {
         let slow = FakeDataCache(beforeStore: { [clock] number in
             if number == 2 { try await clock.sleep(for: .seconds(1)) }
         })

@@ -18,7 +18,7 @@ struct FaultyTransport: HTTPTransport {
             count += 1
             return count
         }
-        // All after the first fifty. Of two hundred in any order, they include some that are not cancelled.
+        // All after the first fifty. Of two hundred in any order, they include some that are not canceled.
         if fault == .cancelsUnasked, number > 50 { throw CancellationError() }
         if fault == .takesAnyScheme, request.url.scheme == "file" {
             return HTTPResponse(head: HTTPResponseHead(url: request.url, status: 200), body: HTTPBody(Data()))
@@ -75,7 +75,7 @@ struct FaultyTransport: HTTPTransport {
     fileprivate func changed(_ error: any Error) -> any Error {
         switch error {
         case is HTTPTransportError where fault == .forgetsWhyItFailed: HTTPTransportError(.failed, "\(error)")
-        case is CancellationError where fault == .wrapsCancellation: HTTPTransportError(.failed, "cancelled")
+        case is CancellationError where fault == .wrapsCancellation: HTTPTransportError(.failed, "canceled")
         default: error
         }
     }

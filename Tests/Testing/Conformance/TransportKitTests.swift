@@ -53,17 +53,17 @@ struct TransportKitTests {
             case .takesAnyScheme: ["a scheme other than HTTP is rejected"]
             case .wrapsCancellation:
                 [
-                    "cancelling before the head ends the request with CancellationError",
-                    "cancelling in the body ends the transfer with CancellationError",
-                    "a task that is already cancelled receives no response",
-                    "each randomly cancelled request has exactly one outcome",
+                    "canceling before the head ends the request with CancellationError",
+                    "canceling in the body ends the transfer with CancellationError",
+                    "a task that is already canceled receives no response",
+                    "each randomly canceled request has exactly one outcome",
                 ]
             case .readsPastTheEnd: ["a body longer than declared ends at the declared length"]
             case .tellsNoMetrics: ["the metrics are available when the body has ended"]
             case .cancelsUnasked:
                 [
                     "each of a hundred concurrent requests receives its own response",
-                    "each randomly cancelled request has exactly one outcome",
+                    "each randomly canceled request has exactly one outcome",
                 ]
             }
         }
