@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct CURLTransportTests {
     @Test(arguments: TransportConformance.checks)
-    func conforms(to check: TransportConformance.Check) async throws {
+    func `the libcurl transport passes each conformance check`(check: TransportConformance.Check) async throws {
         try await check { _ in CURLTransport() }
     }
 

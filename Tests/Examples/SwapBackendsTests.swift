@@ -25,7 +25,7 @@ struct SwapBackendsTests {
         }
     }
 
-    @Test func `memory alone is empty after a restart`() async throws {
+    @Test func `a memory cache alone is empty after a restart`() async throws {
         let runs = try await runs("memory")
         #expect(runs.map { $0.prefix(4) } == [[0, 0, 0, 12], [12, 0, 0, 0], [0, 0, 0, 12]])
     }

@@ -14,7 +14,7 @@ import Testing
     private let end: [UInt8] = [0xFF, 0xD9]
 
     @Test(arguments: names, DecoderConformance.checks)
-    func `the decoder conforms`(name: String, check: DecoderConformance.Check) async throws {
+    func `the decoder passes each conformance check`(name: String, check: DecoderConformance.Check) async throws {
         let file = try fixture(name)
         try await check { [decoder] _ in (decoder, file) }
     }
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `unsupported variants are reported as such`() throws {
+    @Test func `an unsupported variant throws unsupportedVariant`() throws {
         let file = try fixture("420.jpg")
         let frame = try #require(JPEGEditor.range(of: 0xC0, in: file)).lowerBound
         var deep = file

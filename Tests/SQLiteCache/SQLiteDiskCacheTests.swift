@@ -16,7 +16,7 @@ struct SQLiteDiskCacheTests {
     }
 
     @Test(arguments: DataCacheConformance.checks + DataCacheConformance.persistenceChecks)
-    func conforms(to check: DataCacheConformance.Check) async throws {
+    func `the SQLite cache passes each conformance check`(check: DataCacheConformance.Check) async throws {
         let directory = directory
         try await check {
             SQLiteDiskCache(directory: directory.url.appending(path: "\($0.storage)"), sizeLimit: $0.byteLimit)

@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `no reply breaks the parser`(seed: UInt64) {
+    func `the parser reads a valid reply after random bytes`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let alphabet = Array("\u{1B}[_\\;?tc6419GiOK=\u{0}\u{7F}é".utf8)
         var replies = TerminalReplies()

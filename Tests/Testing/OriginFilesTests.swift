@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"])
-    func `a conditional request that matches is answered 304`(condition: String, validator: String) throws {
+    func `a conditional request that matches receives 304`(condition: String, validator: String) throws {
         let first = try get("/sub/a%20b.PNG")
         let line = try #require(first.split(separator: "\r\n").first { $0.hasPrefix(validator + ": ") })
 
@@ -79,7 +79,7 @@ import Testing
         #expect(try client.receiveAll().hasPrefix("HTTP/1.1 405 "))
     }
 
-    @Test func `a missing directory is an error`() {
+    @Test func `a missing directory throws an error`() {
         #expect(throws: OriginError.self) {
             try LoopbackOrigin(directory: directory.url.appending(path: "none"))
         }

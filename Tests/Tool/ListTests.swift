@@ -100,7 +100,7 @@ struct ListTests {
         #expect(lone.status == 1 && lone.problems.contains("No such file or directory"))
     }
 
-    @Test func `a pattern names the reason when its folder cannot be listed`() async throws {
+    @Test func `a pattern names the reason when its directory cannot be listed`() async throws {
         let loop = folder.url.appending(path: "loop")
         try FileManager.default.createSymbolicLink(at: loop, withDestinationURL: loop)
 

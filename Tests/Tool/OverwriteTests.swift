@@ -45,7 +45,7 @@ struct OverwriteTests {
         if !result.contains("+") { #expect(try Data(contentsOf: output.appending(path: result)) != old) }
     }
 
-    @Test func `an option without a value rejects one and does nothing`() async throws {
+    @Test func `an option that takes no value fails with one, and writes no file`() async throws {
         let file = output.appending(path: "dunes.jpg")
         try Data("old".utf8).write(to: file)
 

@@ -102,7 +102,7 @@ struct ToolOptionTests {
                     }))
     }
 
-    @Test func `the version is the changelog's`() async throws {
+    @Test func `the option --version prints the version of the changelog`() async throws {
         let changelog = try String(
             contentsOf: SampleImages.directory.appending(path: "../../../CHANGELOG.md").standardized, encoding: .utf8)
         let first = try #require(changelog.split(separator: "\n").first { $0.hasPrefix("## ") })

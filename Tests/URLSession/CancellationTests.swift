@@ -63,7 +63,7 @@ import Testing
         try await origin.waitForDisconnects()
     }
 
-    @Test func `many requests with random cancellations each end in one way`() async throws {
+    @Test func `each of many randomly canceled requests has one outcome`() async throws {
         let counts = try await CancelStress(requests: 2_000, seed: 1).run(transport)
 
         #expect(counts.whole + counts.cancelled == 2_000)

@@ -13,7 +13,7 @@ import Testing
     private let decoder = WebPDecoder()
 
     @Test(arguments: names, DecoderConformance.checks)
-    func `the decoder conforms`(name: String, check: DecoderConformance.Check) async throws {
+    func `the decoder passes each conformance check`(name: String, check: DecoderConformance.Check) async throws {
         let file = try fixture(name)
         try await check { [decoder] _ in (decoder, file) }
     }

@@ -76,7 +76,7 @@ enum MedianCut {
 ///
 /// The nearest color is computed once for the center of each of 262,144 cells of six bits per sample. Dithering
 /// diffuses errors with the weights of Floyd and Steinberg, with alternating direction. Transparent pixels neither
-/// receive nor pass errors. Source: R. Floyd, L. Steinberg, "An adaptive algorithm for spatial gray scale", 1976.
+/// receive nor pass errors. Source: R. Floyd, L. Steinberg, "An adaptive algorithm for spatial grey scale", 1976.
 struct GIFColorMapper {
     private let colors: [GIFColor]
     private let dithers: Bool

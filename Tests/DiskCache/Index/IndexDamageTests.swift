@@ -162,7 +162,7 @@ struct IndexDamageTests {
         try await expectRecovery("the last byte")
     }
 
-    @Test func `a byte that changes under an open cache does no harm`() async throws {
+    @Test func `a byte that changes under an open cache loses no entry`() async throws {
         for offset in stride(from: 0, to: whole.count, by: 61) {
             try index.replace(by: whole)
             let cache = FileDiskCache(directory: directory.url)

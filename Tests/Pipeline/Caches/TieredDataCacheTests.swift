@@ -18,7 +18,7 @@ struct TieredDataCacheTests {
 
     /// Memory over files, with a quarter and three quarters of the size.
     @Test(arguments: DataCacheConformance.checks)
-    func conforms(to check: DataCacheConformance.Check) async throws {
+    func `the tiered data cache passes each conformance check`(check: DataCacheConformance.Check) async throws {
         try await check { [directory] options in
             TieredDataCache([
                 DataCacheTier(DataMemoryCache(sizeLimit: options.byteLimit / 4)),

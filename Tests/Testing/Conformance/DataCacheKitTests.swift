@@ -80,7 +80,7 @@ struct DataCacheKitTests {
         #expect(await failures(nil).isEmpty)
     }
 
-    @Test func `every check can fail`() {
+    @Test func `each check of the kit fails for some fault`() {
         #expect(Set(Fault.allCases.flatMap(\.broken)) == Set(Self.checks.map(\.description)))
     }
 

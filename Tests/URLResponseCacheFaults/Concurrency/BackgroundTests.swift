@@ -57,7 +57,7 @@ struct BackgroundTests {
     }
 
     @Test(arguments: [Second.fails, .isInTrouble, .breaksOff])
-    func `a failed revalidation does no harm and is repeated`(second: Second) async throws {
+    func `a failed revalidation keeps the stored response and is repeated`(second: Second) async throws {
         let (cache, server) = cache(second)
         gate.open()
         _ = try await text(cache)

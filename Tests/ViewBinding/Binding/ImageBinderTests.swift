@@ -121,7 +121,7 @@ import Testing
         #expect(loader.started == [2])
     }
 
-    @Test func `a URL is loaded like its request`() throws {
+    @Test func `loading a URL displays the image of its request`() throws {
         let url = try #require(URL(string: "http://127.0.0.1/a"))
         loader.setMemory(.gray(7), for: ImageRequest(source: .http(HTTPRequest(url: url))))
 
