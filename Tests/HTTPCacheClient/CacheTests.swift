@@ -128,10 +128,10 @@ struct CacheTests {
     @Test func `the next process uses a directory's responses`() async throws {
         let origin = try origin()
         defer { origin.stop() }
-        let folder = try TemporaryDirectory()
+        let directory = try TemporaryDirectory()
 
         for number in 1...3 {
-            let client = try Conversation(directory: folder.url)
+            let client = try Conversation(directory: directory.url)
             #expect(try await client.response(to: call(number, origin)).text == "1")
             #expect(try await client.end().status == 0)
         }

@@ -94,7 +94,7 @@ struct ProtocolTests {
         #expect(end.problems == "")
     }
 
-    @Test func `an unreadable line is reported on standard error, and other calls are answered`() async throws {
+    @Test func `an unreadable line is reported on standard error, and other calls receive responses`() async throws {
         let origin = try LoopbackOrigin { .text($0.target) }
         defer { origin.stop() }
         let url = origin.url(for: "/").absoluteString

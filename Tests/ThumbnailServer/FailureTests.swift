@@ -72,7 +72,7 @@ struct FailureTests {
         guard case .asynchronous(let ask) = service.respond(to: heads[0]),
             case .asynchronous(let wait) = service.respond(to: heads[1])
         else { throw HTTPError(400, "nothing is begun") }
-        let asked = Task { await ask() }
+        let requested = Task { await ask() }
         try await origin.waitForStalls()
         let waiting = Task { await wait() }
 
@@ -82,7 +82,7 @@ struct FailureTests {
         #expect(shed.status == 503 && shed.fields["Retry-After"] == "1")
         #expect(late.status == 504)
         #expect(origin.requests.count == 1)
-        for task in [asked, waiting] {
+        for task in [requested, waiting] {
             task.cancel()
             _ = await task.value
         }

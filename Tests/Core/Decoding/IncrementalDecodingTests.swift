@@ -133,9 +133,9 @@ import Testing
             let data = Data(text.utf8)
             let decoder = registry.makeIncrementalDecoder()
             try decoder.append(data)
-            var wanted: ImageDecodingError?
-            do throws(ImageDecodingError) { _ = try registry.decode(data) } catch { wanted = error }
-            #expect(throws: try #require(wanted)) { try decoder.finish() }
+            var expected: ImageDecodingError?
+            do throws(ImageDecodingError) { _ = try registry.decode(data) } catch { expected = error }
+            #expect(throws: try #require(expected)) { try decoder.finish() }
         }
     }
 

@@ -19,8 +19,8 @@ struct FileDiskCacheTests {
     @Test(arguments: DataCacheConformance.checks + DataCacheConformance.persistenceChecks)
     func `the disk cache on files passes each conformance check`(check: DataCacheConformance.Check) async throws {
         try await check { [directory] options in
-            let folder = directory.url.appending(path: "\(options.storage)")
-            return FileDiskCache(directory: folder, sizeLimit: options.byteLimit)
+            let location = directory.url.appending(path: "\(options.storage)")
+            return FileDiskCache(directory: location, sizeLimit: options.byteLimit)
         }
     }
 
