@@ -96,7 +96,7 @@ struct CacheTests {
             ("default", "1", 1, "1"), ("no-cache", "1", 2, "1"), ("reload", "2", 2, "2"), ("force-cache", "1", 1, "1"),
             ("only-if-cached", "1", 1, "1"), ("no-store", "2", 2, "1"),
         ])
-    func `each mode reads and stores as its name says`(
+    func `each mode reads and stores as documented`(
         mode: String, text: String, count: Int, afterwards: String
     ) async throws {
         let origin = try origin()

@@ -162,7 +162,7 @@ struct ProtocolTests {
         #expect(hello?.version == AlcedoVersion.text)
     }
 
-    @Test func `arguments are refused`() async throws {
+    @Test func `the program refuses arguments`() async throws {
         let outcome = try await Program(name: "http-cache-client").run(["--serial"])
         #expect(outcome.status == 2)
         #expect(outcome.output == "")

@@ -178,7 +178,7 @@ import Testing
         #expect(errorCode(lossless) == .unsupportedVariant)
     }
 
-    @Test func `inconsistent files are corrupt`() throws {
+    @Test func `an inconsistent file throws corrupt`() throws {
         let file = try fixture("420.jpg")
         let frame = try #require(JPEGEditor.range(of: 0xC0, in: file))
         let quantization = try #require(JPEGEditor.range(of: 0xDB, in: file))

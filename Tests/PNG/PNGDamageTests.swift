@@ -123,7 +123,7 @@ import Testing
         #expect(errorCode(PNGWriter.inserting(bomb, into: try fixture("rgb.png"))) == nil)
     }
 
-    @Test func `inconsistent files are corrupt`() throws {
+    @Test func `an inconsistent file throws corrupt`() throws {
         let file = try fixture("rgb.png")
         var wrongChecksum = file
         wrongChecksum[8 + 8 + 13] ^= 1

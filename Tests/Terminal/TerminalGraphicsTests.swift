@@ -72,7 +72,7 @@ import Testing
             (["\u{1B}[6;0;9t" + xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
             (["\u{1B}[6;99999999999999999999;9t" + xterm], .sixel(cell: PixelSize(width: 10, height: 20))),
         ] as [([String], TerminalGraphics)])
-    func `the terminal's reply decides`(pieces: [String], graphics: TerminalGraphics) {
+    func `the terminal's reply determines the graphics`(pieces: [String], graphics: TerminalGraphics) {
         let (chosen, log) = self.graphics(pieces)
 
         #expect(chosen == graphics)

@@ -128,7 +128,7 @@ struct DecodeTests {
         #expect(try Data(contentsOf: pixels).count == sizes.reduce(0, +))
     }
 
-    @Test func `the image is upright`() async throws {
+    @Test func `the decoded image is upright`() async throws {
         #expect(try await decode([SampleImages.path("turned.jpg"), "--format", "rgba"]).status == 0)
 
         let image = try CodecRegistry.standard.decode(SampleImages.data("turned.jpg"))

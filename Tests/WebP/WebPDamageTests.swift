@@ -48,7 +48,7 @@ import Testing
         #expect(errorCode(RIFFWriter.file([header, frame])) == .exceedsLimit)
     }
 
-    @Test func `inconsistent containers are corrupt`() throws {
+    @Test func `an inconsistent container throws corrupt`() throws {
         let image = RIFFWriter.image(of: try fixture("lossless.webp"))
         let header = RIFFWriter.extendedHeader(flags: 0, width: 14, height: 18)
         let wrongSize = RIFFWriter.extendedHeader(flags: 0, width: 14, height: 19)

@@ -159,7 +159,7 @@ struct FaultTests {
         #expect(error?.code == .connectionLost)
     }
 
-    @Test func `a host without an address is reported as such or as offline`() async throws {
+    @Test func `a host without an address throws cannotResolveHost or offline`() async throws {
         let url = try #require(URL(string: "http://nobody.invalid/"))
         let error = await #expect(throws: HTTPTransportError.self) {
             try await CURLTransport().send(HTTPRequest(url: url, idleTimeout: .seconds(120)))

@@ -21,7 +21,7 @@ import Testing
         DecodingOptions(target: TargetSize(width: width, height: 1, mode: mode))
     }
 
-    @Test func `a plain request asks for the original`() {
+    @Test func `a plain request has the key of the original`() {
         #expect(request().key == request().originalKey)
         #expect(request().key.variant.isEmpty)
     }

@@ -42,7 +42,7 @@ struct PolicyTests {
         #expect(bench.server.requests.last?.fields == ["Cache-Control": "no-cache", "Pragma": "no-cache"])
     }
 
-    @Test(arguments: Roles.all) func `revalidation asks intermediate caches to revalidate, too`(role: CacheRole)
+    @Test(arguments: Roles.all) func `revalidation requires intermediate caches to revalidate, too`(role: CacheRole)
         async throws
     {
         let bench = Bench(role)
@@ -109,7 +109,7 @@ struct PolicyTests {
     }
 
     @Test(arguments: Roles.all)
-    func `revalidation without a complete stored response asks intermediate caches to revalidate`(
+    func `revalidation without a complete stored response requires intermediate caches to revalidate`(
         role: CacheRole
     ) async throws {
         let life: HTTPFields = ["Cache-Control": "max-age=60"]
