@@ -156,7 +156,8 @@ struct ServerOptions {
             return "caching on disk is disabled: cannot create \(directory.path): \(error.localizedReason)"
         }
         guard access(directory.path, W_OK) != 0 else { return nil }
-        return "caching on disk is disabled: cannot write to \(directory.path): \(String(cString: strerror(errno)))"
+        let reason = String(cString: strerror(errno))
+        return "caching on disk is disabled: cannot write to \(directory.path): \(reason)"
     }
 
     private static func origin(_ text: String) throws -> OriginPattern {
