@@ -68,7 +68,12 @@ struct CacheCommand: ProgramCommand {
     }
 
     func run() async throws -> ExitStatus {
-        guard let directory else { throw UsageError("no home directory for the cache; set one with --cache DIR") }
+        guard let directory else {
+            throw UsageError(
+                """
+                cannot find the cache directory: neither XDG_CACHE_HOME nor HOME is an absolute path; use --cache DIR
+                """)
+        }
         try checkExistence(of: directory)
         try await CacheDirectory.check(directory, mustExist: true)
         let maintenance = CacheMaintenance(

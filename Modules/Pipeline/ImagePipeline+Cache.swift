@@ -59,7 +59,7 @@ extension ImagePipeline {
         /// - Throws: ``PipelineError`` `notStored` when the image could not be encoded or written to disk, with the
         ///   disk cache's error as its cause, if there is one; memory keeps the image. `notStored` also for a partial
         ///   image, which no cache keeps. `shutDown` after ``ImagePipeline/shutDown()``. `CancellationError` when the
-        ///   task is cancelled before the image is encoded; a later cancellation does not stop the write.
+        ///   task is canceled before the image is encoded; a later cancellation does not stop the write.
         public func store(_ image: DecodedImage, for request: ImageRequest) async throws {
             guard !pipeline.isShutDown else { throw PipelineError.shutDown }
             guard !image.isPartial else { throw PipelineError(.notStored, "a partial image cannot be cached") }

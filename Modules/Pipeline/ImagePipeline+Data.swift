@@ -7,7 +7,7 @@ extension ImagePipeline {
     /// Stores the bytes according to the request's policies, after decoding only their header. Interceptors are not
     /// called.
     ///
-    /// - Throws: ``PipelineError``, or `CancellationError` when the task is cancelled first.
+    /// - Throws: ``PipelineError``, or `CancellationError` when the task is canceled first.
     public func data(for request: ImageRequest) async throws -> Data {
         try await originalData(for: request, PriorityHandle(request.priority))
     }

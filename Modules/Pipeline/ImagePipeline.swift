@@ -29,7 +29,7 @@ import FoundationEssentials
 /// callers. When it fails because of its URL, header fields or credentials, the requests with the same ones fail; the
 /// other requests retry with their own.
 ///
-/// **Cancellation.** Cancelling a task ends its own wait. The load ends when no caller waits for it.
+/// **Cancellation.** Canceling a task ends its own wait. The load ends when no caller waits for it.
 ///
 /// **Disk cache.** A load of an image stores the bytes only after they were decoded to a whole image. ``data(for:)``
 /// and prefetching to disk store them after the header was decoded. Bytes are never stored when the server forbids it.

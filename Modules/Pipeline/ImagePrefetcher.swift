@@ -86,7 +86,7 @@ public final class ImagePrefetcher: Sendable {
     /// Returns the outcomes since the last report, after all requests have ended. While the prefetcher is paused and
     /// requests are left, this method waits.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before that. The next report then contains these
+    /// - Throws: `CancellationError` when the task is canceled before that. The next report then contains these
     ///   outcomes.
     public func report() async throws -> PrefetchReport {
         let id = state.withLock { $0.makeID() }

@@ -9,7 +9,7 @@ import AlcedoRuntime
 /// let image = try await task.image
 /// ```
 ///
-/// The load continues when the task is released. It is cancelled by ``cancel()``, and by cancelling a Swift task that
+/// The load continues when the task is released. It is canceled by ``cancel()``, and by canceling a Swift task that
 /// awaits ``image`` or ``response``.
 public final class ImageTask: Sendable {
     /// An event of the load. `finished` is the last one and occurs once.
@@ -69,7 +69,7 @@ public final class ImageTask: Sendable {
         stream { update in if case .preview(let preview) = update { preview } else { nil } }
     }
 
-    /// Whether the task was cancelled before the load ended, by ``cancel()`` or by a cancelled Swift task that awaited
+    /// Whether the task was canceled before the load ended, by ``cancel()`` or by a canceled Swift task that awaited
     /// it.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
@@ -86,18 +86,18 @@ public final class ImageTask: Sendable {
 
     /// The loaded image. Waits, and cancels, as ``response`` does.
     ///
-    /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was cancelled.
+    /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was canceled.
     public var image: DecodedImage {
         get async throws { try await response.image }
     }
 
     /// The loaded image with the layer that had it. Waits until the load has ended.
     ///
-    /// Cancelling the Swift task that waits here also cancels this image task, as ``cancel()`` does. All other Swift
+    /// Canceling the Swift task that waits here also cancels this image task, as ``cancel()`` does. All other Swift
     /// tasks that await it then receive `CancellationError`. To wait without this, iterate ``progress``, which ends
     /// with the load, and then read this property.
     ///
-    /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was cancelled.
+    /// - Throws: ``PipelineError``, an interceptor's own error, or `CancellationError` when this task was canceled.
     public var response: ImageResponse {
         get async throws {
             guard let work = state.withLock({ $0.work }) else { throw CancellationError() }

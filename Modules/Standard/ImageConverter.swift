@@ -100,7 +100,7 @@ public struct ImageConverter: Sendable {
     ///   - size: The maximum width and height of the displayed result in pixels, or nil to keep the size. The aspect
     ///     ratio is kept, and a smaller image is not enlarged. Default: nil.
     /// - Returns: The encoded result.
-    /// - Throws: The errors of the blocking method, and `CancellationError` when the task is cancelled before the
+    /// - Throws: The errors of the blocking method, and `CancellationError` when the task is canceled before the
     ///   conversion begins. A conversion that has begun is not interrupted.
     public func convert(
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil

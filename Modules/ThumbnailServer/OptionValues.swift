@@ -39,8 +39,11 @@ struct KeyFile {
     /// - Throws: `UsageError` if the file cannot be read or the key is too short.
     init(path: String) throws {
         // The path may name a pipe.
-        guard let data = try? InputFile.read(path, limit: Self.limit) else {
-            throw UsageError("cannot read the key file '\(path)'")
+        let data: Data
+        do {
+            data = try InputFile.read(path, limit: Self.limit, name: "the key file '\(path)'")
+        } catch {
+            throw UsageError("\(error)")
         }
         var key = [UInt8](data)
         while let last = key.last, last == 10 || last == 13 { key.removeLast() }
@@ -100,8 +103,11 @@ struct RedisArguments {
 
     /// Reads a password. Line breaks at the end of the file are not part of it.
     private static func password(_ path: String) throws -> String {
-        guard let data = try? InputFile.read(path, limit: KeyFile.limit) else {
-            throw UsageError("cannot read the password file '\(path)'")
+        let data: Data
+        do {
+            data = try InputFile.read(path, limit: KeyFile.limit, name: "the password file '\(path)'")
+        } catch {
+            throw UsageError("\(error)")
         }
         let bytes = data.reversed().drop { $0 == 10 || $0 == 13 }.reversed()
         guard let password = String(validating: bytes, as: UTF8.self), !password.isEmpty else {

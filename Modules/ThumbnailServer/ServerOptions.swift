@@ -43,10 +43,10 @@ struct ServerOptions {
           --max-pixels N              maximum number of pixels of an original (default: 50000000)
           --max-decoded MIB           maximum memory of all decodes at once in MiB (default: 256)
           --max-originals N           maximum number of originals loaded and downscaled at once (default: 16)
-          --max-per-host N            maximum number of these for one host (default: 6)
+          --max-per-host N            maximum number of originals from one host at once (default: 6)
           --max-requests N            maximum number of distinct requests in progress or waiting, half of them for one
-                                      host; the response above it is 503 (default: 512)
-          --max-sending MIB           maximum size of distinct thumbnails being sent in MiB; the response above it is
+                                      host; requests beyond it receive 503 (default: 512)
+          --max-sending MIB           maximum size of distinct thumbnails being sent in MiB; requests beyond it receive
                                       503 (default: 256)
           --max-connections N         maximum number of connections; others wait to be accepted (default: 1024)
           --jobs N                    number of threads that decode, and of threads that encode (default: 2)
@@ -154,10 +154,11 @@ struct ServerOptions {
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         } catch {
-            return "caching on disk is disabled: cannot create \(directory.path)"
+            return "caching on disk is disabled: cannot create \(directory.path): \(error.localizedReason)"
         }
-        return access(directory.path, W_OK) == 0
-            ? nil : "caching on disk is disabled: cannot write to \(directory.path)"
+        guard access(directory.path, W_OK) != 0 else { return nil }
+        let reason = String(cString: strerror(errno))
+        return "caching on disk is disabled: cannot write to \(directory.path): \(reason)"
     }
 
     private static func origin(_ text: String) throws -> OriginPattern {

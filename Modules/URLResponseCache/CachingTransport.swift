@@ -49,10 +49,10 @@ public struct CachingTransport: HTTPTransport {
     ///   - maxConcurrentRevalidations: The maximum number of concurrent background revalidations of stale responses. Up
     ///     to 1,000 more wait. Default: 8. With 0, no response is revalidated in the background.
     ///   - revalidationTimeout: The maximum duration of one background revalidation, including its body, from its
-    ///     start. At the limit the transfer is cancelled, the next revalidation starts, and the stored response remains
+    ///     start. At the limit the transfer is canceled, the next revalidation starts, and the stored response remains
     ///     unchanged. Default: 60 seconds.
     ///   - maximumRevalidationByteCount: The maximum number of body bytes that one background revalidation receives. A
-    ///     transfer with more bytes is cancelled. Default: `maximumBodyByteCount`, because a longer body is not stored.
+    ///     transfer with more bytes is canceled. Default: `maximumBodyByteCount`, because a longer body is not stored.
     ///   - willStore: A hook that inspects each response after its body has arrived, before it is stored. Default: nil.
     public init(
         wrapping transport: any HTTPTransport, cache: URLResponseCache, clock: (any TimeSource)? = nil,

@@ -59,7 +59,7 @@ final class BackgroundRevalidations: Sendable {
     /// - Parameters:
     ///   - limit: The maximum number of concurrent revalidations. With 0, none runs.
     ///   - maximumQueueCount: The maximum number of waiting revalidations. Default: 1,000.
-    ///   - timeLimit: The maximum duration of one revalidation, from its start. It is then cancelled.
+    ///   - timeLimit: The maximum duration of one revalidation, from its start. It is then canceled.
     ///   - clock: The clock that measures the time limit.
     ///   - taskExecutor: The executor of the revalidations. Default: nil, Swift's default executor.
     init(
@@ -135,7 +135,7 @@ final class BackgroundRevalidations: Sendable {
 
 extension HTTPBody {
     /// Reads and discards the body, so that the caches on the path can store it. A body of more than `limit` bytes is
-    /// cancelled.
+    /// canceled.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of bytes to read.

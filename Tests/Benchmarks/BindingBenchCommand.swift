@@ -156,7 +156,7 @@ struct BindingBenchCommand: ProgramCommand {
     func display(_ content: DisplayContent) { self.content = content }
 }
 
-/// A loader without cached images, whose loads run until they are cancelled.
+/// A loader without cached images, whose loads run until they are canceled.
 private final class EndlessLoader: ImageLoading {
     private let started = Locked(0)
 

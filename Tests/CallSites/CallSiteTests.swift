@@ -111,7 +111,7 @@ struct CallSiteTests {
     // Nuke:        let loading = Task { try await imageTask.image }
     //              loading.cancel()
     // Kingfisher:  downloadTask?.cancel()
-    @Test func `cancelling the task that awaits an image cancels its load`() async throws {
+    @Test func `canceling the task that awaits an image cancels its load`() async throws {
         let task = pipeline.imageTask(with: ImageRequest(url: origin.url(for: "/slow.png")))
         let loading = Task { try await task.image }
         try await origin.waitForStalls()

@@ -70,7 +70,7 @@ struct PriorityHandleTests {
         let waiting = Task {
             try await coalescer.value(for: "a") { _ in
                 hasBegun.update { $0 = true }
-                // Until it is cancelled.
+                // Until it is canceled.
                 try await hasBegun.waitUntil { !$0 }
                 return 1
             }

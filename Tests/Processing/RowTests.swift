@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RowTests {
     @Test(arguments: AllProcessors.list.indices, ProcessorConformance.checks)
-    func `processors conform to the contract`(index: Int, check: ProcessorConformance.Check) async throws {
+    func `each processor passes each conformance check`(index: Int, check: ProcessorConformance.Check) async throws {
         try await check { _ in AllProcessors.list[index] }
     }
 

@@ -17,7 +17,7 @@ import Testing
             "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
         ),
     ])
-    func `the published examples match`(text: String, digest: String) {
+    func `digests match the published examples`(text: String, digest: String) {
         #expect(SHA256.hexDigest(of: text) == digest)
     }
 

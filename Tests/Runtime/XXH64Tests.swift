@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct XXH64Tests {
     @Test(arguments: [("", 0xEF46_DB37_51D8_E999 as UInt64), ("abc", 0x44BC_2CF5_AD77_0999)])
-    func `the published values match`(text: String, hash: UInt64) {
+    func `hashes match the published values`(text: String, hash: UInt64) {
         #expect(XXH64.hash(Array(text.utf8).span.bytes) == hash)
     }
 

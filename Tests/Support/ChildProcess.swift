@@ -30,9 +30,10 @@ package final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - name: The executable: one that lies beside the test runner's, or the whole path of another.
     ///   - environment: Variables besides those of this process.
-    ///   - folder: Where it runs.
+    ///   - directory: The working directory.
     package init(
-        _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], folder: String, input: Stream,
+        _ name: String, _ arguments: [String] = [], environment: [String: String] = [:], directory: String,
+        input: Stream,
         output: Stream, problems: Stream
     ) throws {
         let path = name.hasPrefix("/") ? name : try Self.path(of: name)
@@ -56,7 +57,7 @@ package final class ChildProcess: Sendable {
             for file in /proc/self/fd/*; do [ "${file##*/}" -le 2 ] || eval "exec ${file##*/}>&-"; done
             exec "$@"
             """
-        let result = Self.withCStrings(["bash", "-c", shell, "bash", folder, path] + arguments) { words in
+        let result = Self.withCStrings(["bash", "-c", shell, "bash", directory, path] + arguments) { words in
             Self.withCStrings(variables.map { "\($0)=\($1)" }) { variables in
                 posix_spawn(&process, "/bin/bash", &actions, nil, words, variables)
             }

@@ -148,7 +148,7 @@ import Testing
         #expect(executor.drain() == 1)
     }
 
-    @Test func `waiting for jobs ends when the task is cancelled`() async {
+    @Test func `waiting for jobs ends when the task is canceled`() async {
         let waiting = Task { try await executor.waitForJobs() }
 
         waiting.cancel()

@@ -158,7 +158,7 @@ struct LoadTests {
         #expect(health.contains("HTTP/1.1 503 ") && health.contains("Connection: close"))
     }
 
-    @Test func `a request unfinished at the end of the grace period is 503`() async throws {
+    @Test func `a request unfinished at the end of the grace period receives 503`() async throws {
         let origin = try LoopbackOrigin(handler: Self.stalled)
         defer { origin.stop() }
         let running = try RunningServer(TestServer.settings, HTTPServer.Settings(responseTimeout: .seconds(300)))

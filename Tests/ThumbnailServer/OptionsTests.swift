@@ -36,7 +36,7 @@ struct OptionsTests {
         ["--redis", "a:1", "--redis-password-file", "/nowhere"],
         ["--redis", "a:1", "--redis-password-file", "/dev/null"], ["--redis", "a:1", "--redis-database", "x"],
     ])
-    func `Redis options without effect are errors`(words: [String]) {
+    func `a Redis option without effect throws an error`(words: [String]) {
         #expect(throws: UsageError.self) { try ServerOptions(words) }
     }
 
@@ -56,7 +56,7 @@ struct OptionsTests {
     }
 
     @Test(arguments: [["--cache", "/x"], ["--cache-size", "5"], ["--memory", "5"]])
-    func `contradicting cache options are an error`(words: [String]) {
+    func `contradicting cache options throw an error`(words: [String]) {
         #expect(throws: UsageError.self) { try ServerOptions(["--no-cache"] + words) }
         #expect(throws: UsageError.self) { try ServerOptions(words + ["--no-cache"]) }
     }

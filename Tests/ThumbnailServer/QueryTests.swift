@@ -86,7 +86,7 @@ struct QueryTests {
         "", "w=0", "w=-1", "w=+1", "w=1001", "w=", "w=x", "w=99999999999999999999", "w=10&fit=cover", "w=10&fit=fill",
         "h=10&fit=exact", "w=10&format=gif", "w=10&quality=0", "w=10&quality=101", "w=10&x=1", "w=10&W=1",
     ])
-    func `invalid parameters are 400`(text: String) {
+    func `a query with an invalid parameter receives 400`(text: String) {
         let error = #expect(throws: HTTPError.self) { try query(text) }
         #expect(error?.status == 400)
     }
@@ -141,7 +141,7 @@ struct QueryTests {
         #expect(RequestHead.originForm(target) == expected)
     }
 
-    @Test func `a missing side is the maximum`() throws {
+    @Test func `a missing side counts as the maximum`() throws {
         #expect(try query("w=10").size == PixelSize(width: 10, height: 1000))
         #expect(try query("h=10").size == PixelSize(width: 1000, height: 10))
     }

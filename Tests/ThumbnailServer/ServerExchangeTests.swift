@@ -35,7 +35,7 @@ struct ServerExchangeTests {
         let exchange = exchange(on: executor)
         let isCancelled = Watched(false)
         exchange.start {
-            // Until it is cancelled.
+            // Until it is canceled.
             try? await isCancelled.waitUntil { $0 }
             isCancelled.update { $0 = Task.isCancelled }
             return ServerResponse(status: 200)
@@ -47,7 +47,7 @@ struct ServerExchangeTests {
         #expect(status(exchange) == nil && resumed.value == 1)
     }
 
-    /// A request that is answered at once may have ended, and its memory may be freed, at any time.
+    /// A request that receives its response at once may have ended, and its memory may be freed, at any time.
     @Test func `settling an exchange that does not wait resumes nothing`() {
         let exchange = exchange()
         exchange.settle(.response(ServerResponse(status: 503)))
@@ -79,7 +79,7 @@ struct ServerExchangeTests {
         func begin() {
             let head = RequestHead(method: "GET", target: "/thumbnail?url=http://127.0.0.1:1/a&w=10")
             guard case .asynchronous(let work) = stack.service.respond(to: head) else {
-                Issue.record("it is answered at once")
+                Issue.record("it receives a response at once")
                 return
             }
             #expect(!number())

@@ -7,18 +7,18 @@ import Testing
 
 @Suite(.spawnsProcesses, .timeLimit(.minutes(10)))
 struct ResumeTests {
-    let folder: TemporaryDirectory
+    let directory: TemporaryDirectory
     let alcedo: Program
 
     init() throws {
-        folder = try TemporaryDirectory()
-        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": folder.path])
+        directory = try TemporaryDirectory()
+        alcedo = Program(name: "alcedo", environment: ["XDG_CACHE_HOME": directory.path])
     }
 
     /// A load that may stall for as long as a busy machine delays the test.
     private static let load = ["load", "--timeout", "300"]
 
-    private var cache: URL { folder.url.appending(path: "alcedo") }
+    private var cache: URL { directory.url.appending(path: "alcedo") }
 
     /// Returns the bytes of all kept partial downloads, without the index and files being written, which a killed
     /// process leaves unused.
@@ -101,7 +101,7 @@ struct ResumeTests {
     }
 
     @Test func `Ctrl-C keeps the received bytes and writes nothing`() async throws {
-        let output = folder.url.appending(path: "out")
+        let output = directory.url.appending(path: "out")
         var offsets: [String: Int] = [:]
 
         // Bytes that the origin has sent may still be in flight when the signal arrives.
@@ -235,7 +235,7 @@ struct ResumeTests {
         broken.process.send(SIGINT)
 
         #expect(try await broken.outcome().status == 130)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
     }
 
     @Test func `an interrupted connection is resumed within the run`() async throws {

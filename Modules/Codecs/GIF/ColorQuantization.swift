@@ -11,11 +11,12 @@ enum MedianCut {
         var sum = SIMD3<Int>(repeating: 0)
     }
 
-    /// A set of cells that are not empty, with its extent.
+    /// A set of cells that contain pixels.
     private struct Box {
         let cells: [Int]
+        /// The number of pixels in the cells.
         let count: Int
-        /// The longest side: the shift that extracts the position along it from a cell's number, and its length.
+        /// The longest side of the box. `shift` extracts the position along it from a cell's number.
         let axis: (shift: Int, length: Int)
 
         init(_ cells: [Int], _ histogram: [Cell]) {

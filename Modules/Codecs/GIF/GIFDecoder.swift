@@ -63,7 +63,7 @@ package struct GIFDecoder: ImageDecoding {
 
     private func structure(of data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> GIFStructure {
         var parser = GIFParser(limits: limits)
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
+        try data.withDecoderInput(of: "GIF") { bytes throws(ImageDecodingError) in try parser.advance(bytes) }
         try parser.requireEnd()
         guard let structure = parser.structure else {
             throw ImageDecodingError(.truncated, "GIF: the header is missing")

@@ -13,7 +13,7 @@ package struct JPEGDecoder: ImageDecoding {
     package init() {}
 
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        try data.withDecoderInput(of: "JPEG") { bytes throws(ImageDecodingError) in
             guard let info = try JPEGReader(bytes, limits: limits, keepsMetadata: true).info else {
                 throw Self.noHeader
             }
@@ -35,7 +35,7 @@ package struct JPEGDecoder: ImageDecoding {
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
         try data.withUnsafeBytes { memory in
-            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "JPEG: the data is empty") }
             let reader = try JPEGReader(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
             guard !options.appliesOrientation || reader.info?.orientation == .up else {
                 return try decode(data, options: options.forRows).sendRows(to: consumer)
@@ -53,7 +53,7 @@ package struct JPEGDecoder: ImageDecoding {
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        try data.withDecoderInput(of: "JPEG") { bytes throws(ImageDecodingError) in
             try JPEGReader(bytes, limits: options.limits).byteCount(options)
         }
     }

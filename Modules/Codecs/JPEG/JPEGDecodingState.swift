@@ -62,7 +62,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         guard let reader else {
             throw ImageDecodingError(.outOfMemory, "JPEG: cannot create a libjpeg context: out of memory")
         }
-        return try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        return try data.withDecoderInput(of: "JPEG") { bytes throws(ImageDecodingError) in
             reader.feed(bytes)
             return try body(reader)
         }

@@ -27,7 +27,7 @@ package struct PNGDecoder: ImageDecoding {
         strict.allowsPartial = false
         strict.includesAnimation = false
         let isStreamed = try data.bytes.withUnsafeBytes { memory in
-            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "PNG: the data is empty") }
             let file = try PNGFile(memory.assumingMemoryBound(to: UInt8.self), limits: options.limits)
             let still = try PNGStill(file, strict)
             guard file.outline.animation == nil, still.plan.streams, still.plan.pendingOrientation == .up else {
@@ -44,7 +44,7 @@ package struct PNGDecoder: ImageDecoding {
     }
 
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        try data.withDecoderInput(of: "PNG") { bytes throws(ImageDecodingError) in
             let file = try PNGFile(bytes, limits: options.limits)
             guard file.outline.animation != nil else {
                 return PNGPlan(file.reader.header, file.info, options).byteCount

@@ -93,7 +93,7 @@ package struct WebPDecoder: ImageDecoding {
     /// Returns the parsed chunks of a complete file.
     private func container(of data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> WebPContainer {
         var container = WebPContainer(limits: limits)
-        try data.withDecoderInput { bytes throws(ImageDecodingError) in try container.advance(bytes) }
+        try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in try container.advance(bytes) }
         try container.requireEnd()
         return container
     }

@@ -192,7 +192,7 @@ struct TransferReport: Sendable, CustomStringConvertible {
         }
         words.append("cache \(head?.fields["Cache-Status"] ?? "-")")
         switch end?.0 {
-        case .failed(let error)? where error is CancellationError: words.append("cancelled")
+        case .failed(let error)? where error is CancellationError: words.append("canceled")
         case .failed(let error)?: words.append("failed: \(argument.withoutPassword("\(error)"))")
         case .abandoned?: words.append("body not fully read")
         case .complete?, nil: break

@@ -165,14 +165,15 @@ public struct CodecRegistry: Sendable {
     }
 
     private func unknownFormat(_ data: Data) -> ImageDecodingError {
-        guard !data.isEmpty else { return ImageDecodingError(.empty, "the data is empty") }
+        guard !data.isEmpty else { return ImageDecodingError(.empty, "cannot decode the data: it is empty") }
         if let entry = entries.first(where: { $0.mayBegin(data.bytes) }) {
             return ImageDecodingError(.truncated, "the data ends within the signature of \(entry.format)")
         }
         let known = entries.map(\.format.rawValue).joined(separator: ", ")
-        let guess =
-            data.looksLikeText ? "the data is text, possibly an HTML page" : "no registered codec recognizes the data"
-        return ImageDecodingError(.unknownFormat, "\(guess) (registered formats: \(known))")
+        let hint =
+            data.looksLikeText ? "the data is text, possibly an HTML page" : "add its codec to the CodecRegistry"
+        return ImageDecodingError(
+            .unknownFormat, "cannot decode the data: no registered codec recognizes it (registered: \(known)); \(hint)")
     }
 }
 
@@ -257,7 +258,9 @@ private final class SniffingState: IncrementalDecodingState {
 
     func finish() throws(ImageDecodingError) -> DecodedImage {
         if decoder == nil { try begin(isEnd: true) }
-        guard let decoder else { throw ImageDecodingError(.unknownFormat, "no registered codec recognizes the data") }
+        guard let decoder else {
+            throw ImageDecodingError(.unknownFormat, "cannot decode the data: no registered codec recognizes it")
+        }
         return try decoder.finish()
     }
 }

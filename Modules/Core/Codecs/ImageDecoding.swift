@@ -77,12 +77,15 @@ extension ImageDecoding {
 extension Data {
     /// Passes the bytes to a C decoder. The pointer is valid only inside `body`.
     ///
+    /// - Parameters:
+    ///   - format: The name of the format, for the error.
+    ///   - body: The closure that receives the bytes.
     /// - Throws: ``ImageDecodingError`` `empty` when the data is empty, or the error that `body` throws.
     package func withDecoderInput<Result>(
-        _ body: (UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Result
+        of format: String, _ body: (UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Result
     ) throws(ImageDecodingError) -> Result {
         try bytes.withUnsafeBytes { memory throws(ImageDecodingError) in
-            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
+            guard !memory.isEmpty else { throw ImageDecodingError(.empty, "\(format): the data is empty") }
             return try body(memory.assumingMemoryBound(to: UInt8.self))
         }
     }

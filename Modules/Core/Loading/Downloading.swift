@@ -2,7 +2,7 @@ public import AlcedoHTTP
 
 /// A downloader of the bytes of image sources.
 ///
-/// Methods may be called concurrently from any task. Equal requests share one transfer. Cancelling a task removes it
+/// Methods may be called concurrently from any task. Equal requests share one transfer. Canceling a task removes it
 /// from the waiters of its transfer; the transfer ends when no waiter is left.
 public protocol Downloading: Sendable {
     /// Downloads the whole content of the source.

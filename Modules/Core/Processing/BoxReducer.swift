@@ -200,7 +200,10 @@ extension PixelBuffer {
         } catch {
             throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
         }
-        guard let image = collector.image else { throw ImageDecodingError(.corrupt, "the decoder produced no image") }
+        guard let image = collector.image else {
+            throw ImageDecodingError(
+                .corrupt, "the reduction of \(size) pixels by a factor of \(reduction.factor) produced no image")
+        }
         return image.pixels
     }
 }

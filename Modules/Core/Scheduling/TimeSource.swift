@@ -14,6 +14,6 @@ public protocol TimeSource: Sendable {
     var uptime: Duration { get }
     /// Returns after `duration`.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Throws: `CancellationError` when the task is canceled first.
     func sleep(for duration: Duration) async throws
 }

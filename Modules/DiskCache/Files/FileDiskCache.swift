@@ -170,7 +170,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// Returns an entry as ``entry(for:)`` does, but blocks the caller's thread.
     ///
     /// Use it on threads that may block: it avoids the switch to another thread and back.
-    @available(*, noasync, message: "blocks the thread; a task has entry(for:)")
+    @available(*, noasync, message: "entryBlocking(for:) blocks the thread; use entry(for:) in async code")
     package func entryBlocking(for key: ImageKey) -> CachedData? { engine?.entryBlocking(for: key) }
 
     /// Stores an entry as ``store(_:for:)`` does, but blocks the caller's thread. A trim that becomes necessary runs in
@@ -180,7 +180,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// progress, the entry of the later call remains.
     ///
     /// - Throws: ``/AlcedoCore/DataCacheError``.
-    @available(*, noasync, message: "blocks the thread; a task has store(_:for:)")
+    @available(*, noasync, message: "storeBlocking(_:for:) blocks the thread; use store(_:for:) in async code")
     package func storeBlocking(_ entry: CachedData, for key: ImageKey) throws(DataCacheError) {
         guard let engine else { throw noDirectory }
         try engine.storeBlocking(entry, for: key)

@@ -179,7 +179,8 @@ final class CURLLoop {
                     unresponsiveServers.recordTimeout(transfer.exchange.request.host)
                     alcedo_curl_transfer_abandon_connection(handle)
                 }
-                end(transfer, HTTPTransportError(.timedOut, deadline.message))
+                let message = deadline.message(origin: transfer.exchange.request.host)
+                end(transfer, HTTPTransportError(.timedOut, message))
             }
         }
         // Events in between only move deadlines to later times, so the check is never too late.
@@ -221,7 +222,12 @@ final class CURLLoop {
         case ALCEDO_CURL_OFFLINE: HTTPTransportError(.offline, message)
         case ALCEDO_CURL_RESOLVE: HTTPTransportError(.cannotResolveHost, message)
         case ALCEDO_CURL_CONNECT where transfer.hasRefusedAddress:
-            HTTPTransportError(.addressRefused, "the server's address is not public")
+            HTTPTransportError(
+                .addressRefused,
+                """
+                cannot connect to \(transfer.exchange.request.host): its address is not public \
+                (CURLOptions.allowsPrivateAddresses is false)
+                """)
         case ALCEDO_CURL_CONNECT: HTTPTransportError(.cannotConnect, message)
         case ALCEDO_CURL_SECURE: HTTPTransportError(.secureConnectionFailed, message)
         case ALCEDO_CURL_TIMEOUT: HTTPTransportError(.timedOut, message)

@@ -4,7 +4,7 @@
 /// libcurl has such limits too, but counts the time in its queue as silence of the server. All operations are O(1),
 /// except the removal of a waiting exchange.
 struct CURLSchedule {
-    /// A class, so that its properties are changed in place.
+    /// The exchanges of one host. A class, so that its properties are changed in place.
     private final class Host {
         var running = 0
         var waiting = ExchangeQueue()

@@ -82,12 +82,13 @@ struct CURLDeadline {
     /// Whether the server sent nothing for too long, as opposed to a transfer that took too long in total.
     var isSilence: Bool { kind != .total }
 
-    var message: String {
+    /// Returns the message of the error that ends a transfer from a server.
+    func message(origin: String) -> String {
         let seconds = Double(timeout.milliseconds) / 1000
         return switch kind {
-        case .idle: "no data received for \(seconds) seconds"
-        case .firstByte: "no response within \(seconds) seconds"
-        case .total: "the transfer took longer than \(seconds) seconds"
+        case .idle: "no data from \(origin) for \(seconds) seconds"
+        case .firstByte: "no response from \(origin) within \(seconds) seconds"
+        case .total: "the transfer from \(origin) took longer than \(seconds) seconds"
         }
     }
 }

@@ -74,8 +74,8 @@ final class Exchange: Sendable {
 
     /// Starts the timers for timeouts that the session does not support.
     func startTimers() {
-        end(after: request.firstByteTimeout, "no response within", if: { $0.head != nil })
-        end(after: request.totalTimeout, "the transfer took longer than", if: { !$0.isFinished })
+        end(after: request.firstByteTimeout, "no response from", "within", if: { $0.head != nil })
+        end(after: request.totalTimeout, "the transfer from", "took longer than", if: { !$0.isFinished })
     }
 
     /// Stores the session's task. Returns false if the exchange has ended, so that the caller must cancel the task.
@@ -173,13 +173,18 @@ final class Exchange: Sendable {
         record.finish(metrics)
     }
 
-    private func end(after timeout: Duration?, _ message: String, if applies: @escaping @Sendable (State) -> Bool) {
+    /// Ends the exchange after a timeout if `applies` is true then. The error's message names the origin between
+    /// `subject` and `verb`.
+    private func end(
+        after timeout: Duration?, _ subject: String, _ verb: String, if applies: @escaping @Sendable (State) -> Bool
+    ) {
         guard let timeout else { return }
         // Limited to a day, because longer times would overflow.
         let milliseconds = min(max(0, timeout.milliseconds), 86_400_000)
         sessionQueue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
             guard let self, state.withLock({ applies($0) }) else { return }
-            end(HTTPTransportError(.timedOut, "\(message) \(Double(milliseconds) / 1000) seconds"))
+            let seconds = Double(milliseconds) / 1000
+            end(HTTPTransportError(.timedOut, "\(subject) \(request.url.origin) \(verb) \(seconds) seconds"))
         }
     }
 

@@ -79,7 +79,7 @@ package final class HTTPBodyPipe: HTTPBodySource {
         return buffer
     }
 
-    /// Ends the body, with an error or, with nil, as a complete one. Later calls have no effect.
+    /// Ends the body. If `error` is nil, the body is complete. Later calls have no effect.
     package func finish(_ error: (any Error)? = nil) {
         let reader = state.withLock { state -> UnsafeContinuation<Data?, any Error>? in
             guard state.end == nil else { return nil }

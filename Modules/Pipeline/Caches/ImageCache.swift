@@ -138,7 +138,7 @@ public final class ImageCache: Sendable {
     /// Damaged bytes are removed, and count as a miss.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError`` when the bytes exceed the limits or use an unsupported variant of
-    ///   their format. `CancellationError` when the task is cancelled; the image is then stored in memory only if
+    ///   their format. `CancellationError` when the task is canceled; the image is then stored in memory only if
     ///   another caller waits for it.
     public func image(forKey key: String, processorIdentifier: String = "") async throws -> ImageCacheHit? {
         let hit = try await find(Self.imageKey(key, processorIdentifier: processorIdentifier))
@@ -253,7 +253,7 @@ public final class ImageCache: Sendable {
             }
             return nil
         }
-        // A read that was cancelled, or followed by a change, does not store its image in memory.
+        // A read that was canceled, or followed by a change, does not store its image in memory.
         try Task.checkCancellation()
         image.scale = metadata.scale
         let hit = ImageCacheHit(image, .disk, needsProcessing: metadata.isOriginal)

@@ -38,7 +38,7 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
         public var finished = 0
         /// The number of loads that ended with an error.
         public var failed = 0
-        /// The number of loads that ended because all their callers had cancelled.
+        /// The number of loads that ended because all their callers had canceled.
         public var cancelled = 0
         /// The durations of decodes.
         public var decodes = DurationHistogram()

@@ -6,7 +6,7 @@ import AlcedoRuntime
 ///
 /// A value that was read may be stored in a cache only if its resource has not changed since the read began. Otherwise
 /// the store would restore a removed entry or replace a newer one. ``GenerationState`` decides under the lock. Changes
-/// run outside the lock, each in its own task, so that cancelling the caller does not cancel the change.
+/// run outside the lock, each in its own task, so that canceling the caller does not cancel the change.
 final class GenerationCounter: Sendable {
     private let state = Locked(GenerationState())
     private let taskExecutor: (any TaskExecutor)?

@@ -134,7 +134,7 @@ final class PreviewMaker: Sendable {
 
     private func start() {
         Task(executorPreference: threads.taskExecutor) { [threads, self] in
-            // This throws only when the task is cancelled, which no code does.
+            // This throws only when the task is canceled, which no code does.
             try? await threads.run(priority: PriorityHandle(.low)) { self.work() }
         }
     }

@@ -4,9 +4,9 @@ package import FoundationEssentials
 /// Input that is read as a whole before the work begins: a list, or an image on standard input.
 package enum InputFile {
     /// Returns the contents of a file, or of standard input for `-`. Blocks. Throws ``InputError`` if the file cannot
-    /// be read or has more than `limit` bytes.
-    package static func read(_ path: String, limit: Int) throws(InputError) -> Data {
-        let name = path == "-" ? "standard input" : path
+    /// be read or has more than `limit` bytes; the error calls the file `name`, by default its path.
+    package static func read(_ path: String, limit: Int, name: String? = nil) throws(InputError) -> Data {
+        let name = name ?? (path == "-" ? "standard input" : path)
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else { throw InputError(name, errno) }
         defer { if file != STDIN_FILENO { close(file) } }

@@ -177,7 +177,7 @@ package final class OutputFile: Sendable {
 
 extension Error {
     /// The reason in a few words. The description of a Foundation file error contains a dictionary.
-    fileprivate var localizedReason: String {
+    package var localizedReason: String {
         switch (self as? CocoaError)?.code {
         case .fileWriteNoPermission: "permission denied"
         case .fileWriteOutOfSpace: "no space left on device"

@@ -165,7 +165,7 @@ public enum DataCacheConformance: ConformanceKit {
             let found = await cache.data(for: key("a"))
             try ConformanceFailure.require(found == bytes(10), "the entry was lost")
         },
-        Check("removals complete in a cancelled task") { make in
+        Check("removals complete in a canceled task") { make in
             let cache = try make(options)
             for name in ["a", "b", "c"] { try await cache.store(bytes(10), for: key(name)) }
             let task = Task {

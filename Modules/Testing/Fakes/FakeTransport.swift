@@ -33,7 +33,7 @@ public final class FakeTransport: HTTPTransport {
     /// The requests received so far, in the order of their arrival.
     public var requests: [HTTPRequest] { received.value }
 
-    /// Returns once at least `count` requests have arrived. Throws `CancellationError` when the task is cancelled
+    /// Returns once at least `count` requests have arrived. Throws `CancellationError` when the task is canceled
     /// first.
     package func waitForRequests(count: Int) async throws { try await received.waitUntil { $0.count >= count } }
 

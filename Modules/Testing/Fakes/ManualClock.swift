@@ -73,7 +73,7 @@ public final class ManualClock: TimeSource {
 
     /// Returns when the uptime has been advanced by `duration`; immediately if `duration` is zero or less.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Throws: `CancellationError` when the task is canceled first.
     public func sleep(for duration: Duration) async throws {
         try Task.checkCancellation()
         guard duration > .zero else { return }
@@ -97,7 +97,7 @@ public final class ManualClock: TimeSource {
 
     /// Returns once at least `count` tasks are sleeping.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Throws: `CancellationError` when the task is canceled first.
     public func waitForSleepers(count: Int) async throws {
         try await state.waitUntil { $0.sleepers.count >= count }
     }

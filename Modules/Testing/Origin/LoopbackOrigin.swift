@@ -85,12 +85,12 @@ public final class LoopbackOrigin: Sendable {
 
     /// Returns once the condition holds, now or later. The condition is evaluated after every change.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled or the origin is stopped first.
+    /// - Throws: `CancellationError` when the task is canceled or the origin is stopped first.
     package func waitUntil(_ condition: @escaping @Sendable (OriginState) -> Bool) async throws {
         try await hub.state.waitUntil(condition)
     }
 
-    /// Returns once `count` requests have arrived. Throws `CancellationError` when the task is cancelled or the origin
+    /// Returns once `count` requests have arrived. Throws `CancellationError` when the task is canceled or the origin
     /// is stopped first.
     public func waitForRequest(count: Int = 1) async throws {
         try await waitUntil { $0.requestCount >= count }
@@ -101,12 +101,12 @@ public final class LoopbackOrigin: Sendable {
     /// A client that has ended its side of the connection counts as well, unless a response is being sent to it. A
     /// half-closed connection receives the rest of that response first.
     ///
-    /// Throws `CancellationError` when the task is cancelled or the origin is stopped first.
+    /// Throws `CancellationError` when the task is canceled or the origin is stopped first.
     public func waitForDisconnects(count: Int = 1) async throws {
         try await waitUntil { $0.disconnectCount >= count }
     }
 
-    /// Returns once `count` replies are stalled. Throws `CancellationError` when the task is cancelled or the origin is
+    /// Returns once `count` replies are stalled. Throws `CancellationError` when the task is canceled or the origin is
     /// stopped first.
     public func waitForStalls(count: Int = 1) async throws {
         try await waitUntil { $0.stalledCount >= count }

@@ -44,8 +44,8 @@ enum Vary {
             names.compactMap { name in normalized(name, of: request).map { HTTPFields.Field(name, $0) } })
     }
 
-    /// Returns the variant part of the key for responses that vary by these names, to requests with these fields: a
-    /// digest. The stored fields distinguish two responses whose digests collide. O(length of the fields).
+    /// Returns a digest of the fields that select a variant, for use in its key. The stored fields distinguish two
+    /// responses whose digests collide. O(length of the fields).
     static func variant(_ names: [String], _ fields: HTTPFields) -> String {
         // The length distinguishes two fields from one whose value has a line break.
         var text = names.joined(separator: ",") + "\n"

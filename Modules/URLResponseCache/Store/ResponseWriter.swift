@@ -162,7 +162,7 @@ final class ResourceLock: Sendable {
     /// The locked resources, with the waiters of each in order.
     private let waiting = Locked<[ResourceKey: [CheckedContinuation<Void, Never>]]>([:])
 
-    /// Runs `work` while no other work for this resource runs. Waits even in a cancelled task, because each work is
+    /// Runs `work` while no other work for this resource runs. Waits even in a canceled task, because each work is
     /// short.
     func withLock(on resource: ResourceKey, _ work: () async -> Void) async {
         await enter(resource)

@@ -96,8 +96,8 @@ final class FrameBudget: Sendable {
 
     func setPressure(_ pressure: MemoryPressure) { state.withLock { $0.pressure = pressure } }
 
-    /// Returns the maximum number of frames that one animation may keep: at least two, for the shown frame and the next
-    /// one. The number is two while the memory pressure is `warning`, and one while it is `critical`.
+    /// Returns the maximum number of frames that one animation may keep. The number is one while the memory pressure is
+    /// `critical`, and two while it is `warning`. Otherwise it is at least two, for the shown frame and the next one.
     func capacity(frameBytes: Int) -> Int {
         state.withLock { state in
             switch state.pressure {

@@ -32,7 +32,7 @@ public struct BindingOptions: Sendable {
     ///     shows the image of another request.
     ///   - lowResolution: A second request, loaded in parallel, whose image is shown as ``DisplayContent/preview(_:)``
     ///     until the requested image is available. If it is in memory, it replaces the placeholder. It is loaded
-    ///     unchanged: the view's size is not applied. Its failure has no effect. It is cancelled when the load of the
+    ///     unchanged: the view's size is not applied. Its failure has no effect. It is canceled when the load of the
     ///     main request ends. Default: nil.
     ///   - usesViewSize: Whether a request without a target size is loaded at the size of the view. Default: true.
     ///   - usesTransition: Whether the view may show an image that was not in memory with a transition. Default: true.

@@ -6,8 +6,8 @@ public import FoundationEssentials
 ///
 /// Create one binder for each view. The view, or its cell, owns the binder; the binder holds the view weakly. Load a
 /// URL or a request whenever the view has to show another image, and call ``cancel()`` when the view leaves the screen.
-/// The load is also cancelled when the binder is released. If the view is released before the binder, the load is
-/// cancelled at its next update.
+/// The load is also canceled when the binder is released. If the view is released before the binder, the load is
+/// canceled at its next update.
 ///
 /// ```swift
 /// let binder = ImageBinder(view: view, pipeline: pipeline)
@@ -58,7 +58,7 @@ public import FoundationEssentials
     /// Loads the image at a URL into the view.
     ///
     /// - Parameters:
-    ///   - url: The URL of the image. If it is nil, the current load is cancelled, and the view shows the placeholder
+    ///   - url: The URL of the image. If it is nil, the current load is canceled, and the view shows the placeholder
     ///     or nothing. A URL with an unsupported scheme fails the load.
     ///   - options: The images to show while the image loads and after a failure, and the closures to call. Default: no
     ///     images and no closures.
@@ -76,7 +76,7 @@ public import FoundationEssentials
     ///
     /// An image in memory is shown before this method returns, without a placeholder. Otherwise the view shows the
     /// low-resolution image if that is in memory, the placeholder, or nothing, until the image is available. A load of
-    /// another request is cancelled. If the binder is already loading an equal request (the same key, source and cache
+    /// another request is canceled. If the binder is already loading an equal request (the same key, source and cache
     /// policy), the call joins that load and changes nothing else: the options of the first call apply.
     ///
     /// A request without a target size is loaded at the size of the view (``ImageDisplaying/displaySize``), unless the

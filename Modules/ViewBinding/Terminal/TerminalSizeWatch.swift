@@ -9,7 +9,7 @@ extension TerminalCanvas {
     /// for await canvas in TerminalCanvas.changes(fileDescriptor: 1) { view.resize(to: canvas) }
     /// ```
     ///
-    /// The sequence ends when the task that iterates over it is cancelled. Sizes that arrive faster than they are read
+    /// The sequence ends when the task that iterates over it is canceled. Sizes that arrive faster than they are read
     /// are dropped, except the last one. Replaces the process's SIGWINCH handler.
     ///
     /// - Parameter fileDescriptor: The file descriptor of the terminal. The caller keeps ownership, and closes it only

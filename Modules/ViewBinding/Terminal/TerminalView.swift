@@ -103,7 +103,7 @@ public import AlcedoViewBinding
     /// Waits until the animation has finished its plays. Returns immediately for a still image. If another animation
     /// replaces the current one, waits for that one as well.
     ///
-    /// Cancelling the waiting task stops the animation. The current frame stays.
+    /// Canceling the waiting task stops the animation. The current frame stays.
     public func finish() async {
         while let playback {
             await withTaskCancellationHandler {
@@ -132,7 +132,7 @@ public import AlcedoViewBinding
             guard let deadline = animator.nextDeadline ?? animator.endDeadline else { return }
             let sleep = Task { try await clock.sleep(for: deadline - clock.uptime) }
             pause = sleep
-            // The sleep ends early when a late frame arrives or this task is cancelled. The loop handles both.
+            // The sleep ends early when a late frame arrives or this task is canceled. The loop handles both.
             await withTaskCancellationHandler {
                 _ = await sleep.result
             } onCancel: {

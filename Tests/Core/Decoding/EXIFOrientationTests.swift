@@ -23,17 +23,17 @@ import Testing
     }
 
     @Test(arguments: [0, 9, 255, 0x0600, 0xFFFF] as [UInt16])
-    func `invalid values mean up`(value: UInt16) {
+    func `invalid values yield the orientation up`(value: UInt16) {
         #expect(orientation(of: tiff(value, bigEndian: true)) == .up)
         #expect(orientation(of: tiff(value, bigEndian: false)) == .up)
     }
 
-    @Test func `a type other than SHORT means up`() {
+    @Test func `a type other than SHORT yields the orientation up`() {
         #expect(orientation(of: tiff(6, bigEndian: false, type: 4)) == .up)
     }
 
     @Test(arguments: [true, false])
-    func `truncated data means up until the value is complete`(bigEndian: Bool) {
+    func `truncated data yields the orientation up until the value is complete`(bigEndian: Bool) {
         let whole = tiff(6, bigEndian: bigEndian)
         // 8 header, 2 count, 12 width, 10 up to the end of the value.
         for count in 0..<whole.count {
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `no single changed byte does harm`() {
+    @Test func `a changed byte never traps`() {
         let whole = tiff(6, bigEndian: false)
         for index in whole.indices {
             for value in UInt8.min...255 {
@@ -73,7 +73,7 @@ import Testing
         #expect(orientation(of: bytes) == .up)
     }
 
-    @Test func `data that is not TIFF means up`() {
+    @Test func `data that is not TIFF yields the orientation up`() {
         #expect(orientation(of: []) == .up)
         #expect(orientation(of: Array("Exif\0\0".utf8) + tiff(6, bigEndian: false)) == .up)
         #expect(orientation(of: Array("IM*\0".utf8) + tiff(6, bigEndian: false).dropFirst(4)) == .up)

@@ -267,7 +267,7 @@ struct AuthenticatingTransportTests {
         #expect(counts.value == [0, 1])
     }
 
-    @Test func `cancelling ends a pending responder`() async throws {
+    @Test func `canceling ends a pending responder`() async throws {
         let origin = try origin(accepting: Self.basic, challenge: "Basic realm=x")
         defer { origin.stop() }
         let clock = ManualClock()

@@ -104,7 +104,7 @@ struct DownloadScheduleTests {
             return
         }
         #expect(delay >= .milliseconds(100) && delay < .milliseconds(102))
-        // A cancelled transfer uses no token.
+        // A canceled transfer uses no token.
         schedule.end(4)
         #expect(begun(&schedule, at: delay) == [5])
         #expect(begun(&schedule, at: delay + .milliseconds(50)).isEmpty)

@@ -9,7 +9,9 @@ import Testing
 struct PolicyTests {
 
     @Test(arguments: PolicyChoice.allCases, MemoryCacheConformance.checks)
-    func conforms(policy: PolicyChoice, to check: MemoryCacheConformance.Check) async throws {
+    func `a cache with any policy passes each conformance check`(
+        policy: PolicyChoice, check: MemoryCacheConformance.Check
+    ) async throws {
         try await check { policy.cache(MemoryCacheLimits(costLimit: $0.byteLimit)) as ImageMemoryCache }
     }
 

@@ -49,7 +49,7 @@ struct DecoderKitTests {
         #expect(failed.isEmpty)
     }
 
-    @Test func `every check can fail`() {
+    @Test func `each check of the kit fails for some fault`() {
         let covered = Set(Fault.allCases.flatMap(\.broken))
         #expect(covered == Set(DecoderConformance.checks.map(\.description)))
     }

@@ -119,7 +119,7 @@ struct BodyTests {
         #expect(!cache.parts.budget.reserve(1))
     }
 
-    @Test func `a cancelled reader receives its error, and the read bytes are not stored`() async throws {
+    @Test func `a canceled reader receives its error, and the read bytes are not stored`() async throws {
         let (cache, _) = cache()
         let request = Task {
             let response = try await cache.send(HTTPRequest(url: .page("50")))

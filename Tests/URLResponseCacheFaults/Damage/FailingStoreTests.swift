@@ -108,7 +108,7 @@ struct FailingStoreTests {
         let variant = try #require(store.storedKeys.first { !$0.variant.isEmpty })
         let own = try #require(await store.inner.entry(for: variant.original))
         guard case .response(var stored)? = await store.inner.entry(for: variant) else {
-            Issue.record("no answer is stored")
+            Issue.record("no response is stored")
             return
         }
         await store.inner.store(own, for: variant)

@@ -15,10 +15,9 @@ extension SystemError {
             case EACCES, EPERM, EROFS, ENOTDIR, ENOENT, ELOOP: .notWritable
             default: .failed
             }
-        return DataCacheError(
-            code,
-            "cannot \(action) the cache directory\(directory.isEmpty ? "" : " ")\(directory): \(String(cString: strerror(number)))"
-        )
+        let path = directory.isEmpty ? "" : " \(directory)"
+        let reason = String(cString: strerror(number))
+        return DataCacheError(code, "cannot \(action) the cache directory\(path): \(reason)")
     }
 
     /// Whether the error concerns one file, rather than the present state of the process or the machine.

@@ -28,7 +28,8 @@ final class EntryQueries {
         findRow = try connection.prepare("SELECT \(columns) FROM entry JOIN content USING (id) WHERE name = ?")
         findUnverified = try connection.prepare(
             """
-            SELECT \(columns), content.resource, variant, entry.resource, typeof(name) = 'text' AND content.id NOT NULL \
+            SELECT \(columns), content.resource, variant, entry.resource, \
+            typeof(name) = 'text' AND content.id NOT NULL \
             FROM entry LEFT JOIN content USING (id) WHERE id = ?
             """)
         findTimes = try connection.prepare("SELECT id, recency, stored, used, expiry FROM entry WHERE name = ?")

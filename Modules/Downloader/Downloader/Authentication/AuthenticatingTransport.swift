@@ -243,7 +243,7 @@ private struct CredentialUse: Sendable {
 
     private var isDigest: Bool { scheme.name == "digest" }
 
-    /// Returns whether both count the uses of the same nonce.
+    /// Returns whether `other` shares this value's nonce counter.
     func hasCount(of other: Self) -> Bool {
         credential == other.credential && scheme.name == other.scheme.name
             && scheme.parameters["nonce"] == other.scheme.parameters["nonce"]

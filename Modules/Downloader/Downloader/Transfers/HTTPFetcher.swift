@@ -122,7 +122,10 @@ final class HTTPFetcher: Sendable {
                 "\(content.count) bytes after the transform exceed the limit of \(configuration.maximumByteCount) bytes"
             )
         }
-        guard !content.isEmpty else { throw DownloadError(.empty, "the data is empty", head: head) }
+        guard !content.isEmpty else {
+            throw DownloadError(
+                .empty, "the transform of the response from \(head.url.origin) returned no bytes", head: head)
+        }
         try configuration.checkContent(content, head: head)
         return content
     }

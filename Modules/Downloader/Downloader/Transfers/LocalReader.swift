@@ -44,7 +44,7 @@ struct LocalReader: Sendable {
         case .provider(let identity, let provide):
             try await pass(try await provided(identity, provide), to: &sink, &meter)
         }
-        guard sink.count > 0 else { throw DownloadError(.empty, "the data is empty") }
+        guard sink.count > 0 else { throw DownloadError(.empty, "the data of \(source.shown) is empty") }
     }
 
     private func provided(_ identity: String, _ provide: @Sendable () async throws -> Data) async throws -> Data {

@@ -242,12 +242,15 @@ private enum TransferFailure {
     @inline(never)
     static func declaredTooLarge(_ count: Int, _ limit: Int, _ head: HTTPResponseHead) -> any Error {
         DownloadError(
-            .tooLarge, "the declared length of \(count) bytes exceeds the limit of \(limit) bytes", head: head)
+            .tooLarge,
+            "the response from \(head.url.origin) declares \(count) bytes, which exceeds the limit of \(limit) bytes",
+            head: head)
     }
 
     @inline(never)
     static func tooLarge(_ limit: Int, _ head: HTTPResponseHead) -> any Error {
-        DownloadError(.tooLarge, "the content exceeds the limit of \(limit) bytes", head: head)
+        DownloadError(
+            .tooLarge, "the response from \(head.url.origin) exceeds the limit of \(limit) bytes", head: head)
     }
 
     @inline(never)
@@ -262,6 +265,6 @@ private enum TransferFailure {
 
     @inline(never)
     static func empty(_ head: HTTPResponseHead) -> any Error {
-        DownloadError(.empty, "the data is empty", head: head)
+        DownloadError(.empty, "the response from \(head.url.origin) is empty", head: head)
     }
 }

@@ -70,7 +70,7 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
     private var loop = LoopDetector()
     /// The number of duels since the policy last found a used entry in the main part.
     private var duelsWithoutUse = 0
-    /// The number of defenders that still give way to candidates of equal value.
+    /// The number of remaining duels in which a defender of equal value is replaced.
     private var replacements = 0
     private var windowCost = 0
     private var totalCost = 0

@@ -87,8 +87,8 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
 extension SystemMemoryPressureSource {
     /// The configuration of a source.
     package struct Configuration: Sendable, Equatable {
-        /// The absolute path of the directory that stands for `/`, which prefixes the paths of the kernel's files below
-        /// `/proc` and of the mounted control groups. Default: `/`. Tests create a directory of their own.
+        /// The root directory for the kernel's files. Default: `/`. This absolute path prefixes the paths of the files
+        /// below `/proc` and of the mounted control groups.
         package var root: String
         /// The time between two readings of the figures that the kernel does not announce. Default: 5 seconds. Minimum:
         /// 1 millisecond.

@@ -61,7 +61,8 @@ void alcedo_apply_matrix(const float *_Nonnull columns, float *_Nonnull pixels, 
 
 // For Flatten, with 8-bit samples. Draws pixels over an opaque color of three bytes and rounds to nearest.
 void alcedo_flatten_bytes(
-    const uint8_t *_Nonnull row, size_t pixels, const uint8_t *_Nonnull color, int is_premultiplied, uint8_t *_Nonnull out);
+    const uint8_t *_Nonnull row, size_t pixels, const uint8_t *_Nonnull color, int is_premultiplied,
+    uint8_t *_Nonnull out);
 
 // An image with four bytes per pixel. `is_straight` is true when color must be multiplied by alpha.
 typedef struct alcedo_source_image {
@@ -76,7 +77,7 @@ typedef struct alcedo_source_image {
 // across * cosine, y - across * sine), and `across` increases by one per pixel. Pixels outside the image are
 // transparent.
 void alcedo_sample_line(
-    const alcedo_source_image *_Nonnull image, double x, double y, double cosine, double sine, double across, size_t count,
-    float *_Nonnull out);
+    const alcedo_source_image *_Nonnull image, double x, double y, double cosine, double sine, double across,
+    size_t count, float *_Nonnull out);
 
 #endif

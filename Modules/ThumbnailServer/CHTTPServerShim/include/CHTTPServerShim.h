@@ -22,7 +22,8 @@ typedef enum {
 /// The callbacks of a server. They run on the server's only thread, or in alcedo_http_server_stop, and must not block.
 typedef struct {
     void *_Nullable context;
-    /// The head of a request has arrived. A request with a body must receive its response at once. The body is not read.
+    /// The head of a request has arrived. A request with a body must receive its response at once. The body is not
+    /// read.
     alcedo_http_step (*_Nonnull on_request)(void *_Nullable context, alcedo_http_request *_Nonnull request);
     /// A request was resumed. The callback must send its response or close the connection.
     alcedo_http_step (*_Nonnull on_resumed)(void *_Nullable context, alcedo_http_request *_Nonnull request);

@@ -85,7 +85,7 @@
     /// The cells of a list by their `GtkListItem`.
     ///
     /// GTK unbinds an item and immediately binds it again when only the focus or the selection changes. If that
-    /// cancelled the load, each arrow key would restart it. A cell is therefore unbound in the next iteration of the
+    /// canceled the load, each arrow key would restart it. A cell is therefore unbound in the next iteration of the
     /// main loop, or before it receives another item, and not at all if its own item is bound again.
     @MainActor private final class CellTable<Cell: RecycledCell> {
         private struct Binding {
