@@ -24,7 +24,7 @@ public struct PipelineEvent: Sendable {
         case finished(ImageResponse.Layer)
         /// The load failed.
         case failed(any Error)
-        /// The load was cancelled.
+        /// The load was canceled.
         case cancelled
     }
 

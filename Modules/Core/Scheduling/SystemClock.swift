@@ -14,7 +14,7 @@ public struct SystemClock: TimeSource {
     public var uptime: Duration { ContinuousClock.now - Self.start }
 
     /// Returns after `duration`, measured by the continuous clock. Throws `CancellationError` when the task is
-    /// cancelled first.
+    /// canceled first.
     public func sleep(for duration: Duration) async throws {
         try await Task.sleep(for: duration, clock: .continuous)
     }
