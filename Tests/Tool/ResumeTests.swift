@@ -142,11 +142,12 @@ struct ResumeTests {
         let png = try SampleImages.data("tiles.png")
         let origin = try LoopbackOrigin { _ in OriginReply(body: png) }
         defer { origin.stop() }
-        // Minutes of work without optimization.
-        let blurs = Array(repeating: ["--processor", "blur:20"], count: 300).flatMap { $0 }
+        // Half an hour of work without optimization, so that the signal arrives during it however late it is.
+        let work = ["resize:2048x2048,enlarge"] + Array(repeating: "blur:20", count: 300)
 
         let program = try alcedo.start(
-            ["load", "-v", "--size", "512", origin.url(for: "/a.png").absoluteString] + blurs)
+            ["load", "-v", "--size", "512", origin.url(for: "/a.png").absoluteString]
+                + work.flatMap { ["--processor", $0] })
         // The image has arrived when its exchange is reported.
         try await program.waitUntil("the exchange is reported") { try !program.problemsSoFar.isEmpty }
         program.process.send(SIGINT)
