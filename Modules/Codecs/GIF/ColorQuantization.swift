@@ -2,7 +2,7 @@
 ///
 /// Colors are counted in 32,768 cells of five bits per sample. The box of all cells is cut at the median of its longest
 /// side. Then the box with the largest product of pixels and longest side is cut, until there are as many boxes as
-/// colors. Each color is the mean of the pixels in its box, with all their bits.
+/// colors. Each color is the mean of the pixels in its box, computed from all eight bits of their samples.
 ///
 /// Source: P. Heckbert, "Color image quantization for frame buffer display", SIGGRAPH 1982.
 enum MedianCut {

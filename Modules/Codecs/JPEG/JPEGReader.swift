@@ -120,7 +120,8 @@ final class JPEGReader {
         return header
     }
 
-    /// Returns the format of the rows that ``start(_:)`` will set. Throws when it exceeds the limits.
+    /// Returns the header of the rows that ``start(_:)`` will produce, and sets the scale for the target size. Throws
+    /// `exceedsLimit` when the image exceeds the limits, or `corrupt` when its header has not been read.
     func checkedHeader(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelRowHeader {
         guard let info else { throw ImageDecodingError(.corrupt, "JPEG: the header is missing") }
         let isGray = options.pixelFormat == .gray8 && info.colorModel == .gray

@@ -153,8 +153,8 @@ private struct PNGPalette {
     /// The position in `colors` of each color of the palette.
     private let positions: [UInt8]
 
-    /// Creates the palette. Returns nil when the image has too many colors, or is so small that a palette saves
-    /// nothing.
+    /// Creates the palette. Returns nil when the pixels are not straight or opaque `rgba8`, when they have more than
+    /// 256 colors, and when the image is so small that a palette saves nothing.
     init?(_ pixels: PixelBuffer) {
         guard pixels.format == .rgba8, pixels.alphaMode != .premultiplied, let palette = ExactPalette(pixels) else {
             return nil

@@ -9,7 +9,7 @@ package struct WebPEncoder: EXIFEncoding {
         /// Lossy compression with a quality from 0 (smallest) to 100 (best). Other values are clamped. Alpha is kept
         /// exactly.
         case lossy(quality: Double)
-        /// Lossless compression, except for the color under alpha 0 unless the encoder keeps it.
+        /// Lossless compression. The color under alpha 0 is kept only when `keepsHiddenColor` is true.
         case lossless
     }
 
@@ -76,7 +76,7 @@ extension ImageEncoding where Self == ImageEncoder {
     /// - Parameters:
     ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
     ///     `lossless` is `true`. Alpha is kept exactly. Default: 75.
-    ///   - lossless: Whether every pixel is kept exactly, except for the color under alpha 0 unless `keepsHiddenColor`
+    ///   - lossless: Whether every pixel is kept exactly. The color under alpha 0 is kept only when `keepsHiddenColor`
     ///     is `true`. Default: `false`.
     ///   - method: The effort of libwebp, from 0 (fastest) to 6 (smallest). Other values are clamped. Default: 4.
     ///   - keepsHiddenColor: Whether lossless compression keeps the color under alpha 0, which is not visible. Files

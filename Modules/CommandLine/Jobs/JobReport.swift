@@ -23,7 +23,7 @@ struct JobReport: Sendable {
         if !isQuiet, !isJSON { Console.output(text) }
     }
 
-    /// Prints a message for people to standard error that is not a problem. Prints nothing in JSON or quiet mode.
+    /// Prints an informational message to standard error. Prints nothing in JSON or quiet mode.
     func notice(_ text: String) {
         if !isQuiet, !isJSON { Console.notice("\(program): \(text)") }
     }

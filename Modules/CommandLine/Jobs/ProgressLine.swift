@@ -10,7 +10,8 @@ actor ProgressLine {
         /// The number of bytes that the rate already includes, or nil before the first report.
         var counted: Int?
 
-        /// Returns the number of bytes received since the last call. A transfer that restarts counts from zero again.
+        /// Returns the number of bytes received since the last call, or zero when the transfer has restarted. The bytes
+        /// of the first report are not counted.
         mutating func takeNew() -> Int {
             guard let first = progress.first, let last = progress.last else { return 0 }
             // The bytes of the first report were received by an earlier run.

@@ -21,7 +21,7 @@ public protocol ResponseStoring: Sendable {
     func removeAll(storedSince date: Date) async
     /// Removes all entries.
     func removeAll() async
-    /// Returns when all earlier calls have completed. Default: returns at once.
+    /// Returns when all earlier calls have completed. The default implementation returns immediately.
     func flush() async
 }
 

@@ -18,9 +18,10 @@ public struct ImageRequest: Sendable {
     public var decoding: DecodingOptions { didSet { memo = KeyMemo() } }
     /// The scale of the image, in pixels per point. Default: 1.
     public var scale: Double { didSet { memo = KeyMemo() } }
-    /// The initial priority of the load. Not part of the key.
+    /// The initial priority of the load. Default: normal. Not part of the key.
     public var priority: LoadPriority
-    /// The caches that may be read and written, and whether the network may be used. Not part of the key.
+    /// The caches that may be read and written, and whether the network may be used. Default: all caches and the
+    /// network. Not part of the key.
     public var cachePolicy: CachePolicy
     /// The time for which the memory cache and the disk cache keep the results of this load, counted from the store;
     /// nil to apply the limits of each cache. Default: nil.

@@ -75,7 +75,8 @@ final class DiskCacheEngine: Sendable {
         return await resolve(found.reading, key).map { DiskEntryChunks($0, chunkSize: size) }
     }
 
-    /// Counts a lookup. An expired entry is removed, and an unconfirmed one is checked again on the writer's thread.
+    /// Returns the entry that a read found, or nil, and counts the lookup. An expired entry is removed, and an
+    /// unconfirmed one is checked again on the writer's thread.
     private func resolve(_ reading: EntryStore.Reading, _ key: ImageKey) async -> CachedData? {
         var found: CachedData?
         switch reading {

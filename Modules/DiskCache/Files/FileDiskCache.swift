@@ -200,8 +200,8 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// Returns all entries that have not expired, the least recently used first. The call does not count as a use.
     public func items() async -> [DataCacheItem] { await engine?.items() ?? [] }
 
-    /// Returns the key of the entry with a name that ``items()`` or a trim report has given, or nil if the entry is
-    /// absent, expired or damaged.
+    /// Returns the key of the entry whose ``/AlcedoCore/DataCacheItem/name`` is `name`, or nil if the entry is absent,
+    /// expired or damaged.
     public func key(named name: String) async -> ImageKey? { await engine?.key(named: name) }
 
     /// Returns the location of an entry's file, whether or not the file exists. Returns nil if the cache's directory is

@@ -115,7 +115,8 @@ final class EntryStorage: Sendable {
         return found
     }
 
-    /// Runs `work` on a reader's thread. Throws ``SQLiteFailure``, or `CancellationError`.
+    /// Runs `work` on a reader's thread. Returns nil if there is no database. Throws the errors of `work`,
+    /// ``SQLiteFailure`` or `CancellationError`.
     func readNow<Value: Sendable>(_ work: @escaping @Sendable (EntryQueries) throws -> Value) async throws -> Value? {
         try await readers.run(work)
     }

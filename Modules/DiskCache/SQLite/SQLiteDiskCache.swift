@@ -149,8 +149,8 @@ extension SQLiteDiskCache {
         } ?? []
     }
 
-    /// Returns the key of the entry with a name that ``items()`` or a trim report has given, or nil if the entry is
-    /// absent, expired or damaged.
+    /// Returns the key of the entry whose ``/AlcedoCore/DataCacheItem/name`` is `name`, or nil if the entry is absent,
+    /// expired or damaged.
     public func key(named name: String) async -> ImageKey? {
         let key = await storage.read { [storage] queries -> ImageKey? in
             guard let times = try queries.times(named: name, uses: storage.uses),

@@ -2,7 +2,7 @@
 /// Exchanges with one host begin in the order they were added, and hosts take turns.
 ///
 /// libcurl has such limits too, but counts the time in its queue as silence of the server. All operations are O(1),
-/// except the removal of a waiting exchange.
+/// amortized, except those that remove waiting exchanges.
 struct CURLSchedule {
     /// The exchanges of one host. A class, so that its properties are changed in place.
     private final class Host {

@@ -59,7 +59,7 @@ struct CURLTimeouts: Sendable {
         total = request.totalTimeout.map { min($0, Self.longest) }
     }
 
-    /// About four years. Longer durations would overflow an instant.
+    /// The maximum timeout, about four years. The limit prevents an overflow when a timeout is added to an instant.
     private static let longest = Duration.seconds(1 << 27)
 }
 

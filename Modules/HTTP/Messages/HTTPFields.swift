@@ -11,8 +11,8 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     public struct Field: Sendable, Hashable {
         /// The name in its original case. Names are compared without case.
         public var name: String
-        /// The value, without white space at its ends. Bytes above 127 are represented as the code points U+0080 to
-        /// U+00FF.
+        /// The value. White space at the ends of a received value has been removed. Bytes above 127 are represented as
+        /// the code points U+0080 to U+00FF.
         public var value: String
 
         /// Creates a field line.
@@ -45,7 +45,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
     }
 
     /// The value of a field: the values of its lines, joined by commas (RFC 9110 section 5.3); nil if the field is
-    /// missing. Setting a value replaces all lines by one. Setting nil removes them.
+    /// missing. Setting a value replaces all lines with one line after all other fields. Setting nil removes them.
     ///
     /// - Complexity: O(*n*), where *n* is the number of lines.
     public subscript(name: String) -> String? {

@@ -8,8 +8,8 @@ public struct HTTPTransportError: CodedError {
         case invalidRequest
         /// The machine has no network: no interface except the loopback has an address, or there is no route.
         case offline
-        /// The network must not be used for this request: it is metered, in low-data mode or roaming, and the system or
-        /// a transport of the app avoids it. A smaller version of the content may be available elsewhere.
+        /// The system or the app's transport does not allow the request on the current network, which is metered, in
+        /// low-data mode or roaming. The app can request a smaller version of the content instead.
         case dataNotAllowed
         /// The host name has no address, or no name server responded.
         case cannotResolveHost

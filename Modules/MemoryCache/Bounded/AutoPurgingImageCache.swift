@@ -43,7 +43,8 @@ import AlcedoRuntime
 ///
 /// Source: AFNetworking 4, `AFAutoPurgingImageCache.h` and `.m`; AlamofireImage 4, `ImageCache.swift`.
 public final class AutoPurgingImageCache: Sendable {
-    /// A function that decides whether an image is cached, by the image, its request and the additional identifier.
+    /// A function that receives an image, its request and the additional identifier, and returns whether the image is
+    /// cached.
     package typealias Admission = @Sendable (DecodedImage, ImageRequest, String?) -> Bool
 
     private struct Entry: Sendable {

@@ -227,7 +227,8 @@ public final class ImageCache: Sendable {
         }
     }
 
-    /// Reads and decodes an image from disk.
+    /// Reads and decodes an image from disk, and stores it in memory. Returns nil if the entry is missing or damaged. A
+    /// damaged entry is removed.
     ///
     /// - Parameters:
     ///   - key: The key of the image.

@@ -130,7 +130,7 @@ private struct GenerationState: Sendable {
     private static let counterCount = 64
 
     private var lastID = 0
-    /// The last change of each resource that has not ended.
+    /// The last change of each resource, if it has not ended.
     private var latest: [ResourceKey: Change] = [:]
     /// The last change of all resources, if it has not ended. The changes in ``latest`` were submitted after it.
     private var latestOfAll: Change?

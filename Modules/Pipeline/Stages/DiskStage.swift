@@ -103,7 +103,7 @@ struct DiskStage: Sendable {
         if case .failure(let error) = result { throw PipelineError(.notStored, "\(error)", cause: error) }
     }
 
-    /// Removes everything, including pending writes. The caller has already recorded the change.
+    /// Removes all entries, after the pending writes have ended. The caller has already recorded the change.
     func removeAll() async {
         await writes.flush()
         await cache?.removeAll()
@@ -118,7 +118,8 @@ struct DiskStage: Sendable {
         _ = await writes.submit(key, byteCount: 0) { await cache.remove(key) }
     }
 
-    /// Removes the entries of a resource, including pending writes. The caller has already recorded the change.
+    /// Removes the entries of a resource, after the pending writes have ended. The caller has already recorded the
+    /// change.
     func removeResource(_ resource: ResourceKey) async {
         await writes.flush()
         await cache?.removeAll(of: resource)

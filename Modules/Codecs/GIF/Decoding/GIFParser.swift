@@ -25,8 +25,8 @@ struct GIFParser {
     private var state = State.header
     private var offset = 0
     private var control = GraphicControl()
-    /// Stored outside `state`, so that it is changed in place. In an enum case, the collected bytes would be copied for
-    /// every sub-block.
+    /// The extension that is being read. It is stored outside `state`, so that it is changed in place. In an enum case,
+    /// the collected bytes would be copied for every sub-block.
     private var currentExtension = GIFExtension(label: 0)
 
     /// The structure, or `nil` until the header is complete.
@@ -39,7 +39,7 @@ struct GIFParser {
     /// The first image, complete or not.
     var firstFrame: GIFFrame? { structure?.frames.first ?? unfinished }
 
-    /// Continues reading.
+    /// Reads the blocks that have arrived since the last call. `bytes` must be all bytes received so far.
     mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         while try step(bytes) {}
     }

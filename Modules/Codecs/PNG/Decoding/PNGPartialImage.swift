@@ -39,7 +39,7 @@ final class PNGPartialImage {
         return try partialImage.finish()
     }
 
-    /// Appends bytes, starting with the first chunk of pixels.
+    /// Decodes the next bytes. The bytes of the first call begin with the first chunk of pixels.
     func append(_ bytes: Data) throws(ImageDecodingError) {
         var rest = bytes
         while let piece = reader.next(&rest) { try feed(piece) }

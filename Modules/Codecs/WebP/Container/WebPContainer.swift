@@ -51,7 +51,7 @@ struct WebPContainer: Sendable {
             delays: frames.count > 1 ? frames.map(\.delay) : [], metadata: metadata)
     }
 
-    /// Continues reading.
+    /// Reads the chunks that have arrived since the last call. `bytes` must be all bytes received so far.
     mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         guard let end = try readFileHeader(bytes) else { return }
         while let chunk = try chunks.current(bytes) {

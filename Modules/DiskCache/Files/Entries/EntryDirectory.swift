@@ -108,7 +108,7 @@ extension EntryDirectory {
     }
 
     /// Removes symbolic links in place of the entries' directories. Returns the names of those directories, which are
-    /// the first two digits of the lost entries.
+    /// the first two digits of the names of the lost entries.
     func removeLinkedShards() -> Set<String> {
         guard let directory = try? openDirectory() else { return [] }
         var links: Set<String> = []

@@ -178,7 +178,8 @@ struct IndexHeader: Sendable {
     }()
 }
 
-/// A record of an index file: 88 bytes, in little-endian order, except the name:
+/// A record of an index file: 88 bytes, in little-endian order, except the name. Each line of the table begins with the
+/// offset and the size of a field:
 ///
 ///     0   32 name, in big-endian order
 ///     32  8  hash of the resource

@@ -67,7 +67,8 @@ extension EntryStore {
         case damaged
     }
 
-    /// Returns the condition of an entry, or nil if the entry was removed meanwhile.
+    /// Returns the condition of an entry, and removes the entry if it is damaged. Returns nil if it was removed
+    /// meanwhile.
     private func condition(of name: EntryName) throws(DataCacheError) -> Condition? {
         if let found = try found(name), isKnown(found, name) { return .valid(size: found.size.occupied) }
         return try confirm(name)

@@ -1,7 +1,7 @@
 import AlcedoCore
 
 /// The entries that are being written, so that reads find them before they are on disk. If several stores of one key
-/// are in progress, reads find the entry of the last one, which also remains in the end.
+/// are in progress, reads find the entry of the last one. That entry is also the one that remains on disk.
 struct StagedEntries: Sendable {
     private struct Staged: Sendable {
         /// The entry of the last store, or nil if that store failed. With nil, reads use the entry on disk.

@@ -24,8 +24,9 @@ struct DatabaseFile<Queries> {
     /// Called for each file that was removed because it was damaged or was not a regular file.
     private let onDamage: @Sendable () -> Void
     private var opened: (queries: Queries, identity: FileIdentity)?
-    /// The log and the shared memory that SQLite keeps beside the database. SQLite would continue to use them after
-    /// they were removed, where no other process finds the changes. Only a writer checks them.
+    /// The log and the shared memory that SQLite keeps beside the database. If another process removed these files,
+    /// SQLite would continue to use them, and its changes would be visible to no other process. Only a writer checks
+    /// them.
     private var companions: [(path: String, file: PinnedFile)] = []
     /// The state of the opened file if it must not change. It is nil if SQLite itself detects changes.
     private var unchanged: FileState?

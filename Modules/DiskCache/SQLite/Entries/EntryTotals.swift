@@ -51,8 +51,8 @@ struct StoredItem: Sendable {
 enum PageShare {
     /// The size of a page in bytes.
     static let pageSize = 4096
-    /// The number of pages that count for no entry: eight in a file without entries, and as many that its B-trees leave
-    /// partly empty.
+    /// The number of pages that count for no entry: the eight pages of a file without entries, and eight more for the
+    /// space that B-trees leave unused in their pages.
     static let spareCount = 16
 
     /// The maximum number of bytes of a row in a page that it shares with other rows.

@@ -23,8 +23,8 @@ public import FoundationEssentials
 /// - **Exceptions.** A request with an `Authorization` field of its own is passed on unchanged. If the responder
 ///   returns nil or the rejected credential, the 401 response is passed on. A request is sent at most 8 times.
 ///   Challenges of a proxy (407) are passed on.
-/// - **Order.** Wrap a response cache in this transport, not the other way round: a shared cache must see for which
-///   user a request is (RFC 9111 section 3.5).
+/// - **Order.** Wrap a response cache in this transport, not the other way round, so that a shared cache receives the
+///   `Authorization` field of each request (RFC 9111 section 3.5).
 /// - **Security.** A Basic password that is sent over `http` can be read by others on the network. The responder can
 ///   decline by returning nil for such a URL.
 ///

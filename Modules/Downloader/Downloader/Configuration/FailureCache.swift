@@ -37,7 +37,8 @@ public final class FailureCache: Sendable {
     ///
     /// - Parameters:
     ///   - lifetime: The time for which a failure is remembered. Default: 5 minutes.
-    ///   - maximumCount: The maximum number of remembered failures. Default: 1,000.
+    ///   - maximumCount: The maximum number of remembered failures. With zero or less, no failure is remembered.
+    ///     Default: 1,000.
     public init(lifetime: Duration = .seconds(300), maximumCount: Int = 1_000) {
         self.lifetime = lifetime
         self.maximumCount = max(0, maximumCount)

@@ -24,9 +24,9 @@ final class TransferRequest: Sendable {
     }
 }
 
-/// The identity of a transfer: two downloads with equal keys share one. It consists of the whole request for a server,
-/// or of the source's identity and the file version otherwise, and of the destination. Requests with methods that are
-/// not safe (RFC 9110 section 9.2.1) are never equal.
+/// The identity of a transfer: two downloads with equal keys share one. For a server, it consists of the whole request
+/// and the destination. For another source, it consists of the source's identity, the file version and the destination.
+/// Two requests with a method that is not safe (RFC 9110 section 9.2.1) are never equal.
 struct TransferKey: Hashable, Sendable {
     private let request: TransferRequest
     /// Computed once, because a key is hashed several times.

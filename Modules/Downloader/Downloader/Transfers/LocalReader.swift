@@ -165,8 +165,8 @@ private final class LocalFile: Sendable {
     }
 }
 
-/// A decoder of `data:` URLs. Source: RFC 2397, with the leniency for padding of the "data: URL processor" in the
-/// WHATWG Fetch Standard.
+/// A decoder of `data:` URLs. Padding of base64 is optional, as in the "data: URL processor" of the WHATWG Fetch
+/// Standard. Source: RFC 2397.
 private enum DataURL {
     /// Returns the content of a `data:` URL.
     ///

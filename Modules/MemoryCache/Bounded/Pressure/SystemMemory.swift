@@ -18,7 +18,8 @@ package struct SystemMemory: Sendable, Equatable {
         (self.physicalByteCount, self.limitByteCount) = (physicalByteCount, limitByteCount)
     }
 
-    /// Reads the figures from a few small files. Files that cannot be read are skipped.
+    /// Returns the memory of the machine and the limit of this process's control groups, which it reads from a few
+    /// small files. Files that cannot be read are skipped.
     ///
     /// - Parameter root: The absolute path of the directory that stands for `/`. Default: `/`. Tests create a directory
     ///   of their own.
