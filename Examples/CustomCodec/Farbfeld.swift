@@ -98,8 +98,8 @@ struct FarbfeldEncoder: ImageEncoding {
         return file
     }
 
-    /// Returns a sample of the row that begins at `row`, scaled to 16 bits. A row has red, green, blue and alpha
-    /// samples for each pixel.
+    /// Returns a sample of the row that begins at `row`, scaled to 16 bits. `index` counts four samples for each pixel:
+    /// red, green, blue and alpha, even if the row is gray.
     private static func sample(
         _ index: Int, of memory: UnsafeRawBufferPointer, from row: Int, _ format: PixelFormat
     ) -> UInt16 {

@@ -21,7 +21,7 @@ extension DownloaderConfiguration {
 }
 
 extension ImagePipeline.Configuration {
-    /// The stack of AFNetworking's `AFImageDownloader`.
+    /// Returns a configuration with the settings of AFNetworking's `AFImageDownloader`.
     ///
     /// ```swift
     /// let pipeline = ImagePipeline(.afImageDownloader())

@@ -12,8 +12,13 @@ public import FoundationEssentials
 /// ```
 ///
 /// **Memory.** A still image is decoded near the requested size, and its rows pass from the decoder through the resizer
-/// to the encoder one after another. The whole image is held in memory only for interlaced and progressive files, WebP
-/// and GIF output, processors that need whole images, and an orientation other than `up` and `upMirrored`.
+/// to the encoder one after another. The whole image is held in memory only in these cases:
+///
+/// - The source is an interlaced or progressive file, a WebP file that is lossless or has alpha, or a GIF file whose
+///   first frame does not fill the canvas.
+/// - An orientation other than `up` is applied.
+/// - A processor needs the whole image.
+/// - The result is a WebP or GIF file, or a JPEG file that is progressive or has optimized Huffman tables.
 ///
 /// **Animations.** An animation stays an animation when the encoder's format holds animations, and its frames are
 /// decoded one at a time. Otherwise its first frame is converted.
@@ -22,7 +27,8 @@ public import FoundationEssentials
 public struct ImageConverter: Sendable {
     /// The codecs of the source formats. Default: every format of the package.
     package var codecs: CodecRegistry
-    /// The limits of a source image, checked after its header is read and before any pixel is decoded.
+    /// The limits of a source image, checked after its header is read and before any pixel is decoded. Default:
+    /// `DecodingLimits()`, which allows 100 million pixels and 512 MiB in a frame.
     package var limits: DecodingLimits
     /// Whether the orientation is applied to the pixels. When false, the pixels keep their stored order, and the
     /// orientation is written as metadata if the format supports it. Default: true.
@@ -37,6 +43,7 @@ public struct ImageConverter: Sendable {
     /// - Parameters:
     ///   - codecs: The codecs of the source formats. Default: every format of the package.
     ///   - limits: The limits of a source image, checked after its header is read and before any pixel is decoded.
+    ///     Default: `DecodingLimits()`, which allows 100 million pixels and 512 MiB in a frame.
     ///   - appliesOrientation: Whether the orientation is applied to the pixels. When false, the pixels keep their
     ///     stored order, and the orientation is written as metadata if the format supports it. Default: true.
     ///   - metadata: The metadata of the result. Default: ``MetadataPolicy/strip``.

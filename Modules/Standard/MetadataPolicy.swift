@@ -7,9 +7,12 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// No metadata. This is the default of ``ImageConverter``: an uploaded photo usually contains its location, date,
     /// camera and owner, which a server should publish only on purpose.
     case strip
-    /// EXIF without a location: description, camera, exposure, dates, author and copyright. All other tags are removed,
-    /// because they may contain a location: GPS data, maker notes, comments, time zones, preview images and private
-    /// tags.
+    /// EXIF without a location. The description, software, resolution, orientation, exposure, colors, dates, author and
+    /// copyright are kept. The names and serial numbers of the camera and the lens, and the name of the camera's owner,
+    /// are kept, too.
+    ///
+    /// All other tags are removed, because they may contain a location: GPS data, maker notes, comments, time zones,
+    /// preview images and private tags.
     case keepWithoutLocation
     /// All EXIF, including location and preview image. The orientation tag is set to the orientation of the result.
     ///

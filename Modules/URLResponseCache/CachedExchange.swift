@@ -145,8 +145,8 @@ struct CachedExchange: Sendable {
         return sent
     }
 
-    /// Offers the entity tags of the variants for other requests to the server. Returns the variant that the server
-    /// selects, or its new response; nil if the server sends a 304 that selects no usable stored variant.
+    /// Sends the request with the entity tags of the variants that are stored for other requests. Returns the variant
+    /// that the server selects, or its new response; nil if the server sends a 304 that selects no usable variant.
     private func selectVariant() async throws -> HTTPResponse? {
         let offering = applyingPolicy(Validation.request(request, offering: candidate.otherTags.map(\.entityTag)))
         let exchange = cache.writer.exchanges.begin(candidate.key.resource)
@@ -327,7 +327,7 @@ struct CachedExchange: Sendable {
         await cache.writer.remove(candidate, for: request, of: exchange)
     }
 
-    /// Stores a response if the app's hook approves it. Returns whether it did.
+    /// Stores a response if the app's hook approves it. Returns whether the hook approved it.
     private func storeIfApproved(
         _ new: StoredResponse, _ exchange: ExchangeTracker.Exchange, _ decision: StorageDecision
     ) async -> Bool {

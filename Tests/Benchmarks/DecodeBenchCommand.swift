@@ -53,7 +53,8 @@ struct DecodeBenchCommand: ProgramCommand {
     }
 }
 
-/// Measures the decoders alternately with plain C loops over the same libraries, under the same conditions.
+/// A benchmark that measures the decoders alternately with plain C loops over the same libraries, under the same
+/// conditions.
 private struct DecodeBenchmark {
     private struct FormatRatio {
         var format: ImageFormat

@@ -54,7 +54,7 @@ struct ResizeBenchCommand: ProgramCommand {
     }
 }
 
-/// Measures the processors alternately with the same operations of Pillow.
+/// A benchmark that measures the processors alternately with the same operations of Pillow.
 private struct ResizeBenchmark {
     private struct Operation {
         let name: String

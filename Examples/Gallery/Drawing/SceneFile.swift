@@ -30,7 +30,7 @@
             return "\(palette) \(Self.places[number % Self.places.count]) \(zeros)\(digits)"
         }
 
-        /// Draws and encodes the landscape. Takes some milliseconds; an animation takes some hundred milliseconds.
+        /// Draws and encodes the landscape. Takes a few milliseconds; an animation takes a few hundred.
         func encoded() throws -> Data {
             let painter = ScenePainter(number: number)
             guard var image = painter.paint(number: number) else {

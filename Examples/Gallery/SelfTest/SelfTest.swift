@@ -24,7 +24,7 @@
             watch = CellWatch(reader: reader)
         }
 
-        /// Runs commands until standard input ends.
+        /// Starts a thread that reads commands until standard input ends. The main actor runs them.
         func listen() {
             if let clock {
                 Signal.connect(UnsafeMutableRawPointer(clock), "update") { [weak self] in

@@ -11,7 +11,7 @@ package enum Console {
     /// Whether standard error is a terminal.
     package static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Whether standard error is a terminal that a line can be rewritten on.
+    /// Whether standard error is a terminal that can rewrite its current line.
     package static var errorIsLive: Bool { errorIsTerminal && variable("TERM") != "dumb" }
 
     /// Whether problems are colored. Source: no-color.org, which treats an empty `NO_COLOR` as absent.

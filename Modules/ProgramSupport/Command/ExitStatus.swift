@@ -156,7 +156,7 @@ package enum TerminalRestoration {
     private static let restoration = Locked<(@Sendable () -> Void)?>(nil)
 
     /// Sets the action that runs before ``ExitStatus`` or a second signal ends the process, and replaces an earlier
-    /// one. It may block briefly and must not call this type. ``end()`` removes it.
+    /// action. The action may block briefly and must not call this type. ``end()`` removes the action.
     package static func begin(_ restoration: @escaping @Sendable () -> Void) {
         self.restoration.withLock { $0 = restoration }
     }

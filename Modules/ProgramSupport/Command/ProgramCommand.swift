@@ -72,7 +72,8 @@ package struct CommandProgram: Sendable {
     /// Runs the command that the arguments name, or prints help or the version.
     ///
     /// - Parameter words: The arguments after the program's name.
-    /// - Throws: ``UsageError`` if no command has the name; the error of the command.
+    /// - Throws: ``UsageError`` if the name is missing or unknown. Any error of the command, except a ``UsageError``,
+    ///   which is printed and returned as ``ExitStatus/usage``.
     package func run(_ words: some Sequence<String>) async throws -> ExitStatus {
         var words = Array(words)
         if words.first == "help", words.count > 1 { words = words.dropFirst() + ["--help"] }

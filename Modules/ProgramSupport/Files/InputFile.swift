@@ -25,7 +25,7 @@ package enum InputFile {
     }
 }
 
-/// A failure to read a list, a directory or an image on standard input.
+/// A failure to read an input: a list, a key file, a cache directory, or an image on standard input.
 package struct InputError: Error, CustomStringConvertible {
     package let description: String
 

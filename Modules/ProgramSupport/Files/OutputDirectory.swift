@@ -4,7 +4,7 @@ package import FoundationEssentials
 
 /// The directory of output files.
 package struct OutputDirectory: Sendable {
-    /// The path of the directory, unchanged from the command line.
+    /// The path of the directory as given on the command line; `.` for a file name without a directory.
     let directory: String
     /// Whether existing files are replaced. Files in ``inputs`` are never replaced.
     var replaces: Bool

@@ -30,8 +30,8 @@ import FoundationEssentials
 public final class RedisDataCache: MeasurableDataCache {
     /// The lifetime in milliseconds of the record of an entry without an expiry: 90 days.
     private static let recordLifetime = 90 * 24 * 60 * 60 * 1000
-    /// The time in milliseconds by which the record of an entry with an expiry outlasts the lifetime of the entry. The
-    /// entry's lifetime begins later, when the entry reaches the server.
+    /// The time in milliseconds that is added to the lifetime of the record of an entry with an expiry, so that the
+    /// record outlasts the entry. The record's lifetime begins earlier, when the server returns its time.
     private static let recordLifetimeSlack = 60 * 1000
 
     /// The options of the cache.
@@ -91,8 +91,11 @@ public final class RedisDataCache: MeasurableDataCache {
         }.value ?? false
     }
 
-    /// Stores an entry and replaces an existing one. After it returns, the entry can be read, unless the server could
-    /// not be reached or had no space. If the entry has expired already, the existing entry is removed instead.
+    /// Stores an entry and replaces an existing one. If the entry has expired already, the existing entry is removed
+    /// instead.
+    ///
+    /// After the method returns, the entry can be read, unless the server is unavailable, overloaded or full. Then no
+    /// error is thrown, and ``statistics`` counts a failure.
     ///
     /// - Throws: ``/AlcedoCore/DataCacheError`` `tooLarge`, or `CancellationError`.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
@@ -163,7 +166,7 @@ public final class RedisDataCache: MeasurableDataCache {
     }
 
     /// Removes all entries with the cache's prefix, and none of another cache with a longer prefix. Some entries remain
-    /// if it takes longer than `bulkOperationTimeout`.
+    /// if the removal fails or takes longer than `bulkOperationTimeout`.
     ///
     /// - Complexity: O(*n*), where *n* is the number of keys on the server.
     public func removeAll() async {

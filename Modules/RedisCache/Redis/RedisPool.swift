@@ -131,7 +131,7 @@ final class RedisPool: Sendable {
 
     private func fail() { state.withLock { $0.breaker.failed(at: clock.uptime) } }
 
-    /// Performs a call and keeps the connection unless it has failed.
+    /// Performs a call. Keeps the connection for later calls, unless it has failed or is in a transaction.
     private func call<Value>(
         _ work: (RedisConnection) throws -> Value, _ connection: RedisConnection
     ) -> Result<Value, RedisFailure> {

@@ -56,8 +56,8 @@ extension Sequence<UInt8> {
 }
 
 extension Collection<UInt8> {
-    /// Returns the bytes with their percent-encoding decoded. A percent sign that two hexadecimal digits do not follow
-    /// stays unchanged. Source: URL Standard (WHATWG), section 1.3.
+    /// Returns the bytes with their percent-encoding decoded. A percent sign that is not followed by two hexadecimal
+    /// digits stays unchanged. Source: URL Standard (WHATWG), section 1.3.
     @inlinable
     package func percentDecodedLeniently() -> [UInt8] {
         var bytes: [UInt8] = []

@@ -63,8 +63,8 @@ package struct WaiterQueue<Member: Sendable>: Sendable {
     @inlinable
     package var count: Int { entries.count }
 
-    /// Adds a waiter at its place by the queue's order, or before the others of its priority if `atHead` is true. `id`
-    /// must not be in the queue.
+    /// Adds a waiter in the queue's order, or before the other waiters of its priority if `atHead` is true. `id` must
+    /// not be in the queue.
     @inlinable
     package mutating func add(_ id: Int, _ element: Member, priority: Int, atHead: Bool = false) {
         lastRank += 1

@@ -8,7 +8,7 @@ package struct Descriptor: ~Copyable {
     /// that Swift supports.
     package static let onlyPath = ALCEDO_O_PATH | O_DIRECTORY
 
-    /// Opens a file. A file that `flags` create is readable and writable only for its owner.
+    /// Opens a file. If `flags` contains `O_CREAT`, a new file is readable and writable only by its owner.
     package init(opening path: UnsafePointer<CChar>, _ flags: Int32) throws(SystemError) {
         let opened = open(path, flags | O_CLOEXEC, 0o600)
         guard opened >= 0 else { throw SystemError(number: errno) }
@@ -174,7 +174,8 @@ package struct Descriptor: ~Copyable {
         renameat(number, name, AT_FDCWD, path) == 0 ? 0 : errno
     }
 
-    /// Renames a file, or removes it if the new name is taken. Returns whether the file has the new name.
+    /// Renames a file, or removes it if the new name is taken. After any other failure, the file keeps its name.
+    /// Returns whether the file was renamed.
     package func renameOrRemove(_ name: UnsafePointer<CChar>, _ newName: UnsafePointer<CChar>) -> Bool {
         let isMoved = linkat(number, name, number, newName, 0) == 0
         // On a file system without hard links, the file keeps its name.

@@ -1,7 +1,7 @@
 package import AlcedoCore
 package import FoundationEssentials
 
-/// The rules of ``DecoderConformance``, as methods that test any bytes.
+/// The checks of ``DecoderConformance``, as methods that accept any data.
 package struct DecoderChecks {
     private let decoder: any ImageDecoding
     private let options: DecodingOptions

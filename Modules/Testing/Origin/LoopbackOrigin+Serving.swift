@@ -64,7 +64,7 @@ private struct OriginFiles: Sendable {
         return OriginReply(fields: fields, body: body)
     }
 
-    /// Returns the path of the file that a request names; nil if it is not below the directory.
+    /// Returns the path of the file that a request names; nil if no such file exists below the directory.
     private func file(for path: String) -> String? {
         guard let bytes = path.utf8.percentDecoded(), !bytes.contains(0),
             let path = String(validating: bytes, as: UTF8.self)

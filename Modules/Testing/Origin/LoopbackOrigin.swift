@@ -96,10 +96,10 @@ public final class LoopbackOrigin: Sendable {
         try await waitUntil { $0.requestCount >= count }
     }
 
-    /// Returns once clients have closed `count` connections.
+    /// Returns once clients have closed `count` connections. Connections that the origin closed first do not count.
     ///
-    /// A client that has ended its side of the connection counts as well, unless a response is being sent to it. A
-    /// half-closed connection receives the rest of that response first.
+    /// A half-closed connection, in which the client has ended only its own side, counts as well. If a response is
+    /// being sent on it, it counts after the rest of that response is sent.
     ///
     /// Throws `CancellationError` when the task is canceled or the origin is stopped first.
     public func waitForDisconnects(count: Int = 1) async throws {

@@ -118,7 +118,7 @@ struct OriginAlarm {
         _ = write(writeEnd, &byte, 1)
     }
 
-    /// Empties the pipe, so that it is unreadable until the next ``ring()``.
+    /// Empties the pipe, so that poll(2) does not report it as readable until the next ``ring()``.
     func silence() {
         var bytes: (UInt64, UInt64) = (0, 0)
         while read(readEnd, &bytes, MemoryLayout.size(ofValue: bytes)) > 0 {}

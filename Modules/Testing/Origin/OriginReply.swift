@@ -99,7 +99,7 @@ extension OriginReply {
         OriginReply(fields: fields, body: body).setting("Content-Type", type)
     }
 
-    /// Returns a response with status 200 and a plain text.
+    /// Returns a response with status 200 and a body of plain text in UTF-8.
     package static func text(_ text: String) -> OriginReply {
         ok(Data(text.utf8), type: "text/plain; charset=utf-8")
     }

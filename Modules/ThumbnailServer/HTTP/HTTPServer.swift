@@ -8,8 +8,8 @@ import FoundationEssentials
 /// A small HTTP/1.1 server. One thread serves all connections, and waiting requests occupy no thread.
 ///
 /// The server rejects heads of more than 32 KiB. It rejects requests with a body before it receives the body. It closes
-/// connections that are idle for longer than the client timeout. The bodies that are being sent have a common limit of
-/// bytes, and each response has a time limit. Call ``stop(grace:)`` exactly once to close the server.
+/// connections that are idle for longer than the client timeout. It limits the total size of the bodies that are being
+/// sent, and the time for each response. Call ``stop(grace:)`` exactly once to close the server.
 ///
 /// `@unchecked` because of the pointer. It is set before the server is shared, and then used only by the server's
 /// thread and in `stop`.

@@ -4,7 +4,7 @@ import FoundationEssentials
 
 /// A generator of thumbnails. Simultaneous requests for equal thumbnails share one operation.
 final class ThumbnailGenerator: Sendable {
-    /// The origin of a thumbnail: the memory cache, the backing store, or a new decode.
+    /// The source of a thumbnail: the memory cache, the backing store, or its generation from the original.
     enum Source: String, Sendable, CaseIterable {
         case memory, store, generated
     }

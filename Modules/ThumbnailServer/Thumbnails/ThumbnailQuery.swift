@@ -106,7 +106,7 @@ struct ThumbnailQuery: Sendable {
 enum ThumbnailFit: String, Sendable {
     /// Resizes the whole image to fit the size, without enlarging it.
     case fit
-    /// Covers the size and crops the rest.
+    /// Crops the image to the aspect ratio of the size, and resizes it to exactly the size. Small images are enlarged.
     case fill
     /// Resizes the image to exactly the size. Proportions change.
     case exact

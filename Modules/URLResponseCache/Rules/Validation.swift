@@ -49,7 +49,7 @@ enum Validation {
         return EntityTag.list(request.fields.values(of: "If-None-Match")).contains { $0.matchesWeakly(tag) }
     }
 
-    /// Whether the request that was sent can only have been about this response.
+    /// Whether the validators of the sent request identify this stored response and no other.
     private static func isAbout(_ stored: StoredResponse, _ exchange: ExchangeContext) -> Bool {
         let tags = EntityTag.list(exchange.request.fields.values(of: "If-None-Match"))
         let modified = stored.lastModified == nil ? nil : stored.head.fields["Last-Modified"]

@@ -9,7 +9,8 @@ struct PlaybackState: Sendable {
         var position: Duration
     }
 
-    /// Rates outside of this range make no visible difference, and unbounded numbers overflow.
+    /// The range to which positive playback rates are clamped. Rates outside it make no visible difference, and
+    /// unbounded rates would cause an overflow.
     private static let rates = 0.001...1_000.0
     /// The latest clock time, 35,000 years from the start. At this time, the position of the fastest animation can
     /// still be represented.

@@ -106,8 +106,8 @@ struct TerminalReplies: Sendable {
     private var state = State.text
     private var content: [UInt8] = []
 
-    /// The query: a Kitty request with one invisible pixel, the size of a cell, and finally DA1, to which every
-    /// terminal responds.
+    /// The query: a Kitty request with one invisible pixel, then a request for the size of a cell, and finally DA1, to
+    /// which every terminal responds.
     ///
     /// Source: the Kitty protocol's "Querying support and available transmission mediums"; xterm's ctlseqs, XTWINOPS 16
     /// and DA1.

@@ -18,7 +18,7 @@ struct DownloadJob: Sendable {
     let downloadCase: DownloadCase
     /// The prefix of the URLs, which a number completes.
     let base: String
-    /// The PEM file of the certificates to trust.
+    /// The PEM file of the certificates to trust; nil for a server without TLS.
     let authorityFile: URL?
 
     func urls(_ count: Int, from first: Int) -> [URL] {

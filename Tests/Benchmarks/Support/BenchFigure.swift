@@ -72,7 +72,7 @@ struct BenchFigure: Codable {
     }
 }
 
-/// Formats the rows of a table, and measures and formats times.
+/// Functions that format the rows of a table, and that measure and format times.
 enum BenchTable {
     static func row(_ cells: [String]) -> String {
         cells.map { $0 + String(repeating: " ", count: max(2, 25 - $0.count)) }.joined() + "\n"

@@ -95,8 +95,8 @@ struct ServedThumbnails {
         Console.output(BenchTable.row(["peak resident MiB"] + resident))
     }
 
-    /// Reads a line of names. Writes the images per second and the peak of resident bytes. Keeps the thumbnails, as the
-    /// memory cache of the pipeline does.
+    /// The Python program. It reads a line of names, and writes the images per second and the peak of resident bytes.
+    /// It keeps the thumbnails, as the memory cache of the pipeline does.
     private static let program = """
         import os, sys, time
         os.environ["VIPS_CONCURRENCY"] = "1"

@@ -176,7 +176,7 @@
         func isSame(as other: gpointer?) -> Bool { pointer == other }
     }
 
-    /// A callback that runs in the next iteration of GTK's main loop, once for all requests before that.
+    /// A callback that runs in the next iteration of GTK's main loop, once for any number of requests before that.
     @MainActor private final class IdleCallback {
         private var callback: (@MainActor () -> Void)?
 
