@@ -161,7 +161,7 @@ struct ReadYourWriteTests {
         #expect(await cache.entry(for: key("a")) == nil)
     }
 
-    @Test func `a failed store is no longer found`() async throws {
+    @Test func `an entry whose store failed is not found`() async throws {
         let large = CachedData(bytes(2000))
         let small = FileDiskCache(directory: directory.url, sizeLimit: 1000, clock: clock)
         lock.release()

@@ -163,7 +163,7 @@ struct TransferTableTests {
         #expect(begun(table) == ["get b"])
     }
 
-    @Test func `a transfer that starts without waiters is told so`() throws {
+    @Test func `attaching a task reports that the transfer has no waiters left`() throws {
         let table = table()
         let waiter = join(table, "a")
         let transfer = try beginning(table)

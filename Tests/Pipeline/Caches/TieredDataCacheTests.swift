@@ -188,7 +188,7 @@ struct TieredDataCacheTests {
         #expect(lower.entries.value[key] == entry("new"))
     }
 
-    @Test func `a full tier is skipped when another stores the entry, and serves nothing old`() async throws {
+    @Test func `a full tier is skipped when another stores the entry, and does not serve its old entry`() async throws {
         let small = DataMemoryCache(sizeLimit: 5)
         let cache = TieredDataCache([DataCacheTier(small), DataCacheTier(lower)])
         try await cache.store(entry("old"), for: key)

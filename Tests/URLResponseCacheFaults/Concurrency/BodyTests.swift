@@ -86,7 +86,7 @@ struct BodyTests {
         #expect(try await isStored(cache, "20"))
     }
 
-    @Test func `every kind of end releases the memory budget of a body`() async throws {
+    @Test func `a body releases its memory budget however it ends`() async throws {
         let (cache, _) = cache(maximum: 90, collected: 100)
         for _ in 0..<50 {
             do { _ = try await begin(cache, "80") }

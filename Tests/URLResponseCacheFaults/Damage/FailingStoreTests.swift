@@ -29,7 +29,7 @@ struct FailingStoreTests {
         var count: Int { 1 }
     }
 
-    @Test func `a store that loses everything costs a request each time and nothing else`() async throws {
+    @Test func `each request is sent to the server when the store loses all entries`() async throws {
         let cache = cache
         #expect(try await cache.send(HTTPRequest(url: .page())).text() == "body")
         store.lose()
