@@ -259,7 +259,9 @@ private final class SniffingState: IncrementalDecodingState {
     func finish() throws(ImageDecodingError) -> DecodedImage {
         if decoder == nil { try begin(isEnd: true) }
         guard let decoder else {
-            throw ImageDecodingError(.unknownFormat, "cannot decode the data: no registered codec recognizes it")
+            throw ImageDecodingError(
+                .unknownFormat,
+                "cannot decode the data: no registered codec recognizes it; add its codec to the CodecRegistry")
         }
         return try decoder.finish()
     }

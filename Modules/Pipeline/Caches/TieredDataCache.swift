@@ -171,7 +171,7 @@ public final class TieredDataCache: MeasurableDataCache {
             }
         }
         if failure == nil, !isStored {
-            failure = tooLargeError ?? DataCacheError(.notWritable, "no tier accepts stores")
+            failure = tooLargeError ?? DataCacheError(.notWritable, "cannot store the entry: no tier accepts stores")
         }
         guard let failure else {
             counts.withLock { $0.stores += 1 }

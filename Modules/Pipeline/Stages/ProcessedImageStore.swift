@@ -87,7 +87,10 @@ struct ProcessedImageStore: Sendable {
         let serialized = try await threads.run(priority: PriorityHandle(request.priority)) {
             serializer.bytes(of: image, original: nil, isProcessed: true, codecs: codecs)
         }
-        guard let serialized else { throw PipelineError(.notStored, "no registered codec can encode the image") }
+        guard let serialized else {
+            throw PipelineError(
+                .notStored, "cannot store the image: no registered codec can encode it; add one to the CodecRegistry")
+        }
         try await disk.store(serialized.data, for: request.key, since: generation)
     }
 

@@ -64,7 +64,8 @@ extension ImageProcessors {
             guard kernel.byteCount(for: header) <= Self.maximumBytes else {
                 throw ImageProcessingError(
                     .tooLarge,
-                    "blurring rows of \(header.size.width) pixels with a sigma of \(sigma) needs too much memory")
+                    "cannot blur rows of \(header.size.width) pixels with a sigma of \(sigma): the rows need more than "
+                        + "\(Self.maximumBytes) bytes; use a smaller sigma")
             }
             return Blurrer(header, kernel)
         }

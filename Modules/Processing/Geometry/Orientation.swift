@@ -77,7 +77,11 @@ extension DecodedImage {
         let sourceByteCount = PixelBuffer.byteCount(size: self.size, format: pixels.format) ?? 0
         guard let byteCount = PixelBuffer.byteCount(size: size, format: pixels.format),
             byteCount <= max(PixelLimits.maximumOrientedByteCount, sourceByteCount)
-        else { throw ImageProcessingError(.tooLarge, "a result of \(size) pixels exceeds the maximum size") }
+        else {
+            throw ImageProcessingError(
+                .tooLarge,
+                "a result of \(size) pixels exceeds the limit of \(PixelLimits.maximumOrientedByteCount) bytes")
+        }
         do {
             return still(try pixels.upright(from: stored))
         } catch {

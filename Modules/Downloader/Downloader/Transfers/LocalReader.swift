@@ -125,7 +125,9 @@ private final class LocalFile: Sendable {
     /// - Throws: ``DownloadError`` `invalidSource` or `unreadableFile`.
     init(_ path: String) throws(DownloadError) {
         // The system would end the path at the zero byte and open another file.
-        guard !path.utf8.contains(0) else { throw DownloadError(.invalidSource, "the path contains a zero byte") }
+        guard !path.utf8.contains(0) else {
+            throw DownloadError(.invalidSource, "cannot read \(path.debugDescription): the path contains a zero byte")
+        }
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else { throw Self.unreadable(path, errno) }
         var status = stat()
