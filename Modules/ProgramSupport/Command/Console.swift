@@ -2,8 +2,8 @@ import AlcedoLibc
 package import FoundationEssentials
 import Synchronization
 
-/// The standard streams of the process. Each text is written with one call if the stream accepts it, so that lines of
-/// concurrent tasks do not mix.
+/// The standard streams of the process. Each text is written with a single system call if the stream accepts all of it,
+/// so that lines of concurrent tasks do not mix.
 package enum Console {
     /// Whether standard output is a terminal.
     package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
@@ -19,10 +19,11 @@ package enum Console {
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// The error number of the last failed write to standard output, or 0.
+    /// The error number of the last failed write of text to standard output, or 0.
     private static let lostOutput = Atomic<Int32>(0)
 
-    /// The error of a failed write of text to standard output, which no call has reported, or nil.
+    /// The error of the last failed write of text to standard output, or nil if no such write failed. The call that
+    /// wrote the text did not throw it.
     static var outputError: OutputError? {
         let number = lostOutput.load(ordering: .relaxed)
         return number == 0 ? nil : lossError(number)
@@ -39,7 +40,7 @@ package enum Console {
         for file in STDIN_FILENO...STDERR_FILENO where fcntl(file, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
     }
 
-    /// Writes text to standard output. A failure is reported at the end of the process.
+    /// Writes text to standard output. Does not throw: ``ExitStatus`` reports a failure when the process ends.
     package static func output(_ text: String) {
         if !write(text, to: STDOUT_FILENO) { lostOutput.store(errno, ordering: .relaxed) }
     }
@@ -49,7 +50,7 @@ package enum Console {
         if !write(data.bytes, to: STDOUT_FILENO) { throw lossError(errno) }
     }
 
-    /// Writes a problem to standard error, as one line even if the text quotes line feeds.
+    /// Writes a problem to standard error, as one line even if the text contains line feeds.
     ///
     /// - Parameters:
     ///   - text: The text. On a color terminal, the part up to the first colon and space is red.
@@ -69,8 +70,8 @@ package enum Console {
     /// The escape codes that clear the current line of a terminal.
     package static let clearing = "\r\u{1B}[K"
 
-    /// Returns the text with control characters replaced by question marks, so that a name cannot break a line, control
-    /// the terminal or reorder adjacent text.
+    /// Returns the text with a question mark in place of each control character and each character that changes the
+    /// direction of text. A name then cannot break a line, control the terminal or reorder adjacent text.
     package static func printable(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isTerminalControl ? "?" : $0 }))
     }

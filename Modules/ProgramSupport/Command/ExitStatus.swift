@@ -12,8 +12,9 @@ package enum ExitStatus: Int32, Sendable {
     case interrupted = 130
     case terminated = 143
 
-    /// Runs a program's body and ends the process with the status that it returns. The status is ``usage`` after a
-    /// ``UsageError``, and ``failure`` after another error or a failed write to standard output.
+    /// Runs a program's body and ends the process with the status that it returns. Prints a thrown error to standard
+    /// error. The status is ``usage`` after a ``UsageError``, and ``failure`` after another error or a failed write to
+    /// standard output.
     ///
     /// Ends the process with `_exit`. Exit handlers of TLS libraries would free state that libcurl's thread may still
     /// use, and no buffered output needs them.
@@ -50,8 +51,8 @@ package enum ExitStatus: Int32, Sendable {
 /// The handling of SIGINT, SIGTERM and SIGHUP, which ask the process to end early.
 ///
 /// After the value is created, these signals no longer end the process by default. The first signal runs `stop`, after
-/// which the work should end soon. The second signal runs ``TerminalRestoration`` and ends the process at once. Ignored
-/// signals stay ignored. Create at most one per process.
+/// which the work should end soon. The second signal runs ``TerminalRestoration`` and ends the process at once with
+/// status 128 plus the signal's number. Ignored signals stay ignored. Create at most one value per process.
 package final class Interruption: Sendable {
     private struct First: Sendable {
         var signal: Int32
@@ -164,7 +165,8 @@ package enum TerminalRestoration {
     /// Removes the action. Call it when the terminal is restored.
     package static func end() { restoration.withLock { $0 = nil } }
 
-    /// Runs the action once. A concurrent call returns when the action has run. Not async-signal-safe.
+    /// Runs the action, if there is one, and removes it. A concurrent call returns when the action has run. Not
+    /// async-signal-safe.
     static func run() {
         restoration.withLock { restoration in
             restoration?()

@@ -1,10 +1,15 @@
 import AlcedoLibc
 package import FoundationEssentials
 
-/// Input that is read as a whole before the work begins: a list, or an image on standard input.
+/// An input that is read as a whole: a list, a key or password file, or an image on standard input.
 package enum InputFile {
-    /// Returns the contents of a file, or of standard input for `-`. Blocks. Throws ``InputError`` if the file cannot
-    /// be read or has more than `limit` bytes; the error calls the file `name`, by default its path.
+    /// Returns the contents of a file, or of standard input for the path `-`. Blocks.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file, or `-`.
+    ///   - limit: The maximum number of bytes.
+    ///   - name: The name of the input in errors. Default: the path, or `standard input` for `-`.
+    /// - Throws: ``InputError`` if the input cannot be read or has more than `limit` bytes.
     package static func read(_ path: String, limit: Int, name: String? = nil) throws(InputError) -> Data {
         let name = name ?? (path == "-" ? "standard input" : path)
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
@@ -25,7 +30,7 @@ package enum InputFile {
     }
 }
 
-/// A failure to read an input: a list, a key file, a cache directory, or an image on standard input.
+/// A failure to read an input, such as a list, a key file, a cache directory, or an image on standard input.
 package struct InputError: Error, CustomStringConvertible {
     package let description: String
 
