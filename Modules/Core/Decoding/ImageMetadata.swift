@@ -40,9 +40,9 @@ extension ImageOrientation {
     /// Returns the EXIF data that an encoder writes with an image of this orientation. Empty when there is nothing to
     /// write.
     ///
-    /// - Parameter exif: The data to write. If it has an orientation tag, the result is the data with this orientation
-    ///   in that tag. Otherwise the result is the data unchanged for an upright image, and only an orientation tag for
-    ///   others.
+    /// - Parameter exif: The data to write; nil for none. If it has an orientation tag, the result is the data with
+    ///   this orientation in that tag. Otherwise the result is the data unchanged for an upright image, and only an
+    ///   orientation tag for others.
     package func written(in exif: Data?) -> [UInt8] {
         guard var bytes = exif.map({ [UInt8]($0) }), !bytes.isEmpty else { return self == .up ? [] : self.exif }
         guard let bigEndian = TIFF.isBigEndian(bytes.span.bytes),
@@ -103,7 +103,8 @@ enum TIFF {
         }
     }
 
-    /// Returns the offset of the two-byte orientation value, or nil when the first directory has no such tag.
+    /// Returns the offset of the two-byte orientation value, or nil when the first directory has no valid orientation
+    /// tag.
     static func orientationOffset(in tiff: RawSpan) -> Int? {
         guard let bigEndian = isBigEndian(tiff) else { return nil }
         func number(at offset: Int, bytes: Int) -> Int? {
