@@ -15,13 +15,13 @@ public import FoundationEssentials
 /// to the encoder one after another. The whole image is held in memory only in these cases:
 ///
 /// - The source is an interlaced or progressive file, a WebP file that is lossless or has alpha, or a GIF file whose
-///   first frame does not fill the canvas.
+///   first frame does not fill the canvas exactly.
 /// - An orientation other than `up` is applied.
 /// - A processor needs the whole image.
 /// - The result is a WebP or GIF file, or a JPEG file that is progressive or has optimized Huffman tables.
 ///
-/// **Animations.** An animation stays an animation when the encoder's format holds animations, and its frames are
-/// decoded one at a time. Otherwise its first frame is converted.
+/// **Animations.** An animation stays an animation when the encoder and all processors support animations, and its
+/// frames are decoded one at a time. Otherwise its first frame is converted.
 ///
 /// **Metadata.** The color profile is kept if the encoder supports it. ``MetadataPolicy`` controls EXIF.
 public struct ImageConverter: Sendable {
@@ -70,9 +70,9 @@ public struct ImageConverter: Sendable {
     ///   - size: The maximum width and height of the displayed result in pixels, or nil to keep the size. The aspect
     ///     ratio is kept, and a smaller image is not enlarged. Default: nil.
     /// - Returns: The encoded result.
-    /// - Throws: `ImageDecodingError` for data that is damaged, truncated, in an unknown format or beyond the limits.
-    ///   `ImageProcessingError` for a size with a side below one, and from the processors. `ImageEncodingError` from
-    ///   the encoder.
+    /// - Throws: `ImageDecodingError` for data that is damaged, truncated, in an unknown or unsupported format, or
+    ///   beyond the limits. `ImageProcessingError` for a size with a side below one, and from the processors.
+    ///   `ImageEncodingError` from the encoder.
     /// - Complexity: O(pixels of the source). Memory is a few rows, except in the cases listed in the description of
     ///   ``ImageConverter``.
     public func convert(
@@ -98,8 +98,8 @@ public struct ImageConverter: Sendable {
         return result
     }
 
-    /// Converts an image on a thread for blocking work. As many conversions as there are active processors run
-    /// concurrently. Further ones wait, which bounds the memory.
+    /// Converts an image on a thread for blocking work. To bound the memory, at most as many conversions run
+    /// concurrently in the process as processor cores are active. Further conversions wait.
     ///
     /// - Parameters:
     ///   - data: The encoded image.

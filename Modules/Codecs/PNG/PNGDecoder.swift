@@ -11,7 +11,7 @@ package struct PNGDecoder: ImageDecoding {
 
     /// Reads the properties of a file. O(chunks), because metadata can follow the pixels.
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the file ends before its pixels, or before the
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the file ends before its pixels, or before the
     ///   end of an animation; `exceedsLimit` when there are more frames than `limits` allows.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try PNGWholeImage.inspect(data, limits: limits)
@@ -69,8 +69,9 @@ extension CodecRegistry.Entry {
     /// rgba16. Animations are always RGBA8. Gamma is not applied. The orientation is read from EXIF, or from XMP when
     /// there is no EXIF.
     ///
-    /// Memory is O(*w*) when a target size is set or rows are requested, even for damaged files. Interlaced images,
-    /// rotated images and animations need memory for all their pixels.
+    /// When a target size makes the image smaller or when rows are requested, decoding needs O(*w*) memory in addition
+    /// to the result, even for damaged files. Interlaced images, rotated images and animations need memory for all
+    /// their pixels.
     ///
     /// ```swift
     /// let png = CodecRegistry([.png])

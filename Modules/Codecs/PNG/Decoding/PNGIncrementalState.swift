@@ -14,7 +14,8 @@ final class PNGIncrementalState: IncrementalDecodingState {
     private var scanned = PNGChunk.signature.count
     /// The plan for decoding; nil until the header has arrived.
     private var plan: PNGPlan?
-    /// The partial image; nil until the first call after the one that completed the header.
+    /// The partial image; nil until the first call after the one that completed the header, or for an animation until
+    /// the first request for a preview.
     private var partialImage: PNGPartialImage?
     private var isAnimation = false
     /// The number of bytes of an animation that were passed to the preview.

@@ -45,7 +45,8 @@ final class PNGPartialImage {
         while let piece = reader.next(&rest) { try feed(piece) }
     }
 
-    /// Returns nil when no new rows have been decoded since the last call.
+    /// Returns the image decoded so far, or nil before the first row and when no new rows have been decoded since the
+    /// last call.
     func preview() throws(ImageDecodingError) -> ImagePreview? {
         let progress = reader.progress
         let state = (pass: progress.pass, rows: progress.rows, isWhole: progress.is_whole != 0)
