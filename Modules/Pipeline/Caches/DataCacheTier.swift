@@ -2,7 +2,7 @@ public import AlcedoCore
 
 /// A cache of a ``TieredDataCache``, with the changes that it accepts.
 public struct DataCacheTier: Sendable {
-    /// The changes that a tier accepts.
+    /// The changes that a tier accepts. Every tier that is not read-only also accepts removals.
     public enum Writes: Sendable, Hashable {
         /// Stores, and promotions of entries found in a lower tier.
         case all
@@ -10,7 +10,7 @@ public struct DataCacheTier: Sendable {
         case stores
         /// Only promotions of entries found in a lower tier.
         case promotions
-        /// No changes, including removals.
+        /// Neither stores, promotions nor removals.
         case readOnly
 
         var includesStores: Bool { self == .all || self == .stores }

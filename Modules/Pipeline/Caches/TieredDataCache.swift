@@ -53,6 +53,7 @@ public final class TieredDataCache: MeasurableDataCache {
     private var writableTiers: [DataCacheTier] { tiers.filter { $0.writes != .readOnly } }
 
     /// Returns the entry of the first tier that has one, after storing it in the tiers above that accept promotions.
+    /// Returns nil when no tier has the entry.
     public func entry(for key: ImageKey) async -> CachedData? {
         let generation = generations.current(key.resource)
         for (index, tier) in tiers.enumerated() {
@@ -74,8 +75,8 @@ public final class TieredDataCache: MeasurableDataCache {
     /// Stores `entry` in all tiers that accept stores, in order.
     ///
     /// When a tier has no space for the entry (`tooLarge`), the store succeeds if another tier stores it. The previous
-    /// entry under `key` is removed from each tier that does not store the new one, so that no outdated entry is found.
-    ///
+    /// entry under `key` is removed from each tier that does not store the new one and is not read-only, so that no
+    /// outdated entry is found there.
     /// - Throws: The first error of a tier, after all tiers were tried; other tiers may have stored the entry.
     ///   `tooLarge` is thrown only when no tier stored the entry. `DataCacheError` `notWritable` when no tier accepts
     ///   stores.
