@@ -98,7 +98,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
 }
 
 extension HTTPFields {
-    /// The content of the `Content-Length` field. Source: RFC 9110 section 8.6.
+    /// The length that the `Content-Length` field declares. Source: RFC 9110 section 8.6.
     package enum DeclaredLength: Equatable {
         case none
         /// One number, which the field may repeat.
@@ -154,8 +154,8 @@ extension HTTPFields {
         return framed
     }
 
-    /// Whether there is at most one `Content-Length`, which is a plain number, and no transfer coding except `chunked`.
-    /// Most responses have this form. Allocates no memory.
+    /// Whether ``framed()`` returns the fields unchanged, because they have one `Content-Length` that is a plain
+    /// number, or only the transfer coding `chunked`, or neither. Most responses have this form. Allocates no memory.
     private var isPlainlyFramed: Bool {
         var length: String.UTF8View?
         var isTransferEncoded = false

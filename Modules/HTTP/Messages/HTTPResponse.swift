@@ -16,11 +16,12 @@ public struct HTTPResponse: Sendable {
     public var responseSource: ResponseSource? { caching?.source }
     /// The decisions of a response cache about the response; nil without a response cache.
     package var caching: ResponseCaching?
-    /// The record of the metrics; nil if the response did not come from the network.
+    /// The record of the metrics; nil if the response did not come from the network, or if the transport does not
+    /// measure.
     package var transfer: HTTPTransferRecord?
 
-    /// The times and sizes of the exchange; nil before the body has ended, and for a response that did not come from
-    /// the network.
+    /// The times and sizes of the exchange; nil before the body has ended or failed. Also nil if the response did not
+    /// come from the network, or if the transport does not measure.
     public var metrics: HTTPTransferMetrics? { transfer?.metrics }
 
     /// Creates the response of a transport.
