@@ -24,7 +24,7 @@ struct DecodingThreads: Sendable {
     ///
     /// - Parameters:
     ///   - codecs: The codecs of the pipeline.
-    ///   - maxConcurrentDecodes: The number of threads.
+    ///   - maxConcurrentDecodes: The number of threads. Values below one count as one.
     ///   - byteBudget: The maximum number of bytes that concurrent decodes hold. Previews have a separate budget of a
     ///     quarter of that.
     ///   - taskExecutor: An executor that replaces the threads, or nil to use threads.

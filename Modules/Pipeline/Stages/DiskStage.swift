@@ -20,7 +20,8 @@ struct DiskStage: Sendable {
         self.report = report
     }
 
-    /// Reads the bytes under a key if the request allows it, after admission by the budget of encoded bytes.
+    /// Returns the bytes under a key, after admission by the budget of encoded bytes. Returns nil when the request does
+    /// not allow reading, or the cache has no entry.
     ///
     /// - Parameters:
     ///   - key: The key of the entry.
@@ -50,8 +51,8 @@ struct DiskStage: Sendable {
 
     func contains(_ key: ImageKey) async -> Bool { await cache?.contains(key) == true }
 
-    /// Stores bytes in the background, unless the resource changed after the generation. Waits while the write queue is
-    /// full.
+    /// Stores bytes in the background, unless the resource changed after the generation. When the write queue is full,
+    /// waits for this write, at most until the timeout. A failure is reported to the observers.
     ///
     /// - Parameters:
     ///   - key: The key of the entry.
@@ -85,7 +86,7 @@ struct DiskStage: Sendable {
     /// Stores bytes after the earlier writes under their key. Returns when they are stored, or when the resource
     /// changed after the generation.
     ///
-    /// - Throws: ``PipelineError`` `notStored`.
+    /// - Throws: ``PipelineError`` `notStored` when the cache fails, the write times out, or the disk is stalled.
     func store(_ data: Data, for key: ImageKey, since generation: Generation) async throws {
         guard let cache else { return }
         let outcome = Locked<Result<Void, any Error>?>(nil)
@@ -125,10 +126,10 @@ struct DiskStage: Sendable {
         await cache?.removeAll(of: resource)
     }
 
-    /// Returns when all writes so far have ended, or the disk is stalled.
+    /// Returns when all writes so far have ended or timed out, or when the disk is stalled.
     func flush() async { await writes.flush() }
 
-    /// Returns when the last write under a key has ended or timed out.
+    /// Returns when the last write under a key has ended or timed out, or when the disk is stalled.
     func flushEntry(_ key: ImageKey) async { await writes.flushEntry(key) }
 
     private static let stalled = PipelineError(.notStored, "the disk cache is stalled, and its write queue is full")
