@@ -11,8 +11,8 @@ public import FoundationEssentials
 public protocol ImageDecoding: Sendable {
     /// Returns the properties of an image without decoding pixels.
     ///
-    /// - Throws: ``ImageDecodingError`` when the properties cannot be read. Some codecs also throw `exceedsLimit` when the
-    ///   image exceeds `limits`.
+    /// - Throws: ``ImageDecodingError`` when the properties cannot be read. Some codecs also throw `exceedsLimit` when
+    ///   the image exceeds `limits`.
     /// - Complexity: O(*n*), where *n* is the number of blocks or chunks in the file, because animations and metadata
     ///   can continue after the pixels. Allocates no memory for pixels.
     func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo

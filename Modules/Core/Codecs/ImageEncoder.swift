@@ -29,8 +29,8 @@ public struct ImageEncoder: ImageEncoding {
 
     /// Encodes a whole image.
     ///
-    /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, the codec library fails, or memory is
-    ///   exhausted.
+    /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, the codec library fails, or memory
+    ///   is exhausted.
     public func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data { try encoder.encode(image) }
 
     /// Returns a row consumer that encodes one image and passes the encoded bytes to `output` in pieces.

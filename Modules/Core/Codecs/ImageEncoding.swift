@@ -16,8 +16,8 @@ public protocol ImageEncoding: Sendable {
     /// Encodes the image. Encodes all frames of an animation when the format supports animations, otherwise the first
     /// frame.
     ///
-    /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, the codec library fails, or memory is
-    ///   exhausted.
+    /// - Throws: ``ImageEncodingError`` when the format cannot represent the image, the codec library fails, or memory
+    ///   is exhausted.
     func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data
 
     /// Returns a row consumer that encodes one image at the end of a chain of consumers.

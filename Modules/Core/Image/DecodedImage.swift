@@ -17,7 +17,7 @@ public struct DecodedImage: Sendable {
     public var scale: Double
     /// The format of the file, or nil when the image was created in memory.
     public var format: ImageFormat?
-    /// The animation, when the image has more than one frame. ``pixels`` is its first frame.
+    /// The frames of an animation, of which ``pixels`` is the first; nil for a still image.
     public var frames: (any ImageFrameSource)?
     /// The error that made the image partial, or nil when the image is complete.
     ///
@@ -65,7 +65,7 @@ public struct DecodedImage: Sendable {
 
 extension DecodedImage {
     /// A closure that returns the image while another owner keeps its pixels, and its animation if it has one, in
-    /// memory.
+    /// memory. After that, the closure returns nil.
     ///
     /// The closure itself keeps at most the ICC profile in memory. The value is nil when the animation is not a class
     /// instance, because weak references need one.

@@ -1,7 +1,7 @@
 /// The frames of an animated image, decoded on demand, so that an animation needs the memory of a few frames only.
 ///
-/// Calls may come from any thread. Implementations must bound the memory that they keep, and document the bound as a
-/// number of canvases.
+/// Calls may come from any thread. The indices of frames are `0..<frameCount`. Implementations must bound the memory
+/// that they keep, and document the bound as a number of canvases.
 public protocol ImageFrameSource: Sendable {
     /// The size of the canvas. Every frame has this size.
     var canvasSize: PixelSize { get }
@@ -18,15 +18,16 @@ public protocol ImageFrameSource: Sendable {
     func rawDelay(at index: Int) -> Duration
     /// Returns the whole canvas with frame `index` drawn. Blocks while it decodes.
     ///
-    /// Advancing to the next frame decodes one frame. A jump decodes all frames from the last one that does not depend
-    /// on earlier frames.
+    /// Advancing to the next frame decodes one frame. A jump can also decode frames before the requested one, at most
+    /// those since the last frame that does not depend on earlier frames.
     ///
     /// - Throws: The error of the decoder; ``ImageDecodingError`` for decoders of this package. A frame can be damaged
     ///   although the frames before it are not.
     func frame(at index: Int) throws -> PixelBuffer
 }
 
-/// A frame source that derives its frames from another source, and has the same canvas, delays, play count and cost.
+/// A frame source that derives its frames from another source. By default, it has the same canvas, delays, play count
+/// and cost.
 package protocol DerivedFrameSource: ImageFrameSource {
     /// The source of the original frames.
     var source: any ImageFrameSource { get }
