@@ -8,17 +8,18 @@ public struct PipelineEvent: Sendable {
         case memoryHit
         /// The memory cache did not supply the image.
         case memoryMiss(CacheMissReason)
-        /// The disk cache had the processed image or the original bytes.
+        /// The disk cache had the processed image or the original bytes. `bytes` is the number of encoded bytes that
+        /// were read.
         case diskHit(bytes: Int)
         /// The disk cache did not supply the entry.
         case diskMiss(CacheMissReason)
         /// A store on disk failed. This never makes the load fail.
         case diskWriteFailed(any Error)
-        /// A server or another source supplied the bytes. The response source is nil without a response cache.
+        /// A server or another source supplied `bytes` bytes. The response source is nil without a response cache.
         case downloaded(bytes: Int, ResponseSource?)
         /// The bytes were decoded to an image of this size.
         case decoded(PixelSize)
-        /// A processor changed the image.
+        /// The processor with this identifier changed the image.
         case processed(identifier: String)
         /// The load finished with an image from this layer.
         case finished(ImageResponse.Layer)
@@ -32,7 +33,8 @@ public struct PipelineEvent: Sendable {
     public var key: ImageKey
     /// The step.
     public var stage: Stage
-    /// The duration of a disk read, a download, a decode or a processing step; zero for all other steps.
+    /// The duration of a disk read (a hit or a miss), a download, a decode or a processing step; zero for all other
+    /// steps.
     public var duration: Duration
 
     /// Creates an event. By default, its duration is zero.

@@ -5,8 +5,8 @@
 public enum DataCachePolicy: String, Sendable, Hashable, CaseIterable {
     /// The original bytes, which serve every size and processor.
     case original
-    /// The image as requested, with its size and processors, in a format that preserves it. The original bytes when the
-    /// request does not change the image. Nuke's name for this policy is `automatic`.
+    /// The image as requested, with its size and processors, in a format that preserves it. If the request does not
+    /// change the image, the original bytes are stored. Nuke's name for this policy is `automatic`.
     case processed
     /// The original bytes and the image as requested.
     case both

@@ -24,8 +24,8 @@ public struct PriorityHandle: Sendable {
         nonmutating set { level.set(newValue.level) }
     }
 
-    /// Sets ``value``, unless a change with a higher version was made. Owners that determine a priority under a lock
-    /// and set it outside the lock use this to keep the changes in order.
+    /// Sets ``value``, unless a change with the same or a higher version was made. Owners that determine a priority
+    /// under a lock and set it outside the lock use this to keep the changes in order.
     package func set(_ value: LoadPriority, version: Int) { level.set(value.level, version: version) }
 
     /// Runs `body`, and calls `change` at each change of the priority until `body` returns. `change` may be called on
