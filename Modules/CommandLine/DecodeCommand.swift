@@ -81,10 +81,10 @@ struct DecodeCommand: ProgramCommand {
     }
 }
 
-/// Writes the pixels of an image, or of the frames of an animation.
+/// A maker that writes the pixels of an image, or of the frames of an animation.
 private struct PixelMaker: FileMaking {
     let file: PixelFile
-    /// The frame to write of each animation, or nil for all frames.
+    /// The index of the only frame to write, or nil for all frames.
     let frame: Int?
     /// Whether samples of 16 bits are reduced to 8.
     let isShallow: Bool

@@ -57,7 +57,7 @@ struct ThumbnailCommand: ProgramCommand {
     }
 }
 
-/// Writes a thumbnail of an image, decoded at about the size of the thumbnail.
+/// A maker that writes a thumbnail of an image, decoded at about the size of the thumbnail.
 private struct ThumbnailMaker: FileMaking {
     /// The maximum width and height in pixels. Smaller images keep their size.
     let side: Int

@@ -5,7 +5,7 @@ import FoundationEssentials
 enum PixelFile: String, CaseIterable, Sendable {
     /// Netpbm's PAM (P7): gray or color, with or without alpha, with 8 or 16 bits a sample.
     case pam
-    /// Netpbm's PPM (P6): red, green and blue samples.
+    /// Netpbm's PPM (P6): red, green and blue, without alpha, with 8 or 16 bits a sample.
     case ppm
     /// Red, green, blue and straight alpha samples without a header. Samples of 16 bits are in the machine's byte
     /// order.

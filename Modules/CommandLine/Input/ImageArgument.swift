@@ -5,8 +5,8 @@ import FoundationEssentials
 
 /// An image that an argument names: a URL or the path of a file.
 struct ImageArgument: Sendable {
-    /// The name for output: the argument without a password and without control characters. The name of a data URL is
-    /// its first 40 characters.
+    /// The name for output: the argument with three dots instead of a password, and question marks instead of control
+    /// characters. The name of a data URL is its first 40 characters and three dots.
     let name: String
     /// The request of the image, or the reason why it cannot be loaded.
     let request: Result<ImageRequest, any Error>
@@ -21,7 +21,7 @@ struct ImageArgument: Sendable {
     /// Creates an argument that cannot be loaded, with the reason.
     init(name: String, failure: String) { self.init(name: Console.printable(name), .failure(UsageError(failure))) }
 
-    /// Parses a URL or the path of a file. The request is a ``UsageError`` if the URL is invalid.
+    /// Parses a URL or the path of a file. If the URL is invalid, ``request`` is a failure with a ``UsageError``.
     init(_ text: String) {
         guard Self.isURL(text) else {
             self.init(name: Console.printable(text), request: ImageRequest(source: .file(text)))
@@ -72,7 +72,7 @@ struct ImageArgument: Sendable {
 }
 
 extension ImageArgument {
-    /// The name for an output file of the image.
+    /// The last part of the image's path or URL as a safe file name, with its extension.
     var safeName: SafeName {
         guard case .success(let request) = request, case .file(let path) = request.source else {
             return SafeName(url: name)

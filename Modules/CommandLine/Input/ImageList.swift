@@ -22,7 +22,7 @@ struct ImageList: Sendable {
     ///
     /// - Parameters:
     ///   - items: The items, in order.
-    ///   - change: A transformation of each image on access. Default: none.
+    ///   - change: Transforms each image on access. By default, images are unchanged.
     init(_ items: [Item], changing change: @escaping @Sendable (ImageArgument) -> ImageArgument = { $0 }) {
         self.items = items
         self.change = change
@@ -45,7 +45,7 @@ struct ImageList: Sendable {
         }
     }
 
-    /// Returns the identities of the files among the images. Queries the file system once for each file.
+    /// Returns the identities of the existing files among the images. Queries the file system once for each file.
     func files() -> Set<FileIdentity> {
         var files: Set<FileIdentity> = []
         for index in items.indices {

@@ -14,8 +14,10 @@ struct InputCollector {
     private(set) var items: [ImageList.Item] = []
     private var directories = ImageDirectories()
 
-    /// Adds the images of an argument: standard input for `-`, a URL, a file, a directory or a pattern. A pattern
-    /// without a match becomes an unreadable item. Throws ``InputError`` if standard input cannot be read.
+    /// Adds the images of an argument: standard input for `-`, a URL, a file, a directory or a pattern. A pattern is
+    /// expanded only if no file has that name. A pattern without a match becomes an unreadable item.
+    ///
+    /// - Throws: ``InputError`` if standard input cannot be read or has more than 128 MiB.
     mutating func add(_ word: String) throws {
         if word == "-" {
             let data = try InputFile.read("-", limit: Self.imageLimit)
@@ -32,8 +34,12 @@ struct InputCollector {
         }
     }
 
-    /// Adds the images of a list. Its names are not interpreted as patterns or standard input. Throws ``InputError`` if
-    /// the list cannot be read.
+    /// Adds the images that a list names. In a list, patterns and `-` have no special meaning.
+    ///
+    /// - Parameters:
+    ///   - list: The path of the list, or `-` for standard input.
+    ///   - hasNulls: Whether zero bytes separate the names, instead of line feeds.
+    /// - Throws: ``InputError`` if the list cannot be read or has more than 256 MiB.
     mutating func addAll(of list: String, hasNulls: Bool) throws {
         let data = try InputFile.read(list, limit: Self.listLimit)
         for line in data.split(separator: hasNulls ? 0 : UInt8(ascii: "\n")) {
@@ -78,7 +84,7 @@ private struct ImageDirectories {
     private var seen: Set<FileIdentity> = []
 
     /// Returns the images below a directory, sorted by name within each directory, or nil if the path is not a
-    /// directory.
+    /// directory. A directory that cannot be listed and an image whose name is not UTF-8 become unreadable items.
     mutating func images(below path: String) -> [ImageList.Item]? {
         guard Self.isDirectory(path) else { return nil }
         // A directory that is named twice is listed twice.
@@ -133,7 +139,8 @@ private enum FilePattern {
         return text.firstIndex(of: "[").map { text[$0...].dropFirst(2).contains("]") } ?? false
     }
 
-    /// Returns the bytes of the matching paths in sorted order. Throws the reason if there is none.
+    /// Returns the bytes of the matching paths in sorted order. Throws ``NoMatch`` with the reason if no path matches
+    /// or the search fails.
     static func paths(matching text: String) throws(NoMatch) -> [Data] {
         var found = glob_t()
         defer { globfree(&found) }
@@ -147,13 +154,13 @@ private enum FilePattern {
         }
     }
 
-    /// The error of a pattern that matches no file.
+    /// The error of a pattern for which no file was found.
     struct NoMatch: Error {
         var reason: String
     }
 
-    /// Returns a description of the first directory that exists but cannot be listed; nil if there is none. The search
-    /// for matches skips such directories.
+    /// Returns an error message if a directory that the pattern searches exists but cannot be listed, otherwise nil.
+    /// Without `GLOB_ERR`, `glob` skips such directories.
     private static func listingError(_ text: String) -> String? {
         var found = glob_t()
         defer { globfree(&found) }

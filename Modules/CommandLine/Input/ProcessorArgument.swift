@@ -6,10 +6,10 @@ struct ProcessorArgument: Sendable {
     /// The syntax of one processor, and its factory.
     private struct Form: Sendable {
         let name: String
-        /// The syntax of the parameters with their colon, for the help text.
+        /// The syntax of the parameters with their colon, for the help text and for error messages.
         let parameters: String
         let meaning: String
-        /// The accepted values, for error messages. Empty for a processor without parameters.
+        /// The accepted values, for error messages. Empty if the syntax lists them or there are no parameters.
         let values: String
         /// Creates the processor from its parameters, or returns nil if they are invalid.
         let make: @Sendable ([String]) -> (any ImageProcessing)?
@@ -238,7 +238,7 @@ private enum ProcessorWords {
         return PixelSize(width: width, height: height)
     }
 
-    /// Returns the color of six or eight hexadecimal digits, optionally after a `#`.
+    /// Returns the color of six or eight hexadecimal digits, optionally after a `#`. Six digits give an opaque color.
     static func color(_ word: String) -> PixelColor? {
         let digits = word.hasPrefix("#") ? word.dropFirst() : word[...]
         guard digits.utf8.count == 6 || digits.utf8.count == 8, digits.allSatisfy(\.isHexDigit),
