@@ -45,7 +45,7 @@ enum MedianCut {
         }
     }
 
-    /// Returns at most `maximumCount` colors, which must be at least one. Transparent pixels are ignored.
+    /// Returns at most `maximumCount` colors. `maximumCount` must be at least one. Transparent pixels are ignored.
     static func colors(of rows: [ArraySlice<UInt32>], maximumCount: Int) -> [GIFColor] {
         var histogram = [Cell](repeating: Cell(), count: 1 << 15)
         for row in rows {
@@ -155,6 +155,8 @@ struct GIFColor {
         self.blue = blue
     }
 
+    /// Creates the color of a pixel, without its alpha.
+    ///
     /// - Parameter pixel: Red, green, blue and alpha in memory order.
     init(_ pixel: UInt32) {
         let word = pixel.littleEndian

@@ -129,7 +129,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         return image
     }
 
-    /// Returns a frame on an empty canvas.
+    /// Returns the first frame of `structure`, drawn on an empty canvas. `pixels` are the pixels of that frame.
     private func still(_ pixels: PixelBuffer, _ structure: GIFStructure) throws(ImageDecodingError) -> DecodedImage {
         guard let layout = structure.layout, let frame = structure.frames.first else {
             throw ImageDecodingError(.corrupt, "GIF: the file has no image")

@@ -3,7 +3,9 @@ import FoundationEssentials
 
 /// A parser that reads the blocks of a GIF as far as bytes are available, and resumes when more arrive.
 ///
-/// Every byte is read once, regardless of how the bytes arrive. The caller always passes all bytes received so far.
+/// Each block and sub-block is read once, regardless of how the bytes arrive. The caller always passes all bytes
+/// received so far.
+///
 /// Source: GIF89a.
 struct GIFParser {
     private enum State {
@@ -103,7 +105,7 @@ struct GIFParser {
         let flags = bytes[offset + 9]
         let palette = Self.palette(after: offset + 10, flags: flags)
         let dataStart = palette?.upperBound ?? offset + 10
-        // The comparison includes the byte with the size of the first code.
+        // The comparison includes the byte with the minimum code size.
         guard bytes.count > dataStart else { return false }
         let frame = GIFFrame(
             area: PixelRect(

@@ -43,7 +43,7 @@ final class WebPDecodingState: IncrementalDecodingState {
             try accept(error)
         }
         // A complete image waits for the end, because libwebp is faster with all bytes. Each piece makes libwebp decode
-        // some rows again, so that small pieces are collected until there are enough or a preview is requested.
+        // some rows again, so small pieces are collected until there are enough bytes or a preview is requested.
         guard isKnown, partialImage != nil || container.arriving != nil,
             data.count - decodedByteCount >= Self.pieceByteCount
         else { return }
@@ -76,7 +76,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// The stored size that libwebp decodes the still image to.
+    /// The size, in stored orientation, to which the still image is decoded.
     private var size: PixelSize { container.size(for: options.target) }
 
     func preview() throws(ImageDecodingError) -> ImagePreview? {
