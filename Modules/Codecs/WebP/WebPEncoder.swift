@@ -35,9 +35,9 @@ package struct WebPEncoder: EXIFEncoding {
 
     /// Encodes the image with all frames of an animation, which are requested one at a time.
     ///
-    /// Delays are the raw delays of the frames in milliseconds, rounded down. libwebp stores the changes between frames.
-    /// For a frame without changes, it extends the delay of the previous frame. An animation whose frames are all equal
-    /// becomes a still image.
+    /// Delays are the raw delays of the frames in milliseconds, rounded down. libwebp stores the changes between
+    /// frames. For a frame without changes, it extends the delay of the previous frame. An animation whose frames are
+    /// all equal becomes a still image.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame that
     ///   does not fill the canvas and for an animation of more than 2^31 ms; `failed` when libwebp fails or a frame

@@ -28,8 +28,8 @@ final class WebPRowMemory {
         guard let start, start != MAP_FAILED else {
             throw ImageDecodingError(.outOfMemory, "cannot allocate \(byteCount) bytes of rows: out of memory")
         }
-        // The first access to a page costs as much as decoding into it. Huge pages reduce the number of pages. A failure
-        // only costs time.
+        // The first access to a page costs as much as decoding into it. Huge pages reduce the number of pages. A
+        // failure only costs time.
         _ = madvise(start, byteCount, Int32(MADV_HUGEPAGE))
         bytes = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
         samples = start.bindMemory(to: UInt8.self, capacity: byteCount)
