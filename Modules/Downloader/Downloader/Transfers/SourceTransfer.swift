@@ -5,8 +5,8 @@ import FoundationEssentials
 /// A closure that returns after a duration, like ``/AlcedoCore/TimeSource/sleep(for:)``.
 typealias TransferPause = @Sendable (Duration) async throws -> Void
 
-/// A download from one URL. It repeats attempts until one succeeds or a further attempt cannot help. If the server
-/// supports ranges, bytes that have arrived are not requested again.
+/// A download from one URL. It repeats attempts until one succeeds, or until the retry policy or the retry budget
+/// allows no further attempt. If the server supports ranges, bytes that have arrived are not requested again.
 ///
 /// Rare paths are outlined to keep async frames small: a frame holds every value that its function ever needs across a
 /// suspension, and small frames cost almost nothing.
@@ -63,9 +63,9 @@ struct SourceTransfer<Sink: ContentSink> {
         }
     }
 
-    /// Waits until the next attempt may begin.
+    /// Stores the received bytes, and waits until the next attempt may begin.
     ///
-    /// - Throws: The failure, if there is no further attempt.
+    /// - Throws: The failure if there is no further attempt, or `CancellationError`.
     private mutating func recover(from error: any Error, attempts: Int) async throws {
         let failure = Self.downloadError(error)
         await keepPartialContent(after: failure)
@@ -183,7 +183,8 @@ struct SourceTransfer<Sink: ContentSink> {
         }
     }
 
-    /// Returns the pause before the next attempt; nil if there is none.
+    /// Returns the pause before the next attempt, for which it takes a token from the retry budget. Returns nil if
+    /// there is no further attempt.
     private func waitingTime(after failure: any Error, attempts: Int) -> Duration? {
         let cause: RetryCause
         switch (failure as? DownloadError)?.code {
