@@ -41,7 +41,7 @@ static int on_socket(CURL *easy, curl_socket_t socket, int what, void *data, voi
     alcedo_curl_loop *loop = data;
     alcedo_curl_transfer *transfer = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer) {
-        // The socket is watched for the events that libcurl has requested from here on.
+        // From here on, the socket is watched for the events that libcurl requests.
         transfer->is_held = 0;
         transfer->socket = what == CURL_POLL_REMOVE ? CURL_SOCKET_BAD : socket;
     }

@@ -29,7 +29,8 @@ final class CURLLoop {
         loop = settings.makeLoop()
     }
 
-    /// Runs until the mailbox has a stop command. Returns immediately if libcurl's loop could not be created.
+    /// Runs until the mailbox has a stop command. If libcurl's loop could not be created, fails the waiting requests
+    /// and returns immediately.
     func run() {
         guard let loop else { return mailbox.close(Self.startFailure) }
         mailbox.attach(loop)
@@ -247,7 +248,7 @@ final class CURLLoop {
 /// The servers that have timed out and not responded since. Connections to them may be dead without an error, for
 /// example after a change of the network.
 struct UnresponsiveServers {
-    /// The maximum number of servers. At the limit, all are removed; each then costs another timeout.
+    /// The maximum number of servers. At the limit, all are removed, and each removed server costs another timeout.
     private static let limit = 256
 
     private var hosts: Set<String> = []

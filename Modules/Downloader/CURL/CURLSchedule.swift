@@ -34,7 +34,7 @@ struct CURLSchedule {
         makeReady(name, host)
     }
 
-    /// Returns the next exchange to begin and counts it as running.
+    /// Returns the next exchange to begin and counts it as running. Returns nil if no exchange may begin.
     mutating func next() -> CURLExchange? {
         while running < limit, let name = ready.popFirst() {
             guard let host = hosts[name] else { continue }
@@ -96,7 +96,7 @@ struct ExchangeQueue {
 
     mutating func append(_ exchange: CURLExchange) { elements.append(exchange) }
 
-    /// Removes and returns the first exchange.
+    /// Removes and returns the first exchange. Returns nil if the queue is empty.
     ///
     /// - Complexity: O(1), amortized.
     mutating func popFirst() -> CURLExchange? {

@@ -79,7 +79,7 @@ struct CURLDeadline {
         time = start + timeout
     }
 
-    /// Whether the server sent nothing for too long, as opposed to a transfer that took too long in total.
+    /// Whether the server sent no data or no head in time, as opposed to a transfer that took too long in total.
     var isSilence: Bool { kind != .total }
 
     /// Returns the message of the error that ends a transfer from a server.

@@ -188,7 +188,8 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Moves as many unread bytes into the pipe as it accepts.
+    /// Moves as many unread bytes into the pipe as it accepts. Finishes the exchange after the last byte of a transfer
+    /// that has ended.
     private func drain() {
         while let (pipe, piece) = state.withLock({ $0.nextPiece }) {
             guard piece.withUnsafeBytes({ pipe.write($0) }) else { return }

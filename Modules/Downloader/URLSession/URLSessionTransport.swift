@@ -16,10 +16,10 @@ import FoundationNetworking
 ///
 /// One long-lived session with delegate tasks serves all requests. Simpler APIs of the session cannot meet the contract
 /// of ``/AlcedoHTTP/HTTPTransport``. Tasks with a completion handler hold the whole body in memory, follow redirects
-/// that only a delegate can refuse, and do not respond to a 401 with a challenge. The `async` methods deadlock when
-/// they are canceled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion handler:
-/// both run on the delegate queue, and never under a lock of the session. The session is never called while a lock is
-/// held or in a cancellation handler, but on a queue of its own.
+/// that only a delegate can refuse, and do not return a 401 response that has a challenge. The `async` methods deadlock
+/// when they are canceled (swift-corelibs-foundation issue 5412, Swift 6.3). A delegate is as safe as a completion
+/// handler: both run on the delegate queue, and never under a lock of the session. The transport calls the session only
+/// on a queue of its own, never while a lock is held and never in a cancellation handler.
 ///
 /// Cookies, the URL cache and stored credentials are off. FoundationNetworking (6.3, on Linux) has the following
 /// limitations.
@@ -59,9 +59,9 @@ public final class URLSessionTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - maxConcurrentConnectionsPerHost: The maximum number of connections to one host. Further requests wait.
-    ///     Default: 6.
-    ///   - maximumUnreadByteCount: The maximum number of bytes of one response that are received but not yet read. More
-    ///     fail with `bodyTooLarge`. Default: 64 MiB.
+    ///     Values below 1 count as 1. Default: 6.
+    ///   - maximumUnreadByteCount: The maximum number of bytes of one response that are received but not yet read. If
+    ///     there are more, the transfer fails with `bodyTooLarge`. Default: 64 MiB.
     public init(maxConcurrentConnectionsPerHost: Int = 6, maximumUnreadByteCount: Int = 64 << 20) {
         self.maximumUnreadByteCount = maximumUnreadByteCount
         let configuration = URLSessionConfiguration.ephemeral
@@ -87,7 +87,8 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Sends a request. Returns when the head of the response has arrived.
     ///
-    /// - Throws: ``/AlcedoHTTP/HTTPTransportError``, or `CancellationError`.
+    /// - Throws: ``/AlcedoHTTP/HTTPTransportError`` if the request is invalid or the exchange fails before the head has
+    ///   arrived, or `CancellationError` if the task is canceled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let urlRequest = try URLRequest(request)
         try Task.checkCancellation()
@@ -105,7 +106,8 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
-    /// Ends all exchanges with `shutDown`, and rejects later requests with the same error.
+    /// Ends all exchanges with `shutDown`, and rejects later requests with the same error. Does not wait for the
+    /// exchanges to end.
     public func shutDown() {
         sessionQueue.async { [session, exchanges] in
             let running = exchanges.all
