@@ -177,7 +177,7 @@ final class RedisConnection: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - received: The number of received bytes, which is increased.
-    ///   - deadline: The time at which the call ends.
+    ///   - deadline: The time at which the call fails.
     private func read(
         _ received: inout Int, by deadline: ContinuousClock.Instant
     ) throws(RedisFailure) -> UnsafeMutablePointer<redisReply> {
