@@ -98,8 +98,8 @@ public struct ImageConverter: Sendable {
         return result
     }
 
-    /// Converts an image on a thread for blocking work. To bound the memory, at most as many conversions run
-    /// concurrently in the process as processor cores are active. Further conversions wait.
+    /// Converts an image on a thread for blocking work. The process runs at most one conversion per active processor
+    /// core at a time, which bounds the memory. Further conversions wait.
     ///
     /// - Parameters:
     ///   - data: The encoded image.
