@@ -7,7 +7,7 @@ extension SystemError {
     ///
     /// - Parameters:
     ///   - action: The operation that failed, as a verb phrase.
-    ///   - directory: The path of the directory; empty if it is unknown.
+    ///   - directory: The path of the directory; empty, the default, if it is unknown.
     func cacheError(_ action: String, _ directory: String = "") -> DataCacheError {
         let code: DataCacheError.Code =
             switch number {
