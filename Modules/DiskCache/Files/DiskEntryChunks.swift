@@ -2,8 +2,9 @@ import AlcedoCore
 import AlcedoRuntime
 package import FoundationEssentials
 
-/// The data of an entry as a sequence of chunks. It holds one chunk in memory at a time, and each iterator starts at
-/// the beginning.
+/// The data of an entry as a sequence of chunks. Chunks are read from the entry's file one at a time, unless the data
+/// is in memory already because a store is in progress or the cache had to check the entry. Each iterator starts at the
+/// beginning.
 ///
 /// The data stays readable if the entry is replaced or removed.
 package struct DiskEntryChunks: AsyncSequence, Sendable {

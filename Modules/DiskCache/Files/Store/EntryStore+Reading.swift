@@ -8,11 +8,12 @@ extension EntryStore {
         case absent
         /// The entry has expired and has to be removed.
         case expired
-        /// The file differs from what the index says. ``confirm(_:)`` decides.
+        /// The file cannot be read, is damaged, or differs from what the index says. ``confirm(_:)`` decides.
         case unconfirmed
     }
 
-    /// Reads and verifies an entry. Also returns whether so many uses are unwritten that they should be written now.
+    /// Reads and verifies an entry, and records a use of it. Also returns whether so many uses are unwritten that they
+    /// should be written now.
     func read(_ key: ImageKey, isMapped: Bool) -> (Reading, isDue: Bool) {
         let name = EntryName(key)
         let (admission, uses) = admit(name)
@@ -43,13 +44,14 @@ extension EntryStore {
         return entry
     }
 
-    /// Returns whether an entry is the one that the index knows. If not, another process has stored a new entry, whose
-    /// expiration date the index does not know.
+    /// Returns whether an entry is the one that the index knows, or true if the index knows none. If the result is
+    /// false, another process has stored a new entry, whose expiration date the index does not know.
     private func isKnown(_ storedAt: Timestamp, _ known: Known?) -> Bool {
         known.map { $0.entry.storedAt == storedAt } ?? true
     }
 
-    /// Opens an entry to read it in chunks, and verifies all of it.
+    /// Opens an entry to read it in chunks, verifies all of it, and records a use. If there is no reader, `reading` is
+    /// the reason.
     func openChunks(_ key: ImageKey, chunkSize: Int) -> (reader: EntryReader?, reading: Reading) {
         let name = EntryName(key)
         switch admit(name).0 {
@@ -72,8 +74,8 @@ extension EntryStore {
         case rejected(Reading)
     }
 
-    /// Decides by the index, or else by the entry's file, whether an entry may be read. Records a use. Also returns the
-    /// number of unwritten uses.
+    /// Decides by the index, or else by the entry's file, whether an entry may be read. Records a use if the index has
+    /// the entry. Also returns the number of unwritten uses.
     private func admit(_ name: EntryName) -> (Admission, uses: Int) {
         let now = now
         let (lookup, uses) = index.use(name, at: now, limits: limits)
@@ -106,8 +108,8 @@ extension EntryStore {
         }
     }
 
-    /// Returns the key of the entry with a name, or nil if it is absent, expired or damaged. Reads the whole file, and
-    /// records no use.
+    /// Returns the key of the entry with a name, or nil if the entry is absent, expired, damaged or unreadable. Reads
+    /// the whole file, and records no use.
     func key(named name: EntryName) -> ImageKey? {
         guard let found = try? files.verifiedEntry(name) else { return nil }
         switch index.find(name, at: now, limits: limits) {
@@ -121,8 +123,10 @@ extension EntryStore {
         }
     }
 
-    /// Checks again an entry that a reader could not confirm, while no other process makes changes. Removes the entry
-    /// if it is damaged or expired.
+    /// Reads an entry again that a reader could not confirm, while no other process makes changes, and updates the
+    /// index.
+    ///
+    /// Returns the entry, or nil if it is absent, expired, damaged or unreadable. Removes an expired or damaged entry.
     func confirm(_ key: ImageKey) -> CachedData? {
         let name = EntryName(key)
         let found = try? index.change { change throws(DataCacheError) -> CachedData? in

@@ -2,7 +2,8 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The entries of a directory, with their index and limits. Every call blocks, and is allowed on any thread.
+/// The entries of a directory, with their index and limits. Its methods may block, and can be called from any thread
+/// that may block.
 final class EntryStore: Sendable {
     let limits: DataCacheLimits
     let files: EntryDirectory
@@ -36,7 +37,8 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// Removes the temporary files of ended processes, once. Returns whether this call was the first.
+    /// Removes the temporary files of ended processes, once. Returns whether this call was the first. If the files
+    /// cannot be listed, the next call counts as the first again.
     @discardableResult
     func sweepOnce() -> Bool {
         let isFirst = isSwept.withLock { isSwept in
@@ -49,8 +51,9 @@ final class EntryStore: Sendable {
 
     // MARK: Storing
 
-    /// Stores an entry, unless a later change of its key is done. If the disk is full, removes entries until half of
-    /// the size is left, and tries once more.
+    /// Stores an entry, unless a later change of its key is done. If the entry has expired, only removes the existing
+    /// one. If the disk is full, removes the least recently used entries until half of the total size is left, and
+    /// tries once more.
     func store(
         _ entry: CachedData, for key: ImageKey, in order: StoreOrder = StoreOrder()
     ) throws(DataCacheError) {
@@ -134,7 +137,8 @@ final class EntryStore: Sendable {
     @discardableResult
     private func remove(_ name: EntryName, in order: StoreOrder = StoreOrder()) -> Bool {
         if index.isMissing {
-            // If a store had changed anything, the directory would exist. Any other store in progress is now outdated.
+            // Without the directory, there is no entry to remove. Earlier stores of the key that are in progress no
+            // longer write, but one of them may just have created the directory.
             order.markDone()
             guard !index.isMissing else { return false }
         }
@@ -147,7 +151,8 @@ final class EntryStore: Sendable {
             }
             return wasThere
         }
-        // If another process holds the index, that process finds the file missing on its next read.
+        // If the index cannot be changed, for example because another process holds its lock, it still lists the entry.
+        // A read then finds that the file is missing.
         return isGone ?? files.remove(name)
     }
 
@@ -224,7 +229,8 @@ final class EntryStore: Sendable {
     /// A trim that brings the entries within the limits. If they already are, it removes only expired entries.
     var limitTrim: EntryTrim {
         let isOver = isOverLimits()
-        // Within the limits it has no size goal: entries stored during its scan request a trim of their own.
+        // If the limits hold, the trim has no size goal: an entry that is stored during its scan requests another trim
+        // if necessary.
         return EntryTrim(
             toSize: isOver ? limits.sizeAfterTrim : .max, count: isOver ? limits.countAfterTrim : .max,
             sizeOfLast: limits.maximumCount > 0 ? limits.maximumSize : 0, reason: .costLimit)
