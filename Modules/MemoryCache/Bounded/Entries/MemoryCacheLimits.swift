@@ -22,7 +22,7 @@ package struct MemoryCacheLimits: Sendable, Equatable {
         self.extendsExpiryOnUse = extendsExpiryOnUse
     }
 
-    /// The default cost limit in bytes: 15 % of the memory available to this process, and at most 768 MiB.
+    /// The default cost limit in bytes: 15 % of the memory that this process may use, and at most 768 MiB.
     @usableFromInline package static var defaultCostLimit: Int {
         let memory = SystemMemory.current()
         return SystemMemory.defaultCostLimit(

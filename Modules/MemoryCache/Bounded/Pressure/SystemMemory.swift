@@ -55,7 +55,7 @@ package struct SystemMemory: Sendable, Equatable {
 }
 
 extension SystemMemory {
-    /// Returns free memory of the process to the system.
+    /// Returns free memory of the process to the system. Does nothing if the C library has no `malloc_trim`.
     ///
     /// The C library retains freed memory: up to about sixty megabytes in one piece, and all free memory that lies
     /// below memory in use. The call takes milliseconds.

@@ -1,4 +1,5 @@
-/// An array of the values that a policy keeps for each slot, in memory that returns to the system when it is released.
+/// An array of the values that a policy keeps for each slot. Memory of 256 KiB and more returns to the system when it
+/// is released.
 ///
 /// The memory of a released Swift array can become the unused end of a thread's `malloc` arena, which `malloc_trim`
 /// does not return to the system. After a purge, a cache that was large once would keep that memory.
