@@ -39,10 +39,10 @@ struct LocalReader: Sendable {
         case .image: throw DownloadError(.invalidSource, "\(source.shown) is already decoded and has no encoded data")
         case .file(let path): try await copy(path, into: &sink, &meter)
         case .dataURL(let text):
-            try await pass(try await files.run { try DataURL.decode(text) }, to: &sink, &meter)
-        case .bytes(let bytes, _): try await pass(bytes, to: &sink, &meter)
+            try await pass(try await files.run { try DataURL.decode(text) }, of: source, to: &sink, &meter)
+        case .bytes(let bytes, _): try await pass(bytes, of: source, to: &sink, &meter)
         case .provider(let identity, let provide):
-            try await pass(try await provided(identity, provide), to: &sink, &meter)
+            try await pass(try await provided(identity, provide), of: source, to: &sink, &meter)
         }
         guard sink.count > 0 else { throw DownloadError(.empty, "the data of \(source.shown) is empty") }
     }
@@ -57,17 +57,20 @@ struct LocalReader: Sendable {
         }
     }
 
-    private func pass(_ data: Data, to sink: inout some ContentSink, _ meter: inout ProgressMeter) async throws {
+    private func pass(
+        _ data: Data, of source: ImageSource, to sink: inout some ContentSink, _ meter: inout ProgressMeter
+    ) async throws {
         guard data.count <= maximumByteCount else {
             throw DownloadError(
-                .tooLarge, "the data of \(data.count) bytes exceeds the limit of \(maximumByteCount) bytes")
+                .tooLarge,
+                "the data of \(source.shown), \(data.count) bytes, exceeds the limit of \(maximumByteCount) bytes")
         }
         meter.mark(DownloadProgress(received: 0, expected: data.count))
         try await sink.append(data)
         meter.mark(DownloadProgress(received: data.count, expected: data.count))
     }
 
-    /// Reads a file to its end, which may differ from the size it declares.
+    /// Reads a file to its end. The number of bytes may differ from the size that the file declares.
     private func copy(_ path: String, into sink: inout some ContentSink, _ meter: inout ProgressMeter) async throws {
         // Reading one byte more than expected detects the end of the file.
         let (file, first, firstLimit) = try await files.run { [maximumByteCount] in
