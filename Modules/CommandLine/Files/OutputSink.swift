@@ -63,8 +63,8 @@ struct FileNames: Sendable {
         ending = ".\(fileExtension)"
     }
 
-    /// Returns the name of the file of an image, or of one of its frames. The name of a frame's file has a plus sign
-    /// and a number before the extension, which no image's file has.
+    /// Returns the name of the file of an image, or of one of its frames. The name of a frame's file ends with a plus
+    /// sign and a number before the extension. The name of an image's file never does.
     func name(_ index: Int, frame: Int?) -> String {
         guard let frame else { return stems[index] + ending }
         let digits = "\(frame)"

@@ -8,7 +8,7 @@ struct ContactSheetJob: Sendable {
     private static let pixelLimit = 64 << 20
 
     var images: ImageList
-    /// The configuration of the pipeline. Needs no memory cache, because each image is loaded once.
+    /// The configuration of the pipeline. It needs no memory cache, because each image is loaded once.
     var configuration: ImagePipeline.Configuration
     /// The path of the PNG file, or nil for standard output.
     var output: String?
@@ -29,9 +29,12 @@ struct ContactSheetJob: Sendable {
     /// The counter of loaded images.
     var tally: RunTally?
 
-    /// Runs the job. Prints results to standard output and one line for each problem to standard error.
+    /// Runs the job. Prints results to standard output and one line for each problem to standard error. In JSON mode,
+    /// the error of an image is part of its result.
     ///
-    /// - Returns: Whether all images succeeded and the sheet was written. The cell of an image that fails stays empty.
+    /// The cell of an image that fails stays empty. No sheet is written if all images fail.
+    ///
+    /// - Returns: Whether all images succeeded, the sheet was written, and the disk cache reported no write error.
     func run() async -> Bool {
         let drawing = BlockingExecutor(name: "alcedo.sheet", maxConcurrent: 1)
         do {

@@ -33,10 +33,11 @@ struct FileJob: Sendable {
         var sink: OutputSink
     }
 
-    /// Runs the job. Prints a summary to standard output and one line for each problem to standard error. The failure
-    /// of one image does not affect the others.
+    /// Runs the job. Prints a summary to standard output, unless the files are written there, and one line for each
+    /// problem to standard error. In JSON mode, prints the result of each file instead of the summary; the error of an
+    /// image is part of its result. The failure of one image does not affect the others.
     ///
-    /// - Returns: Whether all images succeeded.
+    /// - Returns: Whether all images succeeded without an interruption, and the disk cache reported no write error.
     func run() async -> Bool {
         let start = clock.uptime
         let files = BlockingExecutor(name: "alcedo.files", maxConcurrent: configuration.maxConcurrentDecodes)
@@ -88,7 +89,8 @@ struct FileJob: Sendable {
         return summary.problems.isEmpty && layers.errors.messages.isEmpty
     }
 
-    /// Returns the target of the files. Throws if existing files must not be replaced.
+    /// Creates the output directory and returns the target of the files. Throws ``OutputError`` if a file exists that
+    /// must not be replaced, or if the directory cannot be created or written.
     private func target(_ names: FileNames) throws -> Target {
         let (path, name): (String, String?)
         switch destination {

@@ -2,8 +2,7 @@ import Alcedo
 import AlcedoProgramSupport
 import AlcedoRuntime
 
-/// The output of a job: text for people, or one line of JSON for each image, or nothing. Problems are reported in every
-/// mode.
+/// The output of a job: text for people, or one line of JSON for each result. Problems are reported in every mode.
 struct JobReport: Sendable {
     /// The name of the program, which begins each problem.
     var program: String
@@ -14,8 +13,8 @@ struct JobReport: Sendable {
 
     init(program: String) { self.program = program }
 
-    /// Whether a progress line may be shown. False if JSON goes to a terminal, because it is probably the same
-    /// terminal.
+    /// Whether a progress line may be shown. False in quiet mode, if standard error is not a terminal that can rewrite
+    /// a line, and if JSON goes to a terminal, which is probably the same one.
     var showsProgress: Bool { !isQuiet && Console.errorIsLive && !(isJSON && Console.outputIsTerminal) }
 
     /// Prints text for people, such as a summary. Prints nothing in JSON or quiet mode.
@@ -47,13 +46,14 @@ struct ResultLine: Sendable {
     var input: String?
     /// The path of the output file, or nil if none was written.
     var output: String?
-    /// The index of the frame in the file, or nil for a still image.
+    /// The index of the frame that was written, or nil for a still image.
     var frame: Int?
-    /// The size of the output in pixels, or nil without output.
+    /// The size in pixels of the loaded or written image, or nil if the load failed.
     var size: PixelSize?
-    /// The number of encoded bytes read, or nil for an image from memory.
+    /// The number of encoded bytes read, or nil for an image from memory, after a failed load, and for a file made of
+    /// all images.
     var byteCount: Int?
-    /// The layer that the image came from, or nil if the load failed.
+    /// The layer that the image came from, or nil after a failed load and for a file made of all images.
     var layer: ImageResponse.Layer?
     /// The properties of the image that the file lacks, or nil if they were not compared.
     var lost: [String]?
@@ -93,8 +93,9 @@ final class RunTally: Sendable {
 
     func add() { done.withLock { $0 += 1 } }
 
-    /// Prints the number of completed images to standard error, unless the report is quiet. Also prints in JSON mode,
-    /// because the lines of the results do not show which images are missing.
+    /// Prints the number of completed images to standard error. Prints nothing in quiet mode, or if all images are
+    /// complete and the tally does not report completion. Also prints in JSON mode, because the lines of the results do
+    /// not show which images are missing.
     func printInterruption() {
         let done = done.withLock { $0 }
         guard !report.isQuiet, reportsCompletion || done < total else { return }

@@ -33,9 +33,11 @@ struct LoadJob: Sendable {
     /// The counter of successful loads.
     var tally: RunTally?
 
-    /// Runs the job. Prints results to standard output and one line for each problem to standard error.
+    /// Runs the job. Prints results to standard output and one line for each problem to standard error. In JSON mode,
+    /// the error of an image is part of its result. The failure of one image does not affect the others.
     ///
-    /// - Returns: Whether all images and files succeeded. The failure of one image does not affect the others.
+    /// - Returns: Whether all images and files succeeded without an interruption, and the disk cache reported no write
+    ///   error.
     func run() async -> Bool {
         let files = BlockingExecutor(name: "alcedo.files", maxConcurrent: 1)
         let directory: OutputDirectory
@@ -93,7 +95,8 @@ struct LoadJob: Sendable {
         response: ImageResponse, cellImage: DecodedImage?, writing: Result<String?, OutputError>
     )
 
-    /// Loads the list once and returns the outcomes in the order of the list.
+    /// Loads the list once and returns the outcomes in the order of the list. Images that were not loaded because of an
+    /// interruption have no outcome.
     ///
     /// - Parameters:
     ///   - pipeline: The pipeline.
@@ -150,8 +153,8 @@ struct LoadJob: Sendable {
             }.mapError { LoadedRow.Problem(image.withoutPassword("\($0)")) })
     }
 
-    /// Writes the image if ``writesImages`` is true, and makes its cell image if it is among the first images of the
-    /// list.
+    /// Writes the image if ``writesImages`` is true, and makes its cell image if it is on the contact sheet. The error
+    /// of a failed write is part of the result.
     private func use(_ response: ImageResponse, _ index: Int, in directory: OutputDirectory) throws -> Loaded {
         let isOnSheet = drawsSheet && index < Self.sheetLimit
         let cellImage = isOnSheet ? try ContactSheet.Grid().cellImage(of: response.image) : nil

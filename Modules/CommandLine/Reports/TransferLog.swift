@@ -34,7 +34,7 @@ final class TransferLog: Sendable {
         WatchedTransport(transport: transport, log: self)
     }
 
-    /// Records the start of an exchange. The first attempt after a success has the number 1.
+    /// Records the start of an exchange and returns its report. The first attempt after a success has the number 1.
     func begin(_ request: HTTPRequest) -> TransferReport {
         let attempt = state.withLock { state in
             let attempt = state.attempts[request.url, default: 0] + 1
@@ -200,8 +200,8 @@ struct TransferReport: Sendable, CustomStringConvertible {
         return words.joined(separator: ", ")
     }
 
-    /// Returns the offset at which a request resumes. Only the downloader's resumed requests have both `Range` and
-    /// `If-Range`.
+    /// Returns the offset at which a request resumes, or nil if it does not resume. Only the downloader's resumed
+    /// requests have both `Range` and `If-Range`.
     private static func offset(of request: HTTPRequest) -> Int? {
         guard request.fields["If-Range"] != nil, let range = request.fields["Range"], range.hasPrefix("bytes=") else {
             return nil
