@@ -77,7 +77,10 @@ struct ServerOptions {
 
     /// Parses the command line.
     ///
-    /// - Throws: `UsageError`.
+    /// - Parameters:
+    ///   - words: The arguments, without the name of the program.
+    ///   - caches: The default cache directory; nil for none.
+    /// - Throws: `UsageError` if an argument is unknown or invalid, or if options contradict each other.
     init(_ words: some Sequence<String>, caches: URL? = Self.caches) throws {
         stack.cacheDirectory = caches
         var arguments = Arguments(words)
@@ -148,7 +151,8 @@ struct ServerOptions {
         return true
     }
 
-    /// Creates the cache directory. Returns the reason for which nothing can be stored in it; nil if none is known yet.
+    /// Creates the cache directory, if the options specify one. Returns a message if it cannot be created or written,
+    /// otherwise nil.
     func makeCacheDirectory() -> String? {
         guard let directory = stack.cacheDirectory else { return nil }
         do {
@@ -168,7 +172,7 @@ struct ServerOptions {
         return pattern
     }
 
-    /// The default cache directory; nil without a home directory.
+    /// The default cache directory; nil if neither `XDG_CACHE_HOME` nor `HOME` is an absolute path.
     private static var caches: URL? {
         ImagePipeline.Configuration.cacheDirectory(named: "thumbnail-server")
     }
@@ -180,7 +184,8 @@ private struct SignedTarget {
 
     /// Signs a target.
     ///
-    /// - Throws: `UsageError` for a target that is invalid or never allowed.
+    /// - Throws: `UsageError` for a target that is invalid, already signed, expired, or from an origin that is not
+    ///   allowed.
     init(_ target: String, _ signature: URLSignature, _ settings: ThumbnailService.Settings) throws {
         let path = "\(ThumbnailQuery.path)?"
         guard target.hasPrefix(path) else {

@@ -11,17 +11,17 @@ import FoundationEssentials
 /// connections that are idle for longer than the client timeout. It limits the total size of the bodies that are being
 /// sent, and the time for each response. Call ``stop(grace:)`` exactly once to close the server.
 ///
-/// `@unchecked` because of the pointer. It is set before the server is shared, and then used only by the server's
-/// thread and in `stop`.
+/// `@unchecked` because of the pointer. It is set before the server is shared. Later, only `port` and `stop` use it,
+/// and `stop` clears it.
 final class HTTPServer: @unchecked Sendable {
     struct Settings: Sendable {
         /// The numeric address, IPv4 or IPv6.
         var host = "127.0.0.1"
         /// The port; 0 for any free port.
         var port: UInt16 = 0
-        /// The maximum number of connections. More wait until they are accepted.
+        /// The maximum number of connections. Further connections wait to be accepted.
         var maxConcurrentConnections = 1024
-        /// The maximum time for which a connection may be idle.
+        /// The maximum time for which a connection may be idle. Fractions of a second are ignored.
         var clientTimeout = Duration.seconds(15)
         /// The maximum time to create a response, checked every 250 ms.
         var responseTimeout = Duration.seconds(20)
@@ -51,6 +51,8 @@ final class HTTPServer: @unchecked Sendable {
     private var server: OpaquePointer?
 
     /// Starts to listen.
+    ///
+    /// - Throws: ``CannotListen`` if the server cannot listen on the address, or if no file descriptor is available.
     init(_ settings: Settings, handler: any HTTPHandling) throws(CannotListen) {
         guard let clients = DisconnectMonitor() else {
             throw CannotListen(description: "cannot listen: too many open files")
@@ -79,13 +81,15 @@ final class HTTPServer: @unchecked Sendable {
 
     var port: Int { server.map { Int(alcedo_http_server_port($0)) } ?? 0 }
 
-    /// Stops accepting connections, waits up to `grace` for the open ones to end, and then ends them. Responses in this
-    /// time contain `Connection: close`. Requests that still wait after `grace` receive ``HTTPError/shuttingDown``.
+    /// Stops accepting connections, waits up to `grace` for the open ones to end, and then closes them. Responses in
+    /// this time contain `Connection: close`. Requests that still wait after `grace` receive
+    /// ``HTTPError/shuttingDown``, which may take one more second.
     func stop(grace: Duration) async {
         guard let server else { return }
         isStopping.withLock { $0 = true }
         alcedo_http_server_quiesce(server)
-        // If a connection is closed just as a request arrives, the client sees a failure.
+        // Idle connections stay open at first. If one were closed just as a request arrives, the client would see a
+        // failure.
         let idleGracePeriod = min(grace, idleGracePeriod)
         await connections.waitUntilNone(for: idleGracePeriod)
         alcedo_http_server_end_idle(server)
@@ -106,9 +110,9 @@ final class HTTPServer: @unchecked Sendable {
         timeoutMonitor.cancel()
     }
 
-    /// Ends requests that exceed their time limits. One task monitors all requests. If each request had its own sleep,
-    /// the sleep would stay in memory until its end, even after cancellation. At thousands of requests a second, these
-    /// sleeps occupy about 100 MB.
+    /// Starts a task that ends requests that exceed their time limits. One task monitors all requests. If each request
+    /// had its own sleep, the sleep would stay in memory until its end, even after cancellation. At thousands of
+    /// requests a second, these sleeps would occupy about 100 MB.
     private static func timeoutMonitor(
         of exchanges: ServerExchangeTable, _ handler: any HTTPHandling, _ settings: Settings
     ) -> Task<Void, Never> {
@@ -211,16 +215,17 @@ final class HTTPServer: @unchecked Sendable {
     }
 }
 
-/// A handler that creates the responses of a server. Methods must not block. All run on the server's thread, except
-/// ``timeoutResponse(to:)``, which runs in a task.
+/// A handler that creates the responses of a server. Methods must not block. They run on the server's thread, with two
+/// exceptions: ``timeoutResponse(to:)`` runs in a task, and ``requestEnded(_:status:byteCount:duration:)`` may also run
+/// on the thread that stops the server.
 protocol HTTPHandling: Sendable {
     func respond(to head: RequestHead) -> HandlerResult
-    /// Returns the response that replaces another one whose body exceeds the limit of bytes that are being sent.
+    /// Returns the response that is sent instead of one whose body would exceed the limit on the bytes being sent.
     func overloadResponse() -> ServerResponse
-    /// Returns the response that replaces another one that was not created in time.
+    /// Returns the response that is sent if no other response to the request was created in time.
     func timeoutResponse(to head: RequestHead) -> ServerResponse
-    /// Reports the end of a request. The status is nil if the client disconnected before it received the complete
-    /// response.
+    /// Reports the end of a request. If the client did not receive the complete response, the status is nil and the
+    /// byte count is zero.
     func requestEnded(_ head: RequestHead, status: Int?, byteCount: Int, duration: Duration)
 }
 
@@ -231,7 +236,7 @@ protocol HTTPHandling: Sendable {
 private final class DisconnectMonitor: @unchecked Sendable {
     private let disconnects: OpaquePointer
 
-    /// Creates a monitor. Returns nil if no file descriptor is available.
+    /// Creates a monitor. Returns nil if no file descriptor or no memory is available.
     init?() {
         guard let disconnects = alcedo_http_disconnects_create() else { return nil }
         self.disconnects = disconnects

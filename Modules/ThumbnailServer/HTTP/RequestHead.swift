@@ -102,8 +102,8 @@ struct QueryItems: Sendable, Equatable {
         text.utf8.percentDecoded().flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// Returns the text with all bytes percent-encoded, in uppercase, except unreserved characters (RFC 3986 section
-    /// 2.3).
+    /// Returns the text with every byte percent-encoded in uppercase hexadecimal, except unreserved characters (RFC
+    /// 3986 section 2.3).
     static func encoded(_ text: String) -> String {
         text.utf8.percentEncoded(except: \.isUnreserved)
     }

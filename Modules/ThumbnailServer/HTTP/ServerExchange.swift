@@ -23,8 +23,8 @@ final class ServerExchange: Sendable {
     let number: UInt64
     let head: RequestHead
     let begin = ContinuousClock.now
-    /// Resumes the suspended request. Called at most once, and only while the request is suspended. Any other request
-    /// may end at any time.
+    /// Resumes the suspended request. Called at most once, and only while the request is suspended, because any other
+    /// request may already have ended.
     private let resume: @Sendable () -> Void
     /// Closes the connection. Called only before the request has ended.
     private let close: @Sendable () -> Void
@@ -47,7 +47,7 @@ final class ServerExchange: Sendable {
     func hasNoBody(_ response: ServerResponse) -> Bool { head.isHead || response.status == 304 }
 
     /// Starts the operation of a request. Call this method after the request has been suspended. If the exchange is
-    /// already settled, the operation is released without running.
+    /// already settled, the request is resumed and the operation does not run.
     func start(_ operation: @escaping @Sendable () async -> ServerResponse) {
         let isSettled = state.withLock { state in
             state.isWaiting = true

@@ -9,7 +9,8 @@ struct RunningServer: Sendable {
     /// Starts to listen. The clock measures the times of the stack and of ``stop(grace:storeTimeout:)``; by default, it
     /// is the system's clock.
     ///
-    /// - Throws: `HTTPServer.CannotListen`.
+    /// - Throws: `HTTPServer.CannotListen` if the server cannot listen on the address, or if no file descriptor is
+    ///   available.
     init(
         _ settings: ServerStack.Settings, _ listening: HTTPServer.Settings, clock: any TimeSource = SystemClock()
     ) throws {

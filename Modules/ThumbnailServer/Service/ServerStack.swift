@@ -21,7 +21,7 @@ struct ServerStack: Sendable {
         var redis: RedisOptions?
         /// The maximum number of bytes of an original.
         var originalLimit = 32 << 20
-        /// The number of threads that decode and encode.
+        /// The number of threads that decode, and of threads that encode.
         var maxConcurrentDecodes = 2
     }
 
@@ -57,7 +57,8 @@ struct ServerStack: Sendable {
 
     func shutDown() async { await generator.shutDown() }
 
-    /// Returns the store of finished thumbnails behind the memory cache: disk, then the store that servers share.
+    /// Returns the store of finished thumbnails behind the memory cache: disk, then the store that servers share; nil
+    /// if there is neither.
     private static func store(
         _ settings: Settings, _ shared: RedisDataCache?, _ clock: any TimeSource
     ) -> (any DataCaching)? {
@@ -86,7 +87,8 @@ struct ServerStack: Sendable {
         configuration.acceptsContent = CodecRegistry.standard.recognizes
         // A redirect that cannot be followed is not an image, even if it has a body.
         configuration.acceptsStatus = { (200..<300).contains($0) }
-        // A resource that an origin does not have, for example, is not requested again for 30 seconds.
+        // A download that fails permanently, for example because the origin lacks the resource, is not repeated for 30
+        // seconds.
         configuration.failureCache = FailureCache(lifetime: .seconds(30))
         let allowed = settings.service.allowed
         configuration.redirectHook = { head, next in

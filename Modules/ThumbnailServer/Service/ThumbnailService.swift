@@ -47,7 +47,7 @@ final class ThumbnailService: HTTPHandling {
         admission = Admission(limit: settings.maxConcurrentRequests)
     }
 
-    /// Makes the service report that it is unhealthy, and reject thumbnails that are not in memory.
+    /// Makes the service report that it is unhealthy, and reject requests for thumbnails that are not in memory.
     func beginStopping() { isStopping.withLock { $0 = true } }
 
     func respond(to head: RequestHead) -> HandlerResult {
@@ -119,8 +119,8 @@ final class ThumbnailService: HTTPHandling {
         }
     }
 
-    /// Checks the signature and the source of a request. Returns its query and the date until which its URL is valid;
-    /// nil for no limit.
+    /// Checks the signature, the parameters and the source of a request. Returns its query and the date until which its
+    /// URL is valid; nil for no limit. Throws the error that the client receives if a check fails.
     private func checkedQuery(_ head: RequestHead) throws(HTTPError) -> (ThumbnailQuery, until: Date?) {
         let items = try QueryItems(head.query)
         var end: Date?

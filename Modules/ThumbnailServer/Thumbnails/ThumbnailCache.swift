@@ -55,11 +55,11 @@ final class ThumbnailCache: Sendable {
         WriteStatistics(failures: failures.withLock { $0 }, dropped: writeQueue.dropped, pending: writeQueue.count)
     }
 
-    /// Returns the thumbnail in memory. Does not wait.
+    /// Returns the thumbnail in memory; nil if it is absent or no longer fresh. Does not wait.
     func memoryThumbnail(for key: ImageKey) -> Thumbnail? { memory.value(for: key) }
 
-    /// Returns the thumbnail in the backing store if it is fresh, and stores it in memory. An entry with invalid
-    /// metadata is removed.
+    /// Returns the thumbnail in the backing store if it is fresh, and stores it in memory; otherwise, returns nil. An
+    /// entry with invalid metadata is removed.
     func storedThumbnail(for key: ImageKey) async -> Thumbnail? {
         let name = name(of: key)
         guard let backingStore, let entry = await backingStore.entry(for: name) else { return nil }
@@ -85,7 +85,7 @@ final class ThumbnailCache: Sendable {
         }
     }
 
-    /// Returns when all pending thumbnails are in the backing store.
+    /// Returns when no write is pending and the backing store is flushed.
     func flush() async {
         await writeQueue.waitUntilEmpty()
         await backingStore?.flush()
@@ -134,11 +134,11 @@ final class ThumbnailWriteQueue: Sendable {
     /// The number of writes that were dropped because of the limits.
     var dropped: Int { state.withLock { $0.dropped } }
 
-    /// Runs `write`, unless a limit is reached.
+    /// Runs `write` in a new task, or drops and counts it if a limit is reached.
     ///
     /// - Parameters:
     ///   - byteCount: The number of bytes that the write keeps in memory.
-    ///   - write: The write. It runs in a new task.
+    ///   - write: The write.
     func add(_ byteCount: Int, _ write: @escaping @Sendable () async -> Void) {
         let isTaken = state.withLock { state in
             guard state.count == 0 || (state.count < countLimit && state.byteCount + byteCount <= byteLimit) else {
