@@ -68,9 +68,10 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     ///     change fails. The default is ten seconds.
     ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
     ///     system clock.
-    ///   - onTrim: A closure that receives a report after entries were removed because they had expired, because of the
-    ///     limits or a full disk, or by ``trim(toSize:count:)``. The report excludes entries that a read found expired.
-    ///     The cache calls the closure outside its locks, on a thread of the cooperative pool. The default is nil.
+    ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs periodically, when a
+    ///     limit is exceeded, when the disk is full, and in ``trim(toSize:count:)``. Entries that a read finds expired
+    ///     are not reported. The cache calls the closure outside its locks, on a thread of the cooperative pool. The
+    ///     default is nil.
     public init(
         directory: URL,
         limits: DataCacheLimits = DataCacheLimits(),

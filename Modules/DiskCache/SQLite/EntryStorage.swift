@@ -77,8 +77,8 @@ final class EntryStorage: Sendable {
         }
     }
 
-    /// Runs `work` on the writer's thread. Returns nil if there is no database or if the work fails. If it fails and
-    /// `failure` is nil, sets `failure` to the reason, unless the reason is that the task is canceled.
+    /// Runs `work` on the writer's thread. Returns nil if there is no database or if the work fails. If `failure` is
+    /// nil, sets it to the reason of a failure. A cancellation is not recorded.
     func change<Value: Sendable>(
         recording failure: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryChanges) throws -> Value

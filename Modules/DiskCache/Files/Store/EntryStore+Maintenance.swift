@@ -122,8 +122,8 @@ extension EntryStore {
         }
     }
 
-    /// Moves another directory's entries into this one, except those that this cache has already, and removes the rest.
-    /// Entries that cannot be stored now stay. Returns the number of moved entries.
+    /// Moves another directory's entries into this one. Removes the entries that this cache has already, and damaged
+    /// and expired ones. Entries that cannot be stored now stay. Returns the number of moved entries.
     func adoptEntries(of other: EntryDirectory) -> Int {
         // Two paths may lead to the same directory. Adopting from it would remove its own entries.
         guard !other.isSame(as: files) else { return 0 }
@@ -160,7 +160,7 @@ extension EntryStore {
         return count
     }
 
-    /// Stores an entry of another directory, unless the entry is damaged or expired, or this cache has one of the same
+    /// Stores an entry of another directory if it is valid and has not expired, and if this cache has none of the same
     /// key. Returns whether it was stored.
     private func adopt(
         _ name: EntryName, _ suffix: [UInt8]?, of other: EntryDirectory, as known: IndexEntry?
@@ -187,7 +187,7 @@ extension EntryStore {
 }
 
 extension DataCacheVerification {
-    /// Records why an operation failed, unless `error` is nil. The report has the first reason.
+    /// Records why an operation failed. Nil is ignored. The report has the first reason.
     mutating func recordFailure(_ error: DataCacheError?) { self.error = self.error ?? error }
 }
 

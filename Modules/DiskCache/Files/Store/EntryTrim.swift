@@ -133,8 +133,7 @@ struct EntryTrim: Sendable {
         report.removals += choices.map { DataCacheItem($0.entry, evictionReason: $0.reason) }
     }
 
-    /// Records why the trim may not remove all entries that it should, unless `error` is nil. The report has the first
-    /// reason.
+    /// Records why the trim may remove too few entries. Nil is ignored. The report has the first reason.
     mutating func recordFailure(_ error: DataCacheError?) { report.error = report.error ?? error }
 
     private func isReached(_ totalSize: Int, _ totalCount: Int) -> Bool {

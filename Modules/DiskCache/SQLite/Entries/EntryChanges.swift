@@ -160,8 +160,7 @@ final class EntryChanges {
         }
     }
 
-    /// Removes the entry with a row identifier, whatever its name is, unless it is intact. Returns whether it was
-    /// removed.
+    /// Removes the entry with a row identifier if it is damaged, whatever its name is. Returns whether it was removed.
     func removeDamaged(_ id: Int64) throws(SQLiteFailure) -> Bool {
         try remove { () throws(SQLiteFailure) in
             guard let found = try queries.unverifiedEntry(id), try !found.isIntact(values) else { return nil }
