@@ -83,8 +83,8 @@ extension ImageEncoding where Self == ImageEncoder {
     ///
     /// The color profile is kept when it is made for the written color model and has at most 16,707,345 bytes, which is
     /// the limit of the format. The pixels keep their stored order; the orientation is written as EXIF, in the
-    /// orientation tag of the data of `embedding(exif:)`. If that data has no such tag, an orientation other than
-    /// upright is written in place of the data. EXIF data of more than 65,527 bytes is omitted.
+    /// orientation tag of the data of `embedding(exif:)`. If that data has no such tag, one is added for an orientation
+    /// other than upright. If the EXIF data exceeds 65,527 bytes, only the orientation is written.
     ///
     /// A side of more than 65,500 pixels is an error with the code `unsupportedImage`. A row encoder needs O(*w*)
     /// memory, unless the image is progressive or its Huffman tables are optimized.
@@ -157,7 +157,7 @@ private final class JPEGRowEncoder: PixelRowConsumer {
     ) {
         self.settings = settings
         self.background = background
-        self.exif = exif.flatMap { $0.count <= Self.exifLimit ? $0 : nil }
+        self.exif = exif
         self.output = output
     }
 
@@ -182,7 +182,8 @@ private final class JPEGRowEncoder: PixelRowConsumer {
         var profile = header.colorProfile ?? Data()
         // A profile is split over at most 255 APP2 markers of 65,519 bytes each.
         if profile.count > 255 * 65_519 || !ICCProfile.describes(gray: isGray, profile) { profile = Data() }
-        let exif = header.orientation.written(in: exif)
+        var exif = header.orientation.written(in: exif)
+        if exif.count > Self.exifLimit { exif = header.orientation.written(in: nil) }
         try profile.withUnsafeBytes { profile in
             try exif.withUnsafeBufferPointer { exif in
                 var settings = settings
