@@ -139,6 +139,13 @@ import Testing
         #expect(longest.map { $0 >= .milliseconds(16_777_215) } == true)
     }
 
+    @Test func `a delay below the limit of the format is kept to the millisecond`() throws {
+        let image = try animation([.milliseconds(16_777_001), .milliseconds(30)])
+        let frames = try #require(decode(try WebPEncoder(compression: .lossless, method: 0).encode(image)).frames)
+        let longest = (0..<frames.frameCount).map { frames.rawDelay(at: $0) }.max()
+        #expect(longest == .milliseconds(16_777_001))
+    }
+
     @Test func `an animation keeps its frames, delays and loop count`() throws {
         var random = SeededGenerator(seed: 12)
         let file = try randomAnimation(PixelSize(width: 10, height: 12), frameCount: 6, using: &random)

@@ -165,8 +165,8 @@ private struct WebPAnimationWriter {
     private static func milliseconds(_ delay: Duration) -> Int32 {
         let (seconds, attoseconds) = delay.components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        guard seconds < 0xFF_FFFF / 1000 else { return 0xFF_FFFF }
-        return Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+        guard seconds <= 0xFF_FFFF / 1000 else { return 0xFF_FFFF }
+        return Int32(min(seconds * 1000 + attoseconds / 1_000_000_000_000_000, 0xFF_FFFF))
     }
 
     private static func error(_ writer: OpaquePointer) -> ImageEncodingError {
