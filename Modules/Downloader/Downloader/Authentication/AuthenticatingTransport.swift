@@ -240,7 +240,7 @@ private struct CredentialUse: Sendable {
             // Basic separates name and password with a colon, so the name cannot contain one. RFC 7617 section 2.
             let basic = user.contains(":") ? nil : schemes.first { $0.name == "basic" }
             // The first of the strongest, because servers list their preferred scheme first.
-            found = digests.reversed().max { $0.1 < $1.1 }?.0 ?? basic
+            found = digests.max { $0.1 < $1.1 }?.0 ?? basic
         }
         guard let found else { return nil }
         scheme = found
