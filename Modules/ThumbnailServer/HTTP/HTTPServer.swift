@@ -11,8 +11,8 @@ import FoundationEssentials
 /// connections that are idle for longer than the client timeout. It limits the total size of the bodies that are being
 /// sent, and the time for each response. Call ``stop(grace:)`` exactly once to close the server.
 ///
-/// `@unchecked` because of the pointer. It is set before the server is shared. Later, only `port` and `stop` use it,
-/// and `stop` clears it.
+/// `@unchecked` because of the pointer and the port. Both are set before the server is shared. Later, only `stop` uses
+/// the pointer, and it clears it.
 final class HTTPServer: @unchecked Sendable {
     struct Settings: Sendable {
         /// The numeric address, IPv4 or IPv6.
@@ -49,6 +49,8 @@ final class HTTPServer: @unchecked Sendable {
     private let clients: DisconnectMonitor
     private let timeoutMonitor: Task<Void, Never>
     private var server: OpaquePointer?
+    /// The port on which the server listens.
+    private(set) var port = 0
 
     /// Starts to listen.
     ///
@@ -76,10 +78,9 @@ final class HTTPServer: @unchecked Sendable {
             let reason = error == 0 ? "unknown reason" : String(cString: strerror(error))
             throw CannotListen(description: "cannot listen on \(settings.host), port \(settings.port): \(reason)")
         }
+        port = server.map { Int(alcedo_http_server_port($0)) } ?? 0
         clients.start { [exchanges] number in exchanges[number]?.settle(.disconnected) }
     }
-
-    var port: Int { server.map { Int(alcedo_http_server_port($0)) } ?? 0 }
 
     /// Stops accepting connections, waits up to `grace` for the open ones to end, and then closes them. Responses in
     /// this time contain `Connection: close`. Requests that still wait after `grace` receive
