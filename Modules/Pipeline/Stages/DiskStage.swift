@@ -100,7 +100,10 @@ struct DiskStage: Sendable {
             outcome.withLock { [result] in $0 = result }
         }
         if isAccepted { await writes.flushEntry(key) }
-        guard isAccepted, let result = outcome.withLock({ $0 }) else { throw Self.stalled }
+        guard isAccepted else { throw Self.stalled }
+        guard let result = outcome.withLock({ $0 }) else {
+            throw PipelineError(.notStored, "the disk cache has not stored the data in time; it may still store it")
+        }
         if case .failure(let error) = result { throw PipelineError(.notStored, "\(error)", cause: error) }
     }
 
