@@ -52,7 +52,7 @@ package struct RedirectFollower: Sendable {
         sleep: @escaping Sleep = { try await Task.sleep(for: $0, clock: .continuous) }
     ) {
         self.transport = transport
-        self.limit = limit
+        self.limit = max(0, limit)
         self.hook = hook
         self.sleep = sleep
     }
@@ -72,7 +72,7 @@ package struct RedirectFollower: Sendable {
 
     private func follow(_ redirect: HTTPResponse, of first: HTTPRequest) async throws -> HTTPResponse {
         var (request, response) = (first, redirect)
-        for step in 0...max(0, limit) {
+        for step in 0...limit {
             if step > 0 { response = try await transport.send(request) }
             do {
                 guard let next = try Redirect.request(after: request, head: response.head) else { return response }
