@@ -27,12 +27,14 @@ struct ImageArgument: Sendable {
             self.init(name: Console.printable(text), request: ImageRequest(source: .file(text)))
             return
         }
+        let url = URL(string: text)
         let isData = text.prefix(5).lowercased() == "data:"
-        guard let url = URL(string: text) else {
-            self.init(name: Console.printable(text), .failure(UsageError("not a valid URL")))
+        let hidden = url.map { Self.withoutPassword(text, $0) } ?? Self.withoutUser(text)
+        let name = Console.printable(isData ? "\(text.prefix(40))..." : hidden)
+        guard let url else {
+            self.init(name: name, .failure(UsageError("not a valid URL")))
             return
         }
-        let name = Console.printable(isData ? "\(text.prefix(40))..." : Self.withoutPassword(text, url))
         self.init(name: name, request: ImageRequest(url: url))
     }
 
@@ -63,6 +65,14 @@ struct ImageArgument: Sendable {
     func withoutPassword(_ text: String) -> String {
         guard case .success(let request) = request, let url = request.url else { return text }
         return Self.withoutPassword(text, url)
+    }
+
+    /// Returns the text of an invalid URL with three dots instead of all that may be a user and a password.
+    private static func withoutUser(_ text: String) -> String {
+        guard let start = text.firstRange(of: "://")?.upperBound, let end = text.lastIndex(of: "@"), start < end else {
+            return text
+        }
+        return text[..<start] + "..." + text[end...]
     }
 
     private static func withoutPassword(_ text: String, _ url: URL) -> String {
