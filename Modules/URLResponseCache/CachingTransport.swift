@@ -41,13 +41,15 @@ public struct CachingTransport: HTTPTransport {
     ///   - transport: The transport for requests that the cache cannot serve.
     ///   - cache: The store of the responses, and its rules. Other processes may share the store; other transports of
     ///     this process should not.
-    ///   - clock: The clock that measures the age of responses. Default: the cache's clock.
+    ///   - clock: The clock that measures the age of responses and the duration of revalidations. Default: the cache's
+    ///     clock.
     ///   - maximumBodyByteCount: The maximum number of bytes of a stored body, and of a content combined from parts. A
     ///     longer body is passed on and not stored. Default: 32 MiB.
     ///   - maximumCollectedByteCount: The maximum number of bytes of all bodies that are being copied for the store at
-    ///     the same time. A body that exceeds it is passed on and not stored. Default: 64 MiB.
+    ///     the same time. A body whose copy would exceed this number is passed on and not stored. Default: 64 MiB.
     ///   - maxConcurrentRevalidations: The maximum number of concurrent background revalidations of stale responses. Up
-    ///     to 1,000 more wait. Default: 8. With 0, no response is revalidated in the background.
+    ///     to 1,000 more wait, and further ones are dropped. With 0, no response is revalidated in the background.
+    ///     Default: 8.
     ///   - revalidationTimeout: The maximum duration of one background revalidation, including its body, from its
     ///     start. At the limit the transfer is canceled, the next revalidation starts, and the stored response remains
     ///     unchanged. Default: 60 seconds.
@@ -86,7 +88,7 @@ public struct CachingTransport: HTTPTransport {
 
     /// Creates a transport over a store.
     ///
-    /// The parameter `taskExecutor` runs the transport's own tasks; nil selects Swift's default executor.
+    /// The executor `taskExecutor` runs the transport's own tasks; nil selects Swift's default executor.
     private init(
         wrapping transport: any HTTPTransport, store: any ResponseStoring, rules: ResponseCacheRules,
         clock: any TimeSource, maximumBodyByteCount: Int, maximumCollectedByteCount: Int,
@@ -109,14 +111,15 @@ public struct CachingTransport: HTTPTransport {
     /// Returns a response from the cache or from the wrapped transport.
     ///
     /// Returns status 504 if the request has `only-if-cached` and the cache has no suitable response. Also returns 504
-    /// if the server cannot be reached, the stored response must not be used in its place, and the rules set
+    /// if the server cannot be reached, the stored response must not be served, and the rules set
     /// `respondsWhenDisconnected`.
     ///
-    /// The body of a response is stored after it has been read to its end. The reader receives the end of the body
-    /// after that.
+    /// The body of a response is stored after it has been read to its end. The reader receives the end of the body only
+    /// after that. If the transfer fails, the received bytes may be stored as partial content.
     ///
-    /// - Throws: The error of the wrapped transport, or ``/AlcedoHTTP/HTTPTransportError`` with `notCached` if the
-    ///   request's policy is `returnCacheDataDontLoad` and no response is stored.
+    /// - Throws: The error of the wrapped transport, ``/AlcedoHTTP/HTTPTransportError`` with `notCached` if the
+    ///   request's policy is `returnCacheDataDontLoad` and no suitable response is stored, or `CancellationError` if
+    ///   the task is canceled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let directives = RequestDirectives(request)
         if let decision = CacheDecision.beforeLookup(request, directives) {
@@ -129,7 +132,8 @@ public struct CachingTransport: HTTPTransport {
         return try await CachedExchange(parts, request, directives, candidate).perform(decision)
     }
 
-    /// Waits until the background revalidations have ended, each within its time limit, and all responses are stored.
+    /// Waits until the background revalidations have ended, each within its time limit, and the store has completed all
+    /// changes. Does not wait for bodies that are still being read.
     public func finish() async {
         // Stored responses are flushed first, without waiting for revalidations that may take long.
         await parts.store.flush()
@@ -141,7 +145,8 @@ public struct CachingTransport: HTTPTransport {
 /// A transport that removes literal dot segments from the path of each request's URL, as the cache key does.
 ///
 /// Source: RFC 3986 section 6.2.2.3. `CURLTransport` also removes dot segments. Another transport may send them as
-/// written, and a response for `/a/../b` must not be stored for `/b` if the server can distinguish the two.
+/// written, and a response for `/a/../b` must not be stored for `/b` if the server can distinguish the two. The
+/// response has the URL of the original request.
 private struct URLResolvingTransport: HTTPTransport {
     private let transport: any HTTPTransport
 

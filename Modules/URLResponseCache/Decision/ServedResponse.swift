@@ -8,7 +8,8 @@ extension StoredResponse {
         "content-length", "content-encoding", "content-type", "content-range", "content-language",
     ]
 
-    /// Returns the response to a request: the whole stored content, a range, or 304 if the caller's copy is current.
+    /// Returns the response to a request: the whole stored content, a range, 304 if the caller's copy is current, or
+    /// 416 if the range cannot be satisfied. The body of a response to HEAD is empty.
     ///
     /// Source: RFC 9111 sections 4 and 4.3.2, RFC 9110 section 14.
     func response(
@@ -54,7 +55,8 @@ extension StoredResponse {
 }
 
 extension HTTPResponse {
-    /// Returns the response of a cache that has no usable response and does not reach the server: 504 without a body.
+    /// Returns the response of a cache that has no usable response and cannot or must not contact the server: 504
+    /// without a body.
     static func gatewayTimeout(for request: HTTPRequest, _ status: CacheStatus) -> HTTPResponse {
         var head = HTTPResponseHead(url: request.url, status: 504, fields: ["Content-Length": "0"])
         status.add(to: &head.fields)
