@@ -5,10 +5,11 @@ import FoundationEssentials
 
 /// The writer of a response store. It makes one change at a time for each resource.
 struct ResponseWriter: Sendable {
-    /// The maximum number of different `Vary` fields that are kept for a resource. A server usually sends the same one,
-    /// and rarely changes it.
+    /// The maximum number of different `Vary` fields that are kept for a resource. Beyond it, the oldest is dropped. A
+    /// server usually sends the same one, and rarely changes it.
     private static let nameListLimit = 4
-    /// The maximum number of variants whose entity tags are offered to the server when none matches a request.
+    /// The maximum number of variants whose entity tags are offered to the server when none matches a request. Beyond
+    /// it, the oldest is dropped.
     private static let taggedLimit = 16
 
     let store: any ResponseStoring
@@ -32,8 +33,8 @@ struct ResponseWriter: Sendable {
     /// Stores the response to a request, unless the resource has changed since the exchange began or a later response
     /// is stored. A part is combined with the stored part. Returns whether the response was passed to the store.
     ///
-    /// The parameter `old` is the key of the stored response that this one replaces; its entry is removed if the new
-    /// key differs.
+    /// The parameter `old` is the key of the stored response that this one replaces. Its entry is removed if the new
+    /// key differs, and so are the other stored responses for the request with the same strong entity tag.
     @discardableResult
     func store(
         _ response: StoredResponse, for request: HTTPRequest, of exchange: ExchangeTracker.Exchange,
