@@ -53,7 +53,7 @@ package enum DirectoryRemoval {
         }
     }
 
-    /// Moves a directory to another one, under an unused name.
+    /// Moves an entry from `subdirectory` to `directory`, under an unused name. Returns false if the system refuses.
     private static func moveUp(_ name: Name, from subdirectory: Int32, to directory: Int32, _ serial: inout Int) -> Bool
     {
         while true {
