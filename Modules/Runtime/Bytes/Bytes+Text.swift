@@ -37,8 +37,8 @@ extension Sequence<UInt8> {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the bytes with their percent-encoding decoded, or nil if two hexadecimal digits do not follow a percent
-    /// sign. Source: RFC 3986, section 2.1.
+    /// Returns the bytes with their percent-encoding decoded, or nil if a percent sign is not followed by two
+    /// hexadecimal digits. Source: RFC 3986, section 2.1.
     @inlinable
     package func percentDecoded() -> [UInt8]? {
         var bytes: [UInt8] = []
