@@ -41,7 +41,7 @@ extension ImageDisplaying {
     /// Calls ``display(_:)``, without a transition.
     public func transition(to content: DisplayContent) { display(content) }
 
-    /// ``DisplaySize/any``: requests are loaded unchanged.
+    /// The default size, ``DisplaySize/any``: requests are loaded unchanged.
     public var displaySize: DisplaySize { .any }
 
     /// Does nothing.
