@@ -26,7 +26,7 @@ package final class Watched<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, then resumes the waiters whose condition is now met.
+    /// Changes the value, then resumes the waiters whose condition is now met. Returns the result of `change`.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, value, waiters) = state.withLock { state in

@@ -19,11 +19,12 @@ public final class FakeTransport: HTTPTransport {
 
     /// Creates a transport that responds with a closure.
     ///
-    /// - Parameter respond: Returns the response to a request. It is called for each request, on the task that sends
-    ///   it.
+    /// - Parameter respond: A closure that returns the response to a request, or throws an error. It is called for each
+    ///   request, on the task that sends it.
     public init(_ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.respond = respond }
 
-    /// Creates a transport that responds to every request with the same body, status and fields.
+    /// Creates a transport that responds to every request with the same body, status and fields. Default: status 200
+    /// and no fields.
     public convenience init(body: Data, status: Int = 200, fields: HTTPFields = HTTPFields()) {
         self.init {
             HTTPResponse(head: HTTPResponseHead(url: $0.url, status: status, fields: fields), body: HTTPBody(body))

@@ -51,8 +51,8 @@ public final class ManualClock: TimeSource {
     /// Advances the date and the uptime, then resumes the sleepers whose deadline has passed.
     ///
     /// Sleepers are resumed in the order of their deadlines, and with equal deadlines in the order in which they began
-    /// to sleep. The runtime decides on which thread each task then runs. A task that sleeps again counts from the new
-    /// uptime. A negative duration counts as zero, because the uptime never decreases.
+    /// to sleep. The runtime decides on which thread each task then runs. The next sleep of such a task begins at the
+    /// new uptime. A negative duration counts as zero, because the uptime never decreases.
     public func advance(by duration: Duration) {
         let duration = max(.zero, duration)
         let due = state.update { state in

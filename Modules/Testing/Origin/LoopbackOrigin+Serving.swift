@@ -7,9 +7,10 @@ public import FoundationEssentials
 extension LoopbackOrigin {
     /// Starts a server with one reply for each path, and 404 for other paths.
     ///
-    /// A key with a query matches requests with that query only. A key without a query matches any query.
+    /// A key with a query matches requests with that query only. A key without a query matches any other query, and no
+    /// query.
     ///
-    /// - Throws: An error if the system provides no socket.
+    /// - Throws: An error if the system provides no socket or no pipe.
     package convenience init(replies: [String: OriginReply]) throws {
         try self.init { request in
             replies[request.target] ?? replies[request.path] ?? .status(404)
@@ -26,7 +27,7 @@ extension LoopbackOrigin {
     ///   - directory: The directory of the files.
     ///   - validators: Whether responses carry an ETag and a Last-Modified field, and conditional requests receive 304
     ///     for an unchanged file (RFC 9110, section 13). Default: true.
-    /// - Throws: An error if the directory does not exist or the system provides no socket.
+    /// - Throws: An error if the directory does not exist, or if the system provides no socket or no pipe.
     public convenience init(directory: URL, validators: Bool = true) throws {
         let files = try OriginFiles(directory: directory, validators: validators)
         try self.init { files.reply(to: $0) }
