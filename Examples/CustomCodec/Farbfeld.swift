@@ -72,7 +72,8 @@ struct FarbfeldDecoder: ImageDecoding {
     }
 }
 
-/// An encoder of farbfeld. Encodes the first frame. The format stores neither a color profile nor an orientation.
+/// An encoder of farbfeld. Encodes the first frame. The format stores neither a color profile nor an orientation: the
+/// profile is dropped, and an image that is not upright is rejected.
 struct FarbfeldEncoder: ImageEncoding {
     var format: ImageFormat { .farbfeld }
 

@@ -20,7 +20,8 @@ struct Call: Decodable {
         "reload": .reloadIgnoringLocalAndRemoteCacheData, "no-store": .reloadIgnoringLocalAndRemoteCacheData,
     ]
 
-    /// Sends the request within its time limit, and returns the JSON object of the response line.
+    /// Sends the request, and returns the JSON object of the response line. Throws the error `timedOut` when the
+    /// response is not complete within the time limit, by default 10 seconds.
     func response(for id: any Sendable, over transport: CachingTransport) async throws -> [String: any Sendable] {
         guard op ?? "fetch" == "fetch", let policy = Self.policies[cache ?? "default"],
             ["follow", "manual"].contains(redirect ?? "follow"), headers?.allSatisfy({ $0.count == 2 }) ?? true

@@ -68,7 +68,7 @@ import Foundation
         for _ in 1..<64 { _ = permits.wait(timeout: deadline) }
         sink.finish()
         _ = isFinished.wait(timeout: .now() + 1.5)
-        _exit(0)  // Skips exit handlers of libraries, which background transfers may still use.
+        _exit(0)  // Skips the exit handlers of libraries, because background transfers may still use the libraries.
     }
 
     /// Returns the response line for a request line, or nil if the line has no readable id.

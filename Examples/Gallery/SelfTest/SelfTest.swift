@@ -5,7 +5,7 @@
     import Foundation
 
     /// The test interface for Scripts/test-gtk. Reads one command per line from standard input and writes one line of
-    /// JSON per command to standard output.
+    /// JSON to standard output for each command other than `search`.
     @MainActor final class SelfTest {
         private let window: GalleryWindow
         private let stack: GalleryStack
