@@ -49,6 +49,24 @@ import Testing
         }
     }
 
+    @Test(arguments: AllProcessors.list.indices, [PixelFormat.gray8, .rgba8, .rgba16])
+    func `rows need no alignment`(index: Int, format: PixelFormat) throws {
+        let processor = AllProcessors.list[index]
+        let pixels = PixelBuffer.noise(9, 7, format, format == .gray8 ? .opaque : .straight, seed: 6)
+        let image = DecodedImage(pixels: pixels)
+        let collector = PixelRowCollector()
+        let chain = processor.rows(into: collector)
+
+        try chain.begin(image.rowHeader)
+        for y in 0..<pixels.height {
+            let row = [0] + pixels.row(y).withUnsafeBytes { Array($0) }
+            try chain.consume(row.span.bytes.extracting(1..<row.count))
+        }
+        try chain.finish()
+
+        #expect(try collector.image?.pixels == processor.process(image).pixels, "\(processor.identifier)")
+    }
+
     @Test func `headers without a possible buffer are errors before the first row`() {
         let header = PixelRowHeader(
             size: PixelSize(width: .max / 2, height: 3), format: .rgba8, alphaMode: .straight)
