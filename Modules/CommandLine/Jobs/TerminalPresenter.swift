@@ -112,7 +112,7 @@ import AlcedoTerminal
     }
 }
 
-/// The hiding of the terminal's cursor between ``begin()`` and ``end()``. The cursor is also shown when the process
+/// The terminal's cursor, which is hidden between ``begin()`` and ``end()``. The cursor is also shown when the process
 /// exits or SIGQUIT ends it, and while Ctrl-Z suspends it.
 private enum HiddenCursor {
     private static var hiding: StaticString { "\u{1B}[?25l" }

@@ -121,7 +121,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         return (Start(flight: flight.id, priority: flight.priority), nil)
     }
 
-    /// Records the task of a flight. Returns true if the flight has no waiters any more, so that the caller must cancel
+    /// Records the task of a flight. Returns true if the flight has no waiters left, so that the caller must cancel
     /// the task.
     mutating func started(_ key: Key, flight: Int, task: Task<Void, Never>) -> Bool {
         running[flight]?.task = task
