@@ -17,8 +17,8 @@ struct ServerOptions {
         Access:
           --listen HOST:PORT          listen on a numeric address and a port, or on a free port for 0
                                       (default: 127.0.0.1:8080)
-          --allow ORIGIN              allow originals from https://host[:port], host or *.host only; may be repeated
-                                      (default: any public host)
+          --allow ORIGIN              allow originals from host or *.host only, with an optional scheme and port, as in
+                                      https://host:8443; may be repeated (default: any public host)
           --allow-private             also allow addresses outside the public internet
           --key FILE                  require URLs that are signed with the key in FILE, of at least 16 bytes
           --sign TARGET               print TARGET with its signature, and exit
