@@ -149,7 +149,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
 
     func listeners(_ key: Key, flight: Int) -> [@Sendable (Update) -> Void] {
         guard let found = flights[key], found.id == flight else { return [] }
-        return found.waiters.values.compactMap(\.onUpdate)
+        // A key path of a generic type would be created again by each call, which takes longer than all the rest.
+        return found.waiters.values.compactMap { $0.onUpdate }
     }
 
     /// Ends an attempt. Also ends the flight, unless waiters with other work remain. An abandoned flight has no
