@@ -104,18 +104,18 @@ struct QueryTests {
     }
 
     @Test(
-        arguments: [(31, 1), (1, 31), (1, 1), (3, 2), (2_000, 1_500), (1_500, 2_000), (90, 80)],
+        arguments: [(31, 1), (1, 31), (1, 1), (3, 2), (200, 150), (150, 200), (9, 8)],
         ["fill", "exact", "fit"])
     func `no intermediate image exceeds original and thumbnail`(side: (Int, Int), fit: String) throws {
-        let request = try query("w=900&h=800&fit=\(fit)").imageRequest(
+        let request = try query("w=90&h=80&fit=\(fit)").imageRequest(
             DecodingLimits(), idleTimeout: .seconds(1), maximumAge: .seconds(1))
         let size = PixelSize(width: side.0, height: side.1)
         var image = DecodedImage.coordinates(size)
         for processor in request.processors {
             image = try processor.process(image)
-            #expect(image.size.pixelCount <= max(size.pixelCount, 900 * 800))
+            #expect(image.size.pixelCount <= max(size.pixelCount, 90 * 80))
         }
-        if fit != "fit" { #expect(image.size == PixelSize(width: 900, height: 800)) }
+        if fit != "fit" { #expect(image.size == PixelSize(width: 90, height: 80)) }
     }
 
     @Test func `cover keeps the middle in the requested proportions`() throws {
