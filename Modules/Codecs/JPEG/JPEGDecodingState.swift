@@ -92,8 +92,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
     }
 
     /// Reads to the end of the image. When libjpeg has warned of damage, the state waits for ``finish()``, which
-    /// decodes all bytes again in one call. Only the result of that call is final, because libjpeg uses another Huffman
-    /// decoder while many bytes are available. The other decoder accepts invalid codes.
+    /// decodes all bytes again in one call. Only the result of that call is final: while many bytes are available,
+    /// libjpeg uses another Huffman decoder, which accepts invalid codes.
     private func end(_ reader: JPEGReader) throws(ImageDecodingError) {
         do throws(ImageDecodingError) {
             if try reader.finish() { stage = .finished }

@@ -112,7 +112,8 @@ extension WebPEncoder {
     }
 }
 
-/// A writer that encodes an animation frame by frame with libwebp's `WebPAnimEncoder`. It holds one frame at a time.
+/// A writer that encodes an animation with libwebp's `WebPAnimEncoder`. It reads one frame at a time. libwebp keeps
+/// three canvases and the encoded frames in addition.
 private struct WebPAnimationWriter {
     let config: WebPConfig
 

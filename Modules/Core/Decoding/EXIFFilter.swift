@@ -3,9 +3,11 @@ package import FoundationEssentials
 extension ImageMetadata {
     /// EXIF data that contains only tags without location information: camera, exposure, dates, author and copyright.
     ///
-    /// The value is nil when the image has none of these tags, or its EXIF data is damaged. Only tags listed in
-    /// `EXIFFilter` are kept, because an unknown tag may hold a location. The GPS directory, time zones, maker notes,
-    /// comments, IPTC and XMP records, private tags and the preview image of the original are removed. O(bytes).
+    /// Damaged entries are removed, and the other entries are kept. The value is nil when the data has no valid header
+    /// or no valid entry with one of these tags, or when the result would be longer than the data, for example because
+    /// its entries share bytes. Only tags listed in `EXIFFilter` are kept, because an unknown tag may hold a location.
+    /// The GPS directory, time zones, maker notes, comments, IPTC and XMP records, private tags and the preview image
+    /// of the original are removed. O(bytes).
     package var exifWithoutLocation: Data? {
         exif.flatMap { data in data.withUnsafeBytes { EXIFFilter($0.bytes)?.filtered() } }
     }

@@ -1,6 +1,7 @@
 public import AlcedoRuntime
 
-/// The priority of a piece of work. Work of equal priority runs in order of arrival.
+/// The priority of a piece of work. Work of equal priority runs in order of arrival, unless a downloader is configured
+/// to begin the newest request first.
 public enum LoadPriority: Sendable, Comparable, CaseIterable {
     /// The priority below all others.
     case veryLow

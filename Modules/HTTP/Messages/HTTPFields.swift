@@ -78,7 +78,7 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, Se
         fields.append(Field(name, value))
     }
 
-    /// Whether the comma-separated list of a field contains this member, without regard to case and parameters.
+    /// Returns whether the comma-separated list of a field contains a member, without regard to case and parameters.
     package func list(_ name: String, contains member: String) -> Bool {
         values(of: name).contains { line in
             line.split(separator: ",").contains { item in

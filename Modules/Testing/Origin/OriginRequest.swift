@@ -16,8 +16,8 @@ public struct OriginRequest: Sendable, Hashable {
     package let connection: Int
     /// The number of the request among all requests of the origin, beginning with 1.
     package let number: Int
-    /// The number of requests for this target so far, including this request. Always 1 for further targets after the
-    /// first 20,000, which are not counted.
+    /// The number of requests for this target so far, including this request. Only the first 20,000 different targets
+    /// are counted. For any other target, the value is always 1.
     public let attempt: Int
 
     /// The target up to its query, not decoded.

@@ -125,7 +125,8 @@ struct AnimationTimeline: Sendable {
         var next: Duration?
     }
 
-    /// The shortest delay. Codecs correct shorter delays of files; a custom source must not stop or reverse time.
+    /// The minimum delay. Codecs already correct shorter delays in files. A custom source may report a zero or negative
+    /// delay, which would stop or reverse the timeline, so shorter delays are treated as this one.
     private static let shortestDelay = Duration.milliseconds(1)
     /// The longest delay. It exceeds all delays that files can express; a custom source may report longer ones.
     private static let longestDelay = Duration.seconds(7 * 86_400)

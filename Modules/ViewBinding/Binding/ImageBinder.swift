@@ -125,7 +125,8 @@ public import FoundationEssentials
     /// Loads the last request again with its options, if its load failed and the view still exists.
     ///
     /// - Parameter completion: A closure that is called as described for
-    ///   ``load(_:options:completion:)-(ImageRequest,_,_)``, unless nothing is loaded again. Default: nil.
+    ///   ``load(_:options:completion:)-(ImageRequest,_,_)``. It is not called if this method returns false. Default:
+    ///   nil.
     /// - Returns: Whether a failed request was loaded again.
     @discardableResult
     public func retry(completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil) -> Bool {

@@ -115,7 +115,7 @@ struct StallHistory: Sendable {
     private var samples: [(time: Duration, count: StallCount)] = []
     private var unconfirmedStalls: [MemoryPressure: UnconfirmedStall] = [:]
 
-    /// The time of the next second check; nil if all announcements are settled.
+    /// The time at which the first of the unconfirmed triggers is checked again; nil if there are none.
     var nextSample: Duration? { unconfirmedStalls.values.map(\.end).min() }
 
     /// Records a count. Samples that are too old for a trigger are removed, and samples in quick succession count as
