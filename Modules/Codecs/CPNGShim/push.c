@@ -61,9 +61,9 @@ alcedo_png_decoder *alcedo_png_create_push(size_t chunk_limit) {
 /// until they are single bytes.
 static size_t piece_size(const alcedo_png_decoder *d, size_t count) {
 #ifdef PNG_IGNORE_ADLER32
-    (void)d;
-    return count;
-#else
+    // A newer library than the header may lack the option.
+    if (PNG_LIBPNG_VER >= 10645 || png_access_version_number() < 10645) return count;
+#endif
     // The header of the first pixel chunk is passed separately, so that the size of a row is known before pixels
     // arrive.
     if (!d->filtered_row_bytes || has_all_rows(d)) return count;
@@ -78,7 +78,6 @@ static size_t piece_size(const alcedo_png_decoder *d, size_t count) {
     const size_t piece = rows * d->filtered_row_bytes / MAXIMUM_EXPANSION;
     const size_t limit = piece > HELD_BYTES + 1 ? piece - HELD_BYTES : 1;
     return count < limit ? count : limit;
-#endif
 }
 
 alcedo_png_status alcedo_png_push(
