@@ -4,7 +4,7 @@ public import AlcedoHTTP
 public struct PipelineEvent: Sendable {
     /// The kind of step, with its result.
     public enum Stage: Sendable {
-        /// The memory cache had the image.
+        /// The memory cache had the image. The load then reports no `finished`.
         case memoryHit
         /// The memory cache did not supply the image.
         case memoryMiss(CacheMissReason)
