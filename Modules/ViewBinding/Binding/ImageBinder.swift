@@ -47,11 +47,12 @@ public import FoundationEssentials
     /// Whether an image is loading or waits for the view's size.
     public var isLoading: Bool { activeLoad != nil }
 
-    /// The task of the active load, which ends after its result is shown or dropped; nil if no load has started.
+    /// The task of the active load, which ends after its result is shown or dropped; nil if no load is active, or if
+    /// the load waits for the view's size.
     package var task: Task<Void, Never>? { activeLoad?.task }
 
-    /// The task of the low-resolution load, which ends after its result is shown or dropped; nil if no such load has
-    /// started.
+    /// The task that loads the low-resolution image of the active load, which ends after its result is shown or
+    /// dropped; nil if no load is active, or if it has not started such a task.
     package var lowResolutionTask: Task<Void, Never>? { activeLoad?.lowResolutionTask }
 
     // MARK: Loading
