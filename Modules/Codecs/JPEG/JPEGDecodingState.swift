@@ -4,8 +4,9 @@ import FoundationEssentials
 /// The state of a JPEG that is decoded while its bytes arrive.
 ///
 /// All bytes are kept, because libjpeg reads from them. When it cannot reach the end, they are decoded again in one
-/// call to find the error or to make the partial image. Previews of an image with one scan contain the rows decoded so
-/// far; with several scans, each complete scan gives a preview.
+/// call to find the error or to make the partial image. A preview of an image with one scan contains the rows decoded
+/// so far. With several scans, it contains all rows, at the quality of the complete scans. Arithmetic coding gives no
+/// previews.
 final class JPEGDecodingState: IncrementalDecodingState {
     private enum Stage { case header, start, rows, scans, waiting, finished, failed }
 
