@@ -56,9 +56,9 @@ public final class ImageCache: Sendable {
     ///     thread. Values below one count as one. Default: 2.
     ///   - maximumDecodingByteCount: The maximum number of bytes that concurrent decodes hold together. Returned images
     ///     do not count. Default: 512 MiB.
-    ///   - onClean: A closure that receives the ``/AlcedoCore/ImageKey/fileName`` of each entry that a clean of the
-    ///     disk cache removed, on request or in the background. For a disk cache with other users, it receives all
-    ///     trims. It is called on any thread, and not when nothing was removed. Default: nil.
+    ///   - onClean: A closure that receives the ``/AlcedoCore/ImageKey/fileName`` of each entry that a trim of the
+    ///     disk cache removed, on request or in the background. Trims that other users of the disk cache cause are
+    ///     included. The closure is called on any thread, and not when nothing was removed. Default: nil.
     ///   - taskExecutor: An executor for the tasks, decoding and encoding of the cache: for tests, with the
     ///     `ManualExecutor` of `AlcedoTesting`. Default: nil, for Swift's own executor and threads of the cache.
     public init(

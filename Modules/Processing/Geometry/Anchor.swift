@@ -47,9 +47,9 @@ extension ImageProcessors {
         /// between releases.
         var identifier: String { "\(shares.x);\(shares.y)" }
 
-        /// Returns the top left corner of a rectangle of `size` inside one of `bounds`, rounded to the left and up.
-        /// Coordinates are negative where `size` is larger than `bounds`. Both must be valid image sizes. Throws
-        /// `invalidParameter` for a share outside 0 to 1.
+        /// Returns the top left corner of a rectangle of size `size` in a rectangle of size `bounds`, rounded to the
+        /// left and up. On an axis where `size` is larger than `bounds`, the coordinate is zero or negative. Both must
+        /// be valid image sizes. Throws `invalidParameter` for a share outside 0 to 1.
         func origin(of size: PixelSize, in bounds: PixelSize) throws(ImageProcessingError) -> (x: Int, y: Int) {
             let (x, y) = shares
             guard (0...1).contains(x), (0...1).contains(y) else {
