@@ -124,7 +124,8 @@ final class ThumbnailGenerator: Sendable {
 }
 
 /// A limit on originals that are loaded at once, in total and for each host, so that a host that hangs does not delay
-/// the others. Permits are granted in the order of the requests.
+/// the others. A request waits for a permit of its host, then for one of the total. Both are granted in the order of
+/// arrival.
 private final class OriginLimiter: Sendable {
     private struct Host {
         let limiter: ByteBudget

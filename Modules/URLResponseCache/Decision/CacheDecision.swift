@@ -133,6 +133,7 @@ enum ForwardReason: String {
     case stale
     /// The requested bytes are not all stored.
     case partial
-    /// The request requires a newer response than the stored one.
+    /// The directives or the cache policy of the request do not allow the use of a stored response without contacting
+    /// the server.
     case request
 }
