@@ -93,8 +93,7 @@
             replace(end..<end, by: items.count)
         }
 
-        /// Replaces positions in the model by `count` empty strings. The strings have no content, because items are
-        /// looked up by position.
+        /// Replaces positions in the model by `count` empty strings. The items are looked up by position.
         private func replace(_ positions: Range<Int>, by count: Int) {
             "".withCString { empty in
                 var names = [UnsafePointer<CChar>?](repeating: empty, count: count)
