@@ -1,7 +1,8 @@
 package import AlcedoCore
 package import FoundationEssentials
 
-/// The checks of ``DecoderConformance``, as methods that accept any data.
+/// The checks of ``DecoderConformance``, as methods that receive the file to test. The file must not be empty, and the
+/// indices of its data must begin at zero.
 package struct DecoderChecks {
     private let decoder: any ImageDecoding
     private let options: DecodingOptions

@@ -155,7 +155,8 @@ private struct OriginConnection {
         }
     }
 
-    /// Continues as far as possible without waiting.
+    /// Performs steps and reads further requests until the connection must wait for an event, or until this pass
+    /// reaches its maximum number of bytes or requests.
     mutating func advance(hub: OriginHub) {
         var budget = Self.maximumBytesPerPass
         for _ in 0..<Self.maximumRequestsPerPass {

@@ -118,7 +118,7 @@ struct PlaybackState: Sendable {
 struct AnimationTimeline: Sendable {
     /// The frame at a position.
     struct Playhead: Equatable, Sendable {
-        /// The number of completed plays.
+        /// The index of the play that contains the frame, beginning with 0. After the end, the last play.
         var play: Int
         var frame: Int
         /// The start of the next frame; nil for the last frame of the last play.

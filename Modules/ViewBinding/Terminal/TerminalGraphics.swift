@@ -37,8 +37,9 @@ extension TerminalGraphics {
     /// - Parameters:
     ///   - fileDescriptor: The file descriptor of a terminal, open for reading and writing. The caller keeps ownership.
     ///     For anything else, and in a background process, the result is ``blocks``.
-    ///   - timeout: The maximum time for the whole response. Later responses are ignored, and the result can then be
-    ///     ``blocks`` although the terminal supports more. A slow connection may need more time. Default: 300 ms.
+    ///   - timeout: The maximum time for the whole response. If the response takes longer, the result can be ``blocks``
+    ///     although the terminal supports more, and bytes that arrive after this call are read as typed input. A slow
+    ///     connection may need more time. Default: 300 ms.
     public init(fileDescriptor: Int32, timeout: Duration = .milliseconds(300)) {
         self.init(asking: TerminalFile(fileDescriptor: fileDescriptor), timeout: timeout)
     }
