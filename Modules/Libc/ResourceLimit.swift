@@ -2,9 +2,9 @@
 /// enumeration, Musl as macros.
 package enum ResourceLimit {
     case openFiles
-    /// In bytes. Writing beyond it sends `SIGXFSZ`.
+    /// The size of a file that the process writes, in bytes. Writing beyond it sends `SIGXFSZ`.
     case fileSize
-    /// Addresses, in bytes, whether used or not.
+    /// The size of the address space in bytes, including memory that is mapped but not used.
     case memory
 
     #if canImport(Glibc)

@@ -15,7 +15,7 @@ struct ContactSheetJob: Sendable {
     /// The side of a cell's image in pixels. If nil, 160, or less if the sheet would exceed its maximum number of
     /// pixels.
     var side: Int?
-    /// The number of columns, or nil for a sheet that is about square.
+    /// The number of columns. If nil, the sheet is about square, with at most 16 columns for up to 1,000 images.
     var columns: Int?
     /// The maximum number of concurrent loads. Default: 8.
     var maxConcurrentLoads = 8

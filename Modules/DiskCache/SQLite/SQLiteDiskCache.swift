@@ -55,9 +55,9 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     ///     After it, the operation fails. The default is ten seconds.
     ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
     ///     system clock.
-    ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs periodically, when a
-    ///     limit is exceeded, when the disk is full, and in ``trim(toSize:count:)``. Entries that a read finds expired
-    ///     are not reported. The closure is called on any thread. The default is nil.
+    ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs after the first
+    ///     change, periodically, when a limit is exceeded, when the disk is full, and in ``trim(toSize:count:)``.
+    ///     Entries that a read finds expired are not reported. The closure is called on any thread. The default is nil.
     public init(
         directory: URL, limits: DataCacheLimits = DataCacheLimits(), durability: Durability = .none,
         sweepInterval: Duration = .seconds(600), lockTimeout: Duration = .seconds(10),

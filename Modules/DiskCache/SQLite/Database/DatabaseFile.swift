@@ -17,7 +17,7 @@ struct DatabaseFile<Queries> {
 
     private let directory: URL
     private let role: Role
-    /// The maximum time to wait for another process that writes.
+    /// The maximum time to wait for another process that writes, opens or replaces the file.
     private let lockTimeout: Duration
     /// A closure that prepares the statements of a new connection.
     private let prepare: Preparation

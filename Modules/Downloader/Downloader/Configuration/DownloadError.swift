@@ -8,7 +8,8 @@ public struct DownloadError: CodedError {
         /// The server responded with a status that the configuration does not accept. ``DownloadError/head`` is the
         /// head of the response.
         case status(Int)
-        /// The server responded with status 304: the content still matches the condition that the request has set.
+        /// The server responded with status 304: the version of the content that the request's condition names is still
+        /// current.
         case notModified
         /// The content is empty.
         case empty
