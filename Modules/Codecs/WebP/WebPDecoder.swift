@@ -46,10 +46,11 @@ package struct WebPDecoder: ImageDecoding {
 
     /// Sends the rows of the image or of the first frame.
     ///
-    /// libwebp writes into a buffer of the output's size. For a lossy image without alpha, the memory of sent rows is
-    /// returned to the system, so only O(*w*) bytes and a few MiB of sent rows stay in memory. libwebp keeps alpha and
-    /// lossless pixels as a whole, so an image with either is decoded as a whole first. The same applies to animations
-    /// and to reoriented images.
+    /// For a lossy image without alpha, libwebp writes into a buffer of the output's size, or into planes of the
+    /// image's full size when the image is averaged. The memory of rows that are no longer needed is returned to the
+    /// system, so usually only O(*w*) bytes and a few MiB stay in memory. libwebp keeps alpha and lossless pixels as a
+    /// whole, so an image with either is decoded as a whole first. The same applies to animations and to reoriented
+    /// images.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {

@@ -174,8 +174,9 @@ extension PixelBuffer: Equatable {
 
 /// The memory of pixel buffers: one allocation, aligned to 64 bytes.
 ///
-/// `@unchecked` because of the raw pointer. No lock is needed: like the arrays of the standard library, a buffer writes
-/// bytes only before it shares the object, or after it has checked that it is the only owner.
+/// `@unchecked` because of the raw pointer. There is no lock: like the arrays of the standard library, a buffer writes
+/// bytes only before it shares the object, or after it has checked that it holds the only strong reference. The check
+/// ignores weak references, so a buffer from ``PixelBuffer/weakReference`` shows bytes that the owner wrote in place.
 private final class PixelStorage: @unchecked Sendable {
     static let alignment = 64
     /// The limit of one allocation, in bytes: 1 TiB. No machine has so much memory for one image, and some allocators,
