@@ -64,8 +64,8 @@ public final class RedisDataCache: MeasurableDataCache {
     public var isServerFailing: Bool { pool.isServerFailing }
 
     /// Returns the entry for a key; nil if it is missing, expired, damaged or too large. Also returns nil if the server
-    /// is unavailable or overloaded or does not respond in time, or if the task is canceled while it waits for a
-    /// connection. A damaged entry is removed.
+    /// is unavailable or overloaded or does not respond in time, or if the task is canceled before the read begins. A
+    /// damaged entry is removed.
     public func entry(for key: ImageKey) async -> CachedData? {
         let limit = max(0, options.maximumEntryByteCount)
         // One byte more than the limit is requested, which detects an entry that is too large without reading all of
