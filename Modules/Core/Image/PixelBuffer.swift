@@ -1,4 +1,5 @@
 import AlcedoLibc
+import Synchronization
 
 /// The pixels of an image in memory, in rows from top to bottom. Each row begins at a 64-byte boundary.
 ///
@@ -89,7 +90,8 @@ public struct PixelBuffer: Sendable {
 
     /// A closure that returns the buffer while another copy of it keeps the memory alive, and nil after that.
     var weakReference: @Sendable () -> PixelBuffer? {
-        { [size, format, alphaMode, bytesPerRow, weak storage] in
+        storage.isWeaklyReferenced.store(true, ordering: .releasing)
+        return { [size, format, alphaMode, bytesPerRow, weak storage] in
             storage.map {
                 PixelBuffer(size: size, format: format, alphaMode: alphaMode, bytesPerRow: bytesPerRow, storage: $0)
             }
@@ -122,12 +124,16 @@ public struct PixelBuffer: Sendable {
         try body(UnsafeRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
-    /// Calls `body` with a mutable pointer to all bytes. Copies the bytes first when another buffer shares them, and
-    /// traps when the memory for the copy cannot be allocated. Throws the error that `body` throws.
+    /// Calls `body` with a mutable pointer to all bytes. Copies the bytes first when another buffer shares them or a
+    /// memory cache could find them by a weak reference, and traps when the memory for the copy cannot be allocated.
+    /// Throws the error that `body` throws.
     public mutating func withUnsafeMutableBytes<Result, E: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Result
     ) throws(E) -> Result {
-        if !isKnownUniquelyReferenced(&storage) { storage = storage.copy() }
+        // A weak reference must not find changed pixels, and must not become a strong one during the change.
+        if !isKnownUniquelyReferenced(&storage) || storage.isWeaklyReferenced.load(ordering: .acquiring) {
+            storage = storage.copy()
+        }
         return try body(UnsafeMutableRawBufferPointer(start: storage.base, count: storage.byteCount))
     }
 
@@ -174,9 +180,9 @@ extension PixelBuffer: Equatable {
 
 /// The memory of pixel buffers: one allocation, aligned to 64 bytes.
 ///
-/// `@unchecked` because of the raw pointer. There is no lock: like the arrays of the standard library, a buffer writes
-/// bytes only before it shares the object, or after it has checked that it holds the only strong reference. The check
-/// ignores weak references, so a buffer from ``PixelBuffer/weakReference`` shows bytes that the owner wrote in place.
+/// `@unchecked` because of the raw pointer. No lock is needed: like the arrays of the standard library, a buffer writes
+/// bytes only before it shares the object, or after it has checked that it is the only owner and that no weak reference
+/// was created.
 private final class PixelStorage: @unchecked Sendable {
     static let alignment = 64
     /// The limit of one allocation, in bytes: 1 TiB. No machine has so much memory for one image, and some allocators,
@@ -185,6 +191,8 @@ private final class PixelStorage: @unchecked Sendable {
 
     let base: UnsafeMutableRawPointer
     let byteCount: Int
+    /// Whether a weak reference was created. It does not become false again.
+    let isWeaklyReferenced = Atomic(false)
     private let block: UnsafeMutableRawPointer
 
     /// Allocates `byteCount` bytes that the caller must initialize. Returns nil when the limit is exceeded or the

@@ -66,6 +66,23 @@ import Testing
         #expect(before == during)
     }
 
+    @Test func `a weak reference does not find changed pixels`() throws {
+        var buffer = try #require(
+            PixelBuffer(size: PixelSize(width: 4, height: 2), format: .gray8, alphaMode: .opaque))
+        let find = buffer.weakReference
+        #expect(find() == buffer)
+
+        let before = buffer.withUnsafeBytes { $0.baseAddress }
+        buffer.withUnsafeMutableBytes { bytes in
+            bytes[0] = 9
+            #expect(UnsafeRawPointer(bytes.baseAddress) != before)
+            #expect(find() == nil)
+        }
+
+        #expect(find() == nil)
+        #expect(buffer.withUnsafeBytes { $0[0] } == 9)
+    }
+
     @Test(arguments: [
         PixelSize(width: 0, height: 1), PixelSize(width: 1, height: 0), PixelSize(width: -1, height: -1),
         PixelSize(width: -5, height: 5), PixelSize(width: .min, height: .min), PixelSize(width: .max, height: 1),
