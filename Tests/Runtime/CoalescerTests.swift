@@ -167,6 +167,29 @@ struct CoalescerTests {
         #expect(try await second.value == "new")
     }
 
+    @Test func `a shutdown waits for work that is starting`() async throws {
+        var state = CoalescerState<Int, Int, Int>()
+        var flight: Int?
+        await #expect(throws: CancellationError.self) {
+            try await withCheckedThrowingContinuation { continuation in
+                let waiter = CoalescerState<Int, Int, Int>.Waiter(continuation: continuation, body: { _, _ in 0 })
+                flight = state.join(1, id: 1, waiter: waiter, priority: { 0 }).start?.flight
+                let (waiters, tasks) = state.shutDown(CancellationError())
+                #expect(tasks.isEmpty)
+                for waiter in waiters { waiter.continuation.resume(throwing: CancellationError()) }
+            }
+        }
+        let started = try #require(flight)
+
+        await withCheckedContinuation { shutdown in
+            #expect(state.observeEnd(shutdown))
+            #expect(state.started(1, flight: started, task: Task {}))
+            for observer in state.finish(1, flight: started).ended { observer.resume() }
+        }
+
+        #expect(state.runningCount == 0)
+    }
+
     @Test func `a canceled caller starts no work`() async throws {
         for _ in 0..<100 {
             let task = Task {

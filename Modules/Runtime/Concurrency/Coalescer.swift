@@ -79,6 +79,10 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
         for task in tasks { task.cancel() }
         for waiter in waiters { waiter.continuation.resume(throwing: error) }
         for task in tasks { await task.value }
+        // Work that was starting had no task yet. It is canceled when it has one.
+        await withCheckedContinuation { continuation in
+            if !state.withLock({ $0.observeEnd(continuation) }) { continuation.resume() }
+        }
     }
 
     private func wait(
@@ -131,6 +135,7 @@ package final class Coalescer<Key: Hashable & Sendable, Update: Sendable, Value:
                 let completion = self.state.withLock { $0.finish(key, flight: flight, isOfSource: isOfSource) }
                 completion.priorityChange?.make()
                 for waiter in completion.waiters { waiter.continuation.resume(with: outcome) }
+                for observer in completion.ended { observer.resume() }
                 next = completion.next
             }
         }

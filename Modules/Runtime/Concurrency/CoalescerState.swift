@@ -26,6 +26,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
         /// The work of the next attempt, for the remaining waiters; nil if there are none.
         var next: Body?
         var priorityChange: PriorityChange?
+        /// The callers of a shutdown that waited for this work as the last.
+        var ended: [CheckedContinuation<Void, Never>] = []
     }
 
     /// A new priority for a piece of work. Changes are numbered, because they are applied outside the lock.
@@ -93,6 +95,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     private var lastID = 0
     /// The error that all waiters receive after a shutdown.
     private(set) var end: (any Error)?
+    /// The callers of a shutdown.
+    private var observersOfEnd: [CheckedContinuation<Void, Never>] = []
 
     var runningCount: Int { running.count }
 
@@ -160,8 +164,7 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     /// and the work of the first of them is the next attempt.
     mutating func finish(_ key: Key, flight: Int, isOfSource: Bool = false) -> Completion {
         guard let found = flights[key], found.id == flight else {
-            running[flight] = nil
-            return Completion()
+            return Completion(ended: remove(flight))
         }
         var completion = Completion()
         var source: CoalescerSource?
@@ -178,10 +181,25 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
             flights[key]?.source = source
             completion.priorityChange = flights[key]?.priorityChange()
         } else {
-            running[flight] = nil
             flights[key] = nil
+            completion.ended = remove(flight)
         }
         return completion
+    }
+
+    /// Removes work that has ended. Returns the callers of a shutdown if it was the last.
+    private mutating func remove(_ flight: Int) -> [CheckedContinuation<Void, Never>] {
+        running[flight] = nil
+        guard running.isEmpty else { return [] }
+        defer { observersOfEnd = [] }
+        return observersOfEnd
+    }
+
+    /// Adds a caller of a shutdown. Returns false if all work has ended.
+    mutating func observeEnd(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
+        guard !running.isEmpty else { return false }
+        observersOfEnd.append(continuation)
+        return true
     }
 
     /// Ends all flights permanently. Returns the waiters and the tasks of all work in progress, including abandoned
