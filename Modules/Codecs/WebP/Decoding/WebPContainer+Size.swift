@@ -41,8 +41,8 @@ extension WebPContainer {
         let count =
             1 + (isIncremental || options.allowsPartial ? 1 : 0) + (mayReorient ? 1 : 0)
             + (options.alphaMode == .premultiplied ? 1 : 0)
-        let planes =
-            isIncremental || !WebPAverager.averages(first, to: sizes[0]) ? 0 : WebPAverager.planeByteCount(first)
+        let isAveraged = sizes.contains { WebPAverager.averages(first, to: $0) }
+        let planes = isAveraged ? WebPAverager.planeByteCount(first) : 0
         return count * (output.max() ?? 0) + workingByteCount + planes
     }
 }

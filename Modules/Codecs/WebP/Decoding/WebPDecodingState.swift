@@ -130,11 +130,17 @@ final class WebPDecodingState: IncrementalDecodingState {
     }
 
     private func stillImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
-        if partialImage != nil { try advance() }
         guard let frame = container.frames.first else {
             throw missing ?? ImageDecodingError(.corrupt, "WebP: the file has no image")
         }
         let size = size
+        if WebPAverager.averages(frame, to: size) {
+            // The averager decodes all bytes itself, so the memory of the previews is released first.
+            partialImage = nil
+            isStuck = false
+        } else if partialImage != nil {
+            try advance()
+        }
         let averaged = try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
             try frame.averaged(bytes, to: size)
         }
