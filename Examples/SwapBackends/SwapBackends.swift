@@ -42,20 +42,26 @@ enum SwapBackends {
         }
         let urls = urls.isEmpty ? (1...12).map { origin.url(for: "/picture-\($0).jpg") } : urls
         var succeeded = true
+        // A database is still written while it closes, which must not happen while its directory is removed. Therefore
+        // the pipelines stay open.
+        var pipelines: [ImagePipeline] = []
         for stack in stacks {
             let directory = FileManager.default.temporaryDirectory.appending(path: "swap-backends-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: directory) }
-            succeeded = try await run(stack, urls, in: directory) && succeeded
+            succeeded = try await run(stack, urls, in: directory, keeping: &pipelines) && succeeded
         }
         return succeeded
     }
 
-    private static func run(_ stack: CacheStack, _ urls: [URL], in directory: URL) async throws -> Bool {
+    private static func run(
+        _ stack: CacheStack, _ urls: [URL], in directory: URL, keeping pipelines: inout [ImagePipeline]
+    ) async throws -> Bool {
         let network = CountedNetwork()
         var rows = [["", "memory", "disk", "responses", "network", "bytes fetched"]]
         var results: [Result<ImageResponse, any Error>] = []
         for runs in [["first run", "again"], ["after a restart"]] {
             let pipeline = ImagePipeline(stack.configuration(in: directory, network: network))
+            pipelines.append(pipeline)
             for run in runs {
                 let before = network.responseCount
                 results = await load(urls, with: pipeline)
