@@ -69,12 +69,12 @@ package struct DecoderChecks {
             try require(early != nil || !knowsInfoEarly, "the information is missing after all bytes were appended")
             let image = try pieces.finish()
             let info = early ?? pieces.info
-            try require(image.pixels == complete.pixels, "the image differs in chunks of at most \(maximum) bytes")
-            try require(image.colorProfile == complete.colorProfile, "the profile differs in chunks")
-            try require(image.orientation == complete.orientation, "the orientation differs in chunks")
+            try require(image.pixels == complete.pixels, "the image differs in pieces of at most \(maximum) bytes")
+            try require(image.colorProfile == complete.colorProfile, "the profile differs in pieces")
+            try require(image.orientation == complete.orientation, "the orientation differs in pieces")
             try require(
-                image.frames?.frameCount == complete.frames?.frameCount, "the number of frames differs in chunks")
-            try require(info?.size == expected, "the size differs in chunks")
+                image.frames?.frameCount == complete.frames?.frameCount, "the number of frames differs in pieces")
+            try require(info?.size == expected, "the size differs in pieces")
         }
     }
 
@@ -94,7 +94,7 @@ package struct DecoderChecks {
                 throw ConformanceFailure("a prefix of \(count) of \(data.count) bytes was decoded")
             }
             let inPieces = pieceCode(part)
-            try require(inPieces == code, "\(count) of \(data.count) bytes: \(code), in chunks \(Self.text(inPieces))")
+            try require(inPieces == code, "\(count) of \(data.count) bytes: \(code), in pieces \(Self.text(inPieces))")
             codes.insert(code)
             try checkPartial(part)
         }
@@ -110,7 +110,7 @@ package struct DecoderChecks {
             let damaged = random.damaged(data)
             let code = errorCode(damaged, options)
             let inPieces = pieceCode(damaged)
-            try require(inPieces == code, "round \(round): \(Self.text(code)), in chunks \(Self.text(inPieces))")
+            try require(inPieces == code, "round \(round): \(Self.text(code)), in pieces \(Self.text(inPieces))")
             try checkPartial(damaged)
         }
     }

@@ -31,7 +31,7 @@ public enum DecoderConformance: ConformanceKit {
             let code = try prepare(make).checks.errorCode(Data("no picture at all".utf8))
             try ConformanceFailure.require(code != nil, "text was decoded")
         },
-        Check("every prefix of a file throws truncated, whole or in chunks") { make in
+        Check("every prefix of a file throws truncated, whole or in pieces") { make in
             let (checks, file) = try prepare(make)
             let codes = try checks.checkTruncation(file)
             try ConformanceFailure.require(codes.isSubset(of: DecoderChecks.early), "unexpected errors: \(codes)")
@@ -40,7 +40,7 @@ public enum DecoderConformance: ConformanceKit {
             let (checks, file) = try prepare(make)
             try checks.checkInspection(file)
         },
-        Check("a file with flipped bits gives the same result whole and in chunks") { make in
+        Check("a file with flipped bits gives the same result whole and in pieces") { make in
             let (checks, file) = try prepare(make, pixelLimit: damagedPixelLimit)
             try checks.checkFlippedBits(file, rounds: rounds)
         },

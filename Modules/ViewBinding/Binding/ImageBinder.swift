@@ -123,12 +123,13 @@ public import FoundationEssentials
         }
     }
 
-    /// Loads the last request again with its options, if its load failed and the view still exists.
+    /// Loads the last request again with its options, if the view still exists and the load failed or was canceled by
+    /// the pipeline. A load that ``cancel()`` ended is not repeated.
     ///
     /// - Parameter completion: A closure that is called as described for
     ///   ``load(_:options:completion:)-(ImageRequest,_,_)``. It is not called if this method returns false. Default:
     ///   nil.
-    /// - Returns: Whether a failed request was loaded again.
+    /// - Returns: Whether the request was loaded again.
     @discardableResult
     public func retry(completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil) -> Bool {
         guard let failed, view != nil else { return false }

@@ -16,10 +16,10 @@ struct DecoderKitTests {
             switch self {
             case .changesItsMind: ["decoding a file twice gives the same image"]
             case .decodesText: ["decoding text throws an error"]
-            case .fillsWhatIsMissing: ["every prefix of a file throws truncated, whole or in chunks"]
+            case .fillsWhatIsMissing: ["every prefix of a file throws truncated, whole or in pieces"]
             case .guessesTheSize, .guessesTheAlpha:
                 ["inspecting a prefix gives the information of the file or an error"]
-            case .piecesIgnoreDamage: ["a file with flipped bits gives the same result whole and in chunks"]
+            case .piecesIgnoreDamage: ["a file with flipped bits gives the same result whole and in pieces"]
             case .announcesLess: ["a file with flipped bits gives an error or an image of the inspected size"]
             case .swapsPieces: ["the decoded image does not depend on the chunks of the data"]
             case .turnsRows: ["the decoded rows equal those of the image"]

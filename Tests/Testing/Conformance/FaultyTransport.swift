@@ -64,7 +64,10 @@ struct FaultyTransport: HTTPTransport {
             response.body = HTTPBody(try await response.body.collect(limit: 500) + [0])
         case .tellsTwoLengths where response.head.fields["Transfer-Encoding"] != nil:
             response.head.fields["Content-Length"] = "3"
-        case .tellsNoMetrics: response.transfer = nil
+        case .tellsMetricsEarly:
+            response = HTTPResponse(
+                head: response.head, body: response.body, interim: response.interim,
+                metrics: { HTTPTransferMetrics() })
         case .endsAreWhole, .forgetsWhyItFailed, .wrapsCancellation:
             response.body = HTTPBody(FaultySource(body: response.body, transport: self))
         default: break

@@ -12,7 +12,7 @@ struct TransportKitTests {
     enum Fault: CaseIterable {
         case losesAField, losesTheRequestBody, followsRedirects, throwsOnMissing, losesTheLastByteOfChunks
         case losesFieldsOfHEAD, closesConnections, respondsForAnother, endsAreWhole, forgetsWhyItFailed
-        case sendsLineEnds, takesAnyScheme, wrapsCancellation, cancelsUnrequested, readsPastTheEnd, tellsNoMetrics
+        case sendsLineEnds, takesAnyScheme, wrapsCancellation, cancelsUnrequested, readsPastTheEnd, tellsMetricsEarly
         case tellsTwoLengths
 
         var broken: Set<String> {
@@ -59,7 +59,7 @@ struct TransportKitTests {
                     "each randomly canceled request has exactly one outcome",
                 ]
             case .readsPastTheEnd: ["a body longer than declared ends at the declared length"]
-            case .tellsNoMetrics: ["the metrics are available when the body has ended"]
+            case .tellsMetricsEarly: ["metrics, if the transport measures them, are available when the body has ended"]
             case .cancelsUnrequested:
                 [
                     "each of a hundred concurrent requests receives its own response",
