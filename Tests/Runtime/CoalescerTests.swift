@@ -1,8 +1,9 @@
 import AlcedoCore
-import AlcedoRuntime
 import AlcedoTesting
 import TestSupport
 import Testing
+
+@testable import AlcedoRuntime
 
 @Suite(.timeLimit(.minutes(10)))
 struct CoalescerTests {
@@ -182,8 +183,9 @@ struct CoalescerTests {
         let started = try #require(flight)
 
         await withCheckedContinuation { shutdown in
-            #expect(state.observeEnd(shutdown))
-            #expect(state.started(1, flight: started, task: Task {}))
+            let waits = state.observeEnd(shutdown)
+            let isAbandoned = state.started(1, flight: started, task: Task {})
+            #expect(waits && isAbandoned)
             for observer in state.finish(1, flight: started).ended { observer.resume() }
         }
 
