@@ -1,7 +1,7 @@
 public import AlcedoCore
 
 extension DecodedImage {
-    /// Returns a square gray image of one level.
+    /// Returns a square gray image of one level. Traps if the memory cannot be allocated.
     ///
     /// - Parameters:
     ///   - side: The side in pixels. Values below 1 count as 1.
@@ -11,7 +11,7 @@ extension DecodedImage {
     }
 
     /// Returns an opaque image whose pixels encode their position: red is the column and green the row, both modulo
-    /// 256. Blue is 128.
+    /// 256. Blue is 128. Traps if the memory cannot be allocated.
     ///
     /// - Parameter size: The size in pixels. Sides below 1 count as 1.
     public static func coordinates(_ size: PixelSize) -> DecodedImage {

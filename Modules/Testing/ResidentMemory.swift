@@ -1,18 +1,20 @@
 import FoundationEssentials
 
-/// The resident memory of the process. Source: proc(5), `VmHWM` and `clear_refs`.
+/// The resident memory of the process. Source: proc(5), `VmRSS`, `VmHWM` and `clear_refs`.
 package enum ResidentMemory {
     /// The number of resident bytes; zero if the system does not report it.
     package static var byteCount: Int { value("VmRSS:") }
 
-    /// The maximum number of resident bytes since the process started or ``growth(during:)`` was last called; zero if
-    /// the system does not report it.
+    /// The maximum number of resident bytes since the process started or ``growth(during:)`` last reset it; zero if the
+    /// system does not report it.
     package static var peakByteCount: Int { value("VmHWM:") }
 
     /// Returns the result of `body` and the maximum growth of resident memory, in bytes, while it ran. All threads
     /// count.
     ///
-    /// Pages that were freed earlier but not returned to the system are reused without growth.
+    /// Pages that were freed earlier but not returned to the system are reused without growth. A nested or concurrent
+    /// call resets the peak, so growth before it can be missed. If the system does not allow a reset, an earlier peak
+    /// counts.
     package static func growth<Result>(during body: () throws -> Result) rethrows -> (result: Result, bytes: Int) {
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
         let before = byteCount

@@ -26,7 +26,8 @@ package final class Watched<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, then resumes the waiters whose condition is now met. Returns the result of `change`.
+    /// Changes the value, then resumes the waiters whose condition the new value meets. Returns the result of `change`,
+    /// which runs under the lock.
     @discardableResult
     package func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, value, waiters) = state.withLock { state in
@@ -38,9 +39,9 @@ package final class Watched<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Returns once the value meets the condition, now or after a change.
+    /// Returns once the value meets the condition, now or after a change. The value may have changed again by then.
     ///
-    /// - Throws: `CancellationError` when the task is canceled or the value is closed first.
+    /// - Throws: `CancellationError` when the call must wait and the task is canceled or the value is closed.
     package func waitUntil(_ isMet: @escaping Condition) async throws {
         let id = state.withLock { state in
             state.lastID += 1
@@ -72,7 +73,7 @@ package final class Watched<Value: Sendable>: Sendable {
             if waiter.isMet(value) { return waiter.continuation.resume() }
             if isClosed { return waiter.continuation.resume(throwing: CancellationError()) }
             let isRegistered = state.withLock { state in
-                // If the value has changed while the condition was evaluated, the condition is evaluated again.
+                // After a change or a close during its evaluation, the condition is evaluated again.
                 guard state.version == version, !state.isClosed else { return false }
                 state.waiters[id] = waiter
                 return true

@@ -12,10 +12,10 @@
 /// }
 /// ```
 public protocol ConformanceKit {
-    /// The type of the implementation that a check tests.
+    /// The type that the factory of a check returns: the implementation, and the test file if the checks need one.
     associatedtype Backend: Sendable
 
-    /// All checks of the contract, for a parameterized test.
+    /// The checks that every implementation must pass, for a parameterized test.
     static var checks: [ConformanceCheck<Backend>] { get }
 }
 
@@ -27,8 +27,8 @@ extension ConformanceKit {
 /// A check of one rule of a contract, for any implementation.
 ///
 /// A check creates new backends with the factory that it is given. It throws an error when a backend breaks the rule,
-/// so it works with any test library, or without one. The error's description says in one sentence what the backend
-/// did.
+/// so it works with any test library, or without one. The description of an error that the check itself creates says
+/// in one sentence what the backend did.
 public struct ConformanceCheck<Backend: Sendable>: Sendable, CustomStringConvertible {
     /// A closure that creates a backend for one check.
     package typealias Factory = @Sendable (ConformanceOptions) throws -> Backend
@@ -50,9 +50,10 @@ public struct ConformanceCheck<Backend: Sendable>: Sendable, CustomStringConvert
 
     /// Runs the check.
     ///
-    /// - Parameter make: A closure that creates a backend with the options of the check. A check may call it several
-    ///   times.
-    /// - Throws: An error that describes the broken rule, or the error that the backend or the factory throws.
+    /// - Parameter make: A closure that creates a new backend with the options of the check. A check may call it
+    ///   several times.
+    /// - Throws: An error that describes the broken rule, or any other error that ends the check, such as one of the
+    ///   backend or the factory.
     public func callAsFunction(_ make: @Sendable (ConformanceOptions) throws -> Backend) async throws {
         try await body(make)
     }

@@ -35,7 +35,7 @@ public enum DataCacheConformance: ConformanceKit {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) &+ seed })
     }
 
-    /// All checks of the contract, for a parameterized test. Persistent caches also run ``persistenceChecks``.
+    /// The checks for all caches, for a parameterized test. Persistent caches also run ``persistenceChecks``.
     public static let checks: [ConformanceCheck<any DataCaching>] = [
         Check("a stored entry is returned with its metadata") { make in
             let cache = try make(options)
@@ -231,7 +231,8 @@ public enum DataCacheConformance: ConformanceKit {
         },
     ]
 
-    /// The additional checks for persistent caches, whose entries outlast the cache object.
+    /// The additional checks for persistent caches, whose entries outlast the cache object. The previous cache may
+    /// still exist when the next one opens the same storage.
     public static let persistenceChecks: [ConformanceCheck<any DataCaching>] = [
         Check("entries persist after the cache is deinitialized") { make in
             let first = try make(options)

@@ -12,8 +12,8 @@ package struct DecoderChecks {
         self.options = options
     }
 
-    /// Checks that the streamed rows equal the rows of the decoded image, for several combinations of options, and that
-    /// the decoder does not underestimate the bytes it needs.
+    /// Checks that the streamed image has the pixels, the orientation and the color profile of the decoded image, for
+    /// several combinations of options, and that the decoder's estimate of bytes is at least the size of the pixels.
     package func checkRows(_ data: Data) throws {
         for target in [nil, TargetSize(width: 5, height: 4), TargetSize(width: 3, height: 9, mode: .fill)] {
             for format in [PixelFormat.rgba8, .gray8, .rgba16] {
@@ -40,8 +40,8 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that the image is the same for several divisions of its bytes into pieces, and that every preview has the
-    /// size of the image.
+    /// Checks that the image is the same for several divisions of its bytes into pieces, that every preview has the
+    /// size of the image, that the pass number of previews never decreases, and that `info` has the inspected size.
     ///
     /// - Parameters:
     ///   - data: A valid file.
@@ -84,7 +84,7 @@ package struct DecoderChecks {
     ///
     /// - Parameters:
     ///   - data: A valid file.
-    ///   - step: The difference in length between the tested prefixes. Default: 1, for every prefix.
+    ///   - step: The difference in length between the tested prefixes, at least 1. Default: 1, for every prefix.
     @discardableResult
     package func checkTruncation(_ data: Data, by step: Int = 1) throws -> Set<ImageDecodingError.Code> {
         var codes: Set<ImageDecodingError.Code> = []
@@ -158,7 +158,7 @@ package struct DecoderChecks {
         try require(errorCode(data, options) == .exceedsLimit, "exceeding the byte limit does not throw exceedsLimit")
     }
 
-    /// Checks that decoding twice gives the same image.
+    /// Checks that decoding twice gives the same pixels.
     package func checkDeterminism(_ data: Data) throws {
         let first = try decoder.decode(data, options: options)
         let second = try decoder.decode(data, options: options)
@@ -211,7 +211,7 @@ package struct DecoderChecks {
     private static func text(_ code: ImageDecodingError.Code?) -> String { code?.rawValue ?? "no error" }
 }
 
-/// A random number generator that produces the same numbers in every run and on every machine.
+/// A random number generator that produces the same numbers for a seed in every run and on every machine.
 ///
 /// Source: SplitMix64, by Sebastiano Vigna.
 package struct SplitMix64: RandomNumberGenerator {

@@ -14,8 +14,8 @@ public import AlcedoCore
 /// }
 /// ```
 public enum MemoryCacheConformance: ConformanceKit {
-    /// Returns the cost of an image of one pixel in a cache that `make` creates. Most caches use
-    /// ``/AlcedoCore/DecodedImage/cost``, but some define the cost differently.
+    /// Returns the cost of an image of one pixel in a cache that `make` creates. A cache that does not report costs is
+    /// assumed to use ``/AlcedoCore/DecodedImage/cost``. Throws ``ConformanceFailure`` unless the cost is positive.
     private static func unit(_ make: Check.Factory) throws -> Int {
         let cache = try make(ConformanceOptions(byteLimit: 1 << 20))
         cache.store(.gray(side: 1), for: key("unit"))

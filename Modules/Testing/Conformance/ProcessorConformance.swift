@@ -24,7 +24,7 @@ public enum ProcessorConformance: ConformanceKit {
         PixelSize(width: $0.0, height: $0.1)
     }
 
-    /// Noise images in which every pixel is valid for its alpha mode.
+    /// Images of noise. Every pixel is valid for the alpha mode of its image.
     private static let images: [DecodedImage] = shapes.flatMap { shape in
         sizes.map { DecodedImage.noise($0, shape.format, shape.alphaMode) }
     }
@@ -97,7 +97,7 @@ public enum ProcessorConformance: ConformanceKit {
         }
     }
 
-    /// Returns the red, green, blue and alpha samples of every pixel.
+    /// Returns the red, green, blue and alpha samples of every pixel. The format must have four samples per pixel.
     private static func samples(of pixels: PixelBuffer) -> [[Int]] {
         pixels.withUnsafeBytes { memory in
             (0..<pixels.height).flatMap { y in

@@ -2,13 +2,17 @@ import AlcedoCore
 public import AlcedoHTTP
 import FoundationEssentials
 
-/// The contract of ``/AlcedoHTTP/HTTPTransport``, tested over real sockets against a ``LoopbackOrigin``.
+/// The contract of ``/AlcedoHTTP/HTTPTransport``, tested over real sockets. Most checks use a ``LoopbackOrigin``. One
+/// check requests a host name that does not exist.
+///
+/// A check waits as long as the transport does. With a time limit, the test of a transport that never ends an exchange
+/// fails:
 ///
 /// ```swift
 /// import AlcedoTesting
 /// import Testing
 ///
-/// @Test(arguments: TransportConformance.checks)
+/// @Test(.timeLimit(.minutes(10)), arguments: TransportConformance.checks)
 /// func conforms(to check: TransportConformance.Check) async throws {
 ///     try await check { _ in MyTransport() }
 /// }
@@ -18,8 +22,7 @@ public enum TransportConformance: ConformanceKit {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 131 >> 3) })
     }
 
-    /// Returns a GET with a timeout that a busy machine does not exceed. When many tests share two threads, a task may
-    /// wait long until it runs.
+    /// Returns a GET with a long idle timeout. When many tests share few threads, a task may wait long until it runs.
     private static func patient(_ url: URL) -> HTTPRequest { HTTPRequest(url: url, idleTimeout: .seconds(120)) }
 
     /// Runs `body` with a new origin and transport, and stops the origin afterwards.
@@ -33,7 +36,7 @@ public enum TransportConformance: ConformanceKit {
         try await body(make(ConformanceOptions()), origin)
     }
 
-    /// Throws ``ConformanceFailure`` unless receiving the complete response fails with one of `codes`.
+    /// Throws an error unless receiving the complete response fails with one of `codes`.
     private static func requireFailure(
         _ codes: Set<HTTPTransportError.Code>, of request: HTTPRequest, over transport: any HTTPTransport
     ) async throws {
@@ -340,8 +343,8 @@ public enum TransportConformance: ConformanceKit {
             }
         },
         Check("each randomly canceled request has exactly one outcome") { make in
-            // The reply is created once. Creating it 200 times on the origin's only thread can take longer than the
-            // idle timeout on a slow machine.
+            // The reply is created once. Creating it 200 times on the origin's only thread would delay the last
+            // responses.
             let reply = OriginReply(body: bytes(20_000))
             try await with(make, { _ in reply }) { transport, origin in
                 // The last requests wait for the others, so the idle timeout is long.

@@ -1,8 +1,8 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// An image loader without caches, network and decoders, for tests of views. A closure returns the images, and the
-/// loader records the requests.
+/// An image loader without network and decoders, for tests of views. A closure returns the responses of loads, a test
+/// sets the cached images, and the loader records the requests of loads.
 ///
 /// ```swift
 /// import AlcedoCore
@@ -43,6 +43,7 @@ public final class FakeImageLoader: ImageLoading {
     }
 
     /// Returns the image that ``setCachedImage(_:for:)`` has set for requests with the same key; nil if there is none.
+    /// Ignores the cache policy of the request.
     public func cachedImage(for request: ImageRequest) -> DecodedImage? { state.withLock { $0.images[request.key] } }
 
     /// Records the request and returns what the closure returns. Throws what the closure throws. Ignores `priority`.

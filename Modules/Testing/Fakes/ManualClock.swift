@@ -42,17 +42,18 @@ public final class ManualClock: TimeSource {
     /// The current date, which ``advance(by:)`` moves.
     public var now: Date { state.value.date }
 
-    /// The current uptime, as set by ``advance(by:)``.
+    /// The current uptime, which ``advance(by:)`` increases.
     public var uptime: Duration { state.value.uptime }
 
     /// The number of tasks that are sleeping.
     package var sleeperCount: Int { state.value.sleepers.count }
 
-    /// Advances the date and the uptime, then resumes the sleepers whose deadline has passed.
+    /// Advances the date and the uptime, then resumes the sleepers whose deadline has been reached.
     ///
     /// Sleepers are resumed in the order of their deadlines, and with equal deadlines in the order in which they began
-    /// to sleep. The runtime decides on which thread each task then runs. The next sleep of such a task begins at the
-    /// new uptime. A negative duration counts as zero, because the uptime never decreases.
+    /// to sleep. The runtime decides when and on which thread each task then runs. The next sleep of such a task begins
+    /// at the uptime of its call, so one advance ends at most one sleep of a task. A negative duration counts as zero,
+    /// because the uptime never decreases.
     public func advance(by duration: Duration) {
         let duration = max(.zero, duration)
         let due = state.update { state in
@@ -97,7 +98,7 @@ public final class ManualClock: TimeSource {
 
     /// Returns once at least `count` tasks are sleeping.
     ///
-    /// - Throws: `CancellationError` when the task is canceled first.
+    /// - Throws: `CancellationError` when the call must wait and the task is canceled.
     public func waitForSleepers(count: Int) async throws {
         try await state.waitUntil { $0.sleepers.count >= count }
     }

@@ -26,10 +26,10 @@ import AlcedoLibc
 /// - Important: The executor does not track work outside it: threads for blocking calls, actors with their own
 ///   executor, sleeping on a real clock, sockets. Such work ends by enqueuing a job here, at a time that the test does
 ///   not control. Wait for it with ``drain(until:)``. A ``ManualClock`` keeps sleepers out of the queue until it is
-///   advanced.
+///   advanced or their task is canceled.
 ///
-/// Jobs run one at a time, in the order in which they were enqueued. Their priorities are ignored. Calls may come from
-/// any thread.
+/// Jobs start in the order in which they were enqueued. Their priorities are ignored. They run one at a time, except
+/// that a job that calls ``drain()`` runs others inside it. Calls may come from any thread.
 public final class ManualExecutor: TaskExecutor {
     private let jobs = Watched<[UnownedJob]>([])
     /// The lock that is held while a job runs.
@@ -41,7 +41,7 @@ public final class ManualExecutor: TaskExecutor {
     /// The number of jobs that wait to run.
     package var jobCount: Int { jobs.value.count }
 
-    /// Adds a job, which runs in a later drain. The Swift runtime calls this method.
+    /// Adds a job, which runs in the current drain or in the next one. The Swift runtime calls this method.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         jobs.update { $0.append(job) }
@@ -49,9 +49,9 @@ public final class ManualExecutor: TaskExecutor {
 
     /// Runs the waiting jobs, and the jobs that they enqueue, on the calling thread until none is left.
     ///
-    /// If another thread drains at the same time, the two alternate, and this method returns when neither runs a job. A
-    /// job may call this method too. The waiting jobs then run inside that job. A job that blocks its thread blocks the
-    /// drain.
+    /// If another thread drains at the same time, the two share the jobs, and this method returns when no job waits and
+    /// the other thread runs none. A job may call this method too. The waiting jobs then run inside that job. A job
+    /// that blocks its thread blocks the drain.
     ///
     /// - Returns: The number of jobs that this call ran.
     @discardableResult
@@ -89,7 +89,7 @@ public final class ManualExecutor: TaskExecutor {
 
     /// Returns once at least `count` jobs wait to run.
     ///
-    /// - Throws: `CancellationError` if the task is canceled first.
+    /// - Throws: `CancellationError` when the call must wait and the task is canceled.
     package func waitForJobs(count: Int = 1) async throws {
         try await jobs.waitUntil { $0.count >= count }
     }

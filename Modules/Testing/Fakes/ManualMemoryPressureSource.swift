@@ -13,7 +13,8 @@ import AlcedoRuntime
 /// ```
 ///
 /// Observers are called before ``set(_:)`` returns, on the thread that calls it. Calls may come from any thread. When
-/// several threads set levels at the same time, the order in which observers receive them is undefined.
+/// another thread or an observer sets a level during the call, the order in which observers receive the levels is
+/// undefined.
 public final class ManualMemoryPressureSource: MemoryPressureSource {
     private struct State {
         var level: MemoryPressure
@@ -38,7 +39,7 @@ public final class ManualMemoryPressureSource: MemoryPressureSource {
     /// - Parameter level: The initial level. Default: `normal`.
     public init(level: MemoryPressure = .normal) { state = Locked(State(level: level)) }
 
-    /// The level that was set last.
+    /// The current level.
     package var level: MemoryPressure { state.withLock { $0.level } }
 
     /// The number of active observations.
@@ -62,7 +63,7 @@ public final class ManualMemoryPressureSource: MemoryPressureSource {
     }
 
     /// Calls `handler` at each change of the level until the returned token is released. Does not call it for the
-    /// current level.
+    /// current level. A call of ``set(_:)`` in progress on another thread may still call it after the release.
     public func observe(_ handler: @escaping @Sendable (MemoryPressure) -> Void) -> any Sendable {
         let id = state.withLock { state in
             state.lastID += 1

@@ -4,8 +4,8 @@ package import FoundationEssentials
 
 /// A reserved port of 127.0.0.1 that refuses connections.
 ///
-/// The port stays bound without a listener, so no other process can listen on it. The port of a stopped server, in
-/// contrast, is free, and another server may take it a moment later.
+/// Until it is released, the port is bound without a listener, so no other process can listen on it. The port of a
+/// stopped server, in contrast, is free, and another server may take it a moment later.
 package final class ClosedPort: Sendable {
     /// The base URL, such as `http://127.0.0.1:40123`.
     package let url: URL
@@ -16,7 +16,7 @@ package final class ClosedPort: Sendable {
 
     /// Reserves a free port.
     ///
-    /// - Throws: An error if the system provides no socket.
+    /// - Throws: An error if the system provides no socket or no free port.
     package init() throws {
         let (socket, port) = try OriginSocket.bound()
         guard let url = URL(string: "http://127.0.0.1:\(port)") else {

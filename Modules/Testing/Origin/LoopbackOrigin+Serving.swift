@@ -10,7 +10,7 @@ extension LoopbackOrigin {
     /// A key with a query matches requests with exactly that query. A key without a query matches all requests for its
     /// path that no key with a query matches.
     ///
-    /// - Throws: An error if the system provides no socket or no pipe.
+    /// - Throws: An error if the system provides no socket, no free port or no pipe.
     package convenience init(replies: [String: OriginReply]) throws {
         try self.init { request in
             replies[request.target] ?? replies[request.path] ?? .status(404)
@@ -20,14 +20,17 @@ extension LoopbackOrigin {
     /// Starts a server for the regular files below a directory.
     ///
     /// The server responds to GET and HEAD, and to other methods with 405. It responds with 404 to all other paths,
-    /// including symbolic links that lead out of the directory. Files are read completely, on the origin's thread. For
-    /// a file of more than 256 MiB, the response is 500.
+    /// including symbolic links that lead out of the directory, paths with a component `.` or `..`, and files that it
+    /// cannot read. Files are read completely, on the origin's thread. For a file of more than 256 MiB, the response is
+    /// 500.
     ///
     /// - Parameters:
     ///   - directory: The directory of the files.
-    ///   - validators: Whether responses carry an ETag and a Last-Modified field, and conditional requests receive 304
-    ///     for an unchanged file (RFC 9110, section 13). Default: true.
-    /// - Throws: An error if the directory does not exist, or if the system provides no socket or no pipe.
+    ///   - validators: Whether responses for files carry an ETag and a Last-Modified field, and requests whose
+    ///     If-None-Match or If-Modified-Since field matches them receive 304 (RFC 9110, section 13). Other conditions
+    ///     are ignored. Default: true.
+    /// - Throws: An error if the directory does not exist or cannot be accessed, or if the system provides no socket,
+    ///   no free port or no pipe.
     public convenience init(directory: URL, validators: Bool = true) throws {
         let files = try OriginFiles(directory: directory, validators: validators)
         try self.init { files.reply(to: $0) }
@@ -65,7 +68,8 @@ private struct OriginFiles: Sendable {
         return OriginReply(fields: fields, body: body)
     }
 
-    /// Returns the path of the file that a request names; nil if no such file exists below the directory.
+    /// Returns the path of the file or directory that a request names; nil if the name is invalid or nothing with this
+    /// name exists below the root.
     private func file(for path: String) -> String? {
         guard let bytes = path.utf8.percentDecoded(), !bytes.contains(0),
             let path = String(validating: bytes, as: UTF8.self)
@@ -78,7 +82,7 @@ private struct OriginFiles: Sendable {
     }
 
     /// Whether the client's copy is current. If-None-Match takes precedence over If-Modified-Since (RFC 9110, section
-    /// 13.2.2). Dates are compared as text, because a client returns the date that this server has sent.
+    /// 13.2.2). Dates are compared as text, because clients usually return the date that this server has sent.
     private func isFresh(_ request: OriginRequest, _ fields: HTTPFields) -> Bool {
         guard let tags = request.fields["If-None-Match"] else {
             return request.fields["If-Modified-Since"].map { $0 == fields["Last-Modified"] } ?? false

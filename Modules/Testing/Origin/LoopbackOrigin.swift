@@ -14,8 +14,9 @@ public import FoundationEssentials
 /// ```
 ///
 /// The server keeps connections alive and sends the reply that its handler returns, including faults (``OriginReply``).
-/// A test can wait for an event at the server instead of sleeping. One thread serves all connections. Request bodies
-/// require a Content-Length. The server is not meant for an open network.
+/// A test can wait for an event at the server instead of sleeping. One thread serves all connections, until ``stop()``
+/// is called or the object is released. Request bodies require a Content-Length. The server is not meant for an open
+/// network.
 public final class LoopbackOrigin: Sendable {
     /// The base URL, such as `http://127.0.0.1:40123`.
     package let url: URL
@@ -28,7 +29,7 @@ public final class LoopbackOrigin: Sendable {
     ///
     /// - Parameter handler: A closure that returns the reply to a request. It is called on the origin's only thread,
     ///   one request at a time, so it must not block. To respond late, use ``OriginReply/stalling(at:)``.
-    /// - Throws: An error if the system provides no socket or no pipe.
+    /// - Throws: An error if the system provides no socket, no free port or no pipe.
     public convenience init(handler: @escaping @Sendable (OriginRequest) -> OriginReply) throws {
         try self.init(options: OriginOptions(), handler: handler)
     }
@@ -57,8 +58,8 @@ public final class LoopbackOrigin: Sendable {
 
     deinit { hub.stop() }
 
-    /// Closes every connection and refuses new ones before it returns. Pending waits, and later waits whose condition
-    /// does not hold, throw `CancellationError`.
+    /// Closes every connection and refuses new ones before it returns. Does not wait for calls of the handler. Pending
+    /// waits, and later waits whose condition does not hold, throw `CancellationError`.
     public func stop() { hub.stop() }
 
     /// Resumes the stalled replies to all requests that have arrived so far. Later stalls of these replies do not wait
@@ -73,10 +74,11 @@ public final class LoopbackOrigin: Sendable {
         URL(string: url.absoluteString + path) ?? url.appending(path: path)
     }
 
-    /// The events so far.
+    /// The requests and counts so far.
     package var state: OriginState { hub.state.value }
 
-    /// The requests that have arrived, in order. At most 20,000 requests are kept. Later ones are only counted.
+    /// The requests that have arrived, in order, without those that the server rejects before it calls the handler. At
+    /// most 20,000 requests are kept. Later ones are only counted.
     public var requests: [OriginRequest] { state.requests }
 
     /// Returns the number of requests for a path. A path with a query counts requests with that query only. A path
@@ -85,13 +87,13 @@ public final class LoopbackOrigin: Sendable {
 
     /// Returns once the condition holds, now or later. The condition is evaluated after every change.
     ///
-    /// - Throws: `CancellationError` when the task is canceled or the origin is stopped first.
+    /// - Throws: `CancellationError` when the call must wait and the task is canceled or the origin is stopped.
     package func waitUntil(_ condition: @escaping @Sendable (OriginState) -> Bool) async throws {
         try await hub.state.waitUntil(condition)
     }
 
     /// Returns once at least `count` requests, by default one, have arrived since the origin was created. Throws
-    /// `CancellationError` when the task is canceled or the origin is stopped first.
+    /// `CancellationError` when the call must wait and the task is canceled or the origin is stopped.
     public func waitForRequest(count: Int = 1) async throws {
         try await waitUntil { $0.requestCount >= count }
     }
@@ -100,16 +102,16 @@ public final class LoopbackOrigin: Sendable {
     /// Connections that the origin closed first do not count.
     ///
     /// A half-closed connection, in which the client has ended only its own side, counts as well. If a response is
-    /// being sent at that time, the connection counts only after the response has been sent to its end or to its next
-    /// stall.
+    /// being sent at that time, the connection counts only after the responses to all received requests have been sent,
+    /// or at the next stall. It does not count if one of these responses closes the connection.
     ///
-    /// Throws `CancellationError` when the task is canceled or the origin is stopped first.
+    /// Throws `CancellationError` when the call must wait and the task is canceled or the origin is stopped.
     public func waitForDisconnects(count: Int = 1) async throws {
         try await waitUntil { $0.disconnectCount >= count }
     }
 
     /// Returns once at least `count` replies, by default one, are stalled at the same time. Throws `CancellationError`
-    /// when the task is canceled or the origin is stopped first.
+    /// when the call must wait and the task is canceled or the origin is stopped.
     public func waitForStalls(count: Int = 1) async throws {
         try await waitUntil { $0.stalledCount >= count }
     }

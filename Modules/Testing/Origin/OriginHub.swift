@@ -2,17 +2,17 @@ import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
 
-/// The state that the origin's thread shares with its callers.
+/// The state that the origin's thread shares with the callers of the origin.
 final class OriginHub: Sendable {
     typealias Handler = @Sendable (OriginRequest) -> OriginReply
 
-    /// The open sockets and the stop state. Sockets are closed under this lock. Otherwise, a stop could shut down a
-    /// descriptor that the system has reused.
+    /// The open sockets, the alarm, and the effects of a stop and a release. Sockets are closed under the lock of this
+    /// state. Otherwise, a stop could shut down a descriptor that the system has reused.
     private struct Control {
         var open: Set<Int32> = []
         var isStopped = false
         var releasedNumber = 0
-        /// The alarm of the thread; nil after the thread has ended.
+        /// The alarm of the thread; nil after ``threadEnded()``.
         var alarm: OriginAlarm?
     }
 
@@ -29,7 +29,7 @@ final class OriginHub: Sendable {
 
     var isStopped: Bool { control.withLock { $0.isStopped } }
 
-    /// The number of the last request whose stalls are released.
+    /// The number of the last request whose stalls are released; 0 for none.
     var releasedNumber: Int { control.withLock { $0.releasedNumber } }
 
     /// Takes ownership of a socket.
@@ -72,7 +72,7 @@ final class OriginHub: Sendable {
         state.close()
     }
 
-    /// Releases the alarm. Called at the end of the thread, or by the origin's initializer if it fails before it starts
+    /// Closes the alarm. Called at the end of the thread, or by the origin's initializer if it fails before it starts
     /// the thread.
     func threadEnded() {
         control.withLock { control in

@@ -47,8 +47,7 @@ struct OriginParser {
         return .message(complete)
     }
 
-    /// Parses the head and removes its bytes. Returns nil if the head is complete and valid, so that the body can be
-    /// read.
+    /// Parses the head and, if it is complete and valid, removes its bytes. Returns nil if the body is to be read next.
     private mutating func readHead() -> Outcome? {
         // RFC 9112, section 2.2: an empty line before a request is ignored.
         while buffer.starts(with: [13, 10]) { (buffer, scanned) = (Array(buffer.dropFirst(2)), 0) }
@@ -90,12 +89,14 @@ struct OriginMessage: Equatable {
     var target: String
     var fields: HTTPFields
     var body = Data()
-    /// Whether the client allows another request on its connection (RFC 9112, section 9.3).
+    /// Whether another request may follow on the connection: the version is HTTP/1.1, and the client has not sent
+    /// `Connection: close` (RFC 9112, section 9.3). A `keep-alive` of HTTP/1.0 is ignored.
     var keepsAlive: Bool
 
     /// Creates a request from a head without its empty line.
     ///
-    /// - Returns: A request, or nil if the head is not valid HTTP/1.0 or HTTP/1.1 (RFC 9112, sections 3 and 5).
+    /// - Returns: A request, or nil if a line is not valid in HTTP/1.0 or HTTP/1.1 (RFC 9112, sections 3 and 5), or if
+    ///   the target does not begin with a slash. A missing Host field is accepted.
     init?(head: [UInt8]) {
         // Bytes above 127 become U+0080 to U+00FF, the representation that `HTTPFields` requires.
         let text = String(latin1: head)
@@ -120,7 +121,7 @@ struct OriginMessage: Equatable {
     }
 
     /// The length of the body that follows the head: 0 if none is declared, nil if the declaration is not one decimal
-    /// number.
+    /// number or exceeds `Int`.
     var declaredBodyLength: Int? {
         guard let value = fields["Content-Length"] else { return 0 }
         guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -71,7 +71,7 @@ struct OriginPlan {
         return min(max(0, count), bodyEnd)
     }
 
-    /// Adds the faults at a position. Returns whether the response continues after them.
+    /// Adds the stall and the cut at a position. Returns whether the response continues after them.
     private mutating func addFaults(at position: OriginReply.Position) -> Bool {
         func isHere(_ other: OriginReply.Position) -> Bool {
             offset(other) == offset(position) && (other == .beforeHead) == (position == .beforeHead)

@@ -29,7 +29,8 @@ public struct OriginRequest: Sendable, Hashable {
     }
 }
 
-/// The events that a ``LoopbackOrigin`` has recorded so far.
+/// The requests and counts that a ``LoopbackOrigin`` has recorded so far, without requests that it rejects before it
+/// calls the handler. After a stop, the numbers of open connections, disconnects and stalls are undefined.
 package struct OriginState: Sendable {
     /// The requests in the order of their arrival, limited to the log limit of the origin.
     package internal(set) var requests: [OriginRequest] = []
@@ -61,7 +62,8 @@ package struct OriginOptions: Sendable {
     /// The maximum number of bytes in the head of a request. The response to a longer head is 431. Values below 64
     /// count as 64. Default: 16 KiB.
     package var headLimit = 16 << 10
-    /// The maximum number of bytes in the body of a request. The response to a longer body is 413. Default: 16 MiB.
+    /// The maximum number of bytes in the body of a request. The response to a longer body is 413. Values below 0 count
+    /// as 0. Default: 16 MiB.
     package var bodyLimit = 16 << 20
     /// The maximum number of requests in the log, and of different targets that are counted. Later requests, for any
     /// target, still count in the total. Default: 20,000.

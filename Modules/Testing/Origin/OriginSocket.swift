@@ -54,7 +54,7 @@ struct OriginSocket {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// Accepts the next connection. Returns nil if none is pending or the connection has failed.
+    /// Accepts the next connection. Returns nil if none is pending, or if the connection or the listener has failed.
     ///
     /// - Throws: ``OriginError`` if no descriptor or no memory is available.
     func accept() throws -> OriginSocket? {
@@ -116,7 +116,7 @@ struct OriginSocket {
     func close() { _ = AlcedoLibc.close(descriptor) }
 }
 
-/// The error of a ``LoopbackOrigin`` or a ``ClosedPort`` that could not be created.
+/// An error of a ``LoopbackOrigin`` or a ``ClosedPort``. Their initializers throw it.
 package struct OriginError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A description of the error. If a system call failed, it contains the name of the call and the system's
     /// description.
