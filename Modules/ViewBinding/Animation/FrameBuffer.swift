@@ -135,10 +135,11 @@ final class FrameBuffer: Sendable {
 /// The state of a frame buffer: the frames to keep, and the frame to decode next. A pure state machine without side
 /// effects.
 ///
-/// Viewers play in a loop. When frames exceed the capacity, the frame whose next use is farthest away is dropped first.
-/// The first frame of the animation belongs to the image itself. It is always available and does not count.
+/// Viewers are treated as if they played in a loop. When frames exceed the capacity, those that no viewer needs soon
+/// are dropped, beginning with the frame farthest ahead of the nearest viewer. The first frame of the animation belongs
+/// to the image itself. It is always available and does not count.
 struct FrameBufferState: Sendable {
-    /// The maximum number of frames that are decoded ahead of the shown frame.
+    /// The maximum number of frames that are decoded ahead of a viewer's due frame.
     static let ahead = 4
 
     private struct Viewer: Sendable {
@@ -257,7 +258,8 @@ struct FrameBufferState: Sendable {
         max(1, capacity, Set(viewers.values.filter { !$0.isShown && $0.frame != 0 }.map(\.frame)).count)
     }
 
-    /// Returns the frames that are about to be shown, nearest first, at most `room`.
+    /// Returns the frames that are about to be shown, nearest first, at most `room`, without the first frame of the
+    /// animation and frames that could not be decoded.
     private func needed(_ room: Int) -> [Int] {
         let viewers = viewers.sorted { $0.key < $1.key }.map(\.value)
         var needed: [Int] = []

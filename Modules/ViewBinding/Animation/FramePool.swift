@@ -1,7 +1,8 @@
 public import AlcedoCore
 import AlcedoRuntime
 
-/// A pool of decoded animation frames with a byte limit. All views of an image share its frames.
+/// A pool of decoded animation frames with a byte limit. Views of an image share its frames if its frame source is a
+/// class instance, as those of this package are.
 ///
 /// ```swift
 /// let frames = FramePool(byteLimit: 32 << 20, pressureSource: SystemMemoryPressureSource())
@@ -10,10 +11,11 @@ import AlcedoRuntime
 ///
 /// Create one pool for an app or a window, and pass it to every ``ImageAnimator``. Frames are decoded off the main
 /// thread, a few ahead of the shown frame. If the frames of an animation fit into its share of the limit, each frame is
-/// decoded only once while a view shows the animation.
+/// decoded only once while a view shows the animation and the memory pressure is normal.
 ///
-/// With a memory pressure source, the pool keeps two frames of each animation while the pressure is `warning`. When it
-/// becomes `critical`, the pool drops all frames, and then keeps one frame of each animation.
+/// With a memory pressure source, the pool keeps at most two frames of each animation while the pressure is `warning`.
+/// When it becomes `critical`, the pool drops all frames, and then keeps at most one frame of each animation. In both
+/// cases, it keeps more if the animation's views wait for more different frames.
 public final class FramePool: Sendable {
     private struct Entry: Sendable {
         weak let buffer: FrameBuffer?
@@ -31,13 +33,16 @@ public final class FramePool: Sendable {
     /// Creates an empty pool.
     ///
     /// - Parameters:
-    ///   - byteLimit: The maximum number of bytes of decoded frames, divided equally among the visible animations. Each
-    ///     animation may keep two frames regardless of the limit, and more if its views wait for more frames. The first
-    ///     frame of an image and frames that views hold themselves do not count. Negative values are treated as zero.
-    ///     Default: 64 MiB.
+    ///   - byteLimit: The maximum number of bytes of decoded frames, divided equally among the visible animations. A
+    ///     frame counts as its canvas at four bytes per pixel, with padded rows. Each animation may keep two frames
+    ///     regardless of the limit, and more if its views wait for more frames. When another animation reduces its
+    ///     share, an animation drops frames at its next call of ``ImageAnimator/advance(to:)``. The first frame of an
+    ///     image and frames that views hold themselves do not count. Negative values are treated as zero. Default:
+    ///     64 MiB.
     ///   - maxConcurrentDecodes: The maximum number of frames, of different animations, that are decoded concurrently.
     ///     Values below one are treated as one. Default: 2.
-    ///   - pressureSource: The source of memory pressure; nil to ignore memory pressure. Default: nil.
+    ///   - pressureSource: The source of memory pressure, which counts as normal until the first reported change; nil
+    ///     to ignore memory pressure. Default: nil.
     public init(
         byteLimit: Int = 64 << 20, maxConcurrentDecodes: Int = 2, pressureSource: (any MemoryPressureSource)? = nil
     ) {

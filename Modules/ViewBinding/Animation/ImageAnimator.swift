@@ -9,12 +9,13 @@ public import AlcedoCore
 /// ```
 ///
 /// The view first shows the image itself, whose pixels are the first frame. It then calls ``advance(to:)`` at each tick
-/// of its frame clock, or at ``nextDeadline``, and shows the returned frame. The delays of the image's frame source are
-/// kept exactly: after a late tick, or a frame that is decoded too late, frames are skipped, so the animation does not
-/// slow down. Frames are decoded ahead of time in a ``FramePool``, off the main thread.
+/// of its frame clock, or at ``nextDeadline``, and shows the returned frame. The delays of the image's frame source,
+/// clamped to the range from 1 ms to 7 days, are kept exactly: after a late tick, or a frame that is decoded too late,
+/// frames are skipped, so the animation does not slow down. Frames are decoded ahead of time in a ``FramePool``, off
+/// the main thread.
 ///
-/// While a due frame is not decoded yet, the last available frame before it is shown. A frame that cannot be decoded is
-/// skipped: the frame before it stays.
+/// While a due frame is not decoded yet, or if it cannot be decoded, the last available frame between the shown frame
+/// and the due one is shown. If there is none, or after a jump to the due frame, the shown frame stays.
 @MainActor public final class ImageAnimator {
     private let image: DecodedImage
     private let buffer: FrameBuffer
@@ -24,7 +25,8 @@ public import AlcedoCore
     /// The index that a replacement for a late frame must follow.
     private var limit = 0
 
-    /// A closure that is called when decoding of a frame ends while a due frame is not available.
+    /// A closure that is called when decoding of any frame ends after ``advance(to:)`` found the due frame not decoded
+    /// yet, at most once until the next such call.
     package var onLateFrame: (@MainActor () -> Void)?
 
     /// Creates an animator for an image.
@@ -32,8 +34,9 @@ public import AlcedoCore
     /// - Parameters:
     ///   - image: The image. Its pixels are the first frame.
     ///   - pool: The pool of decoded frames, shared by all views of the image.
-    ///   - onLateFrame: A closure that is called when decoding of a frame ends while a due frame is not available. The
-    ///     view can then call ``advance(to:)`` without waiting for its next tick. Default: nil.
+    ///   - onLateFrame: A closure that is called when decoding of any frame ends after ``advance(to:)`` found the due
+    ///     frame not decoded yet, at most once until the next such call. The view can then call ``advance(to:)``
+    ///     without waiting for its next tick. Default: nil.
     /// - Returns: nil if the image is not animated.
     public init?(_ image: DecodedImage, pool: FramePool, onLateFrame: (@MainActor () -> Void)? = nil) {
         guard image.isAnimated, let source = image.frames else { return nil }
@@ -51,15 +54,17 @@ public import AlcedoCore
 
     // MARK: Playing
 
-    /// The number of times the animation plays; nil to repeat forever. Values below one are treated as one. Default:
-    /// the value of the file.
+    /// The number of times the animation plays; nil to repeat forever. Values below one are treated as one. If
+    /// it is increased after the end, the animation continues as if it had not ended. Default: the value of the frame
+    /// source.
     public var playCount: Int? {
         get { playback.playCount }
         set { playback.playCount = newValue }
     }
 
-    /// The playback speed, where 2 is twice as fast. Values from 0.001 to 1,000 are used; other positive values are
-    /// treated as the nearest of these limits. Zero, negative and non-finite values stop the animation. Default: 1.
+    /// The playback speed, where 2 is twice as fast. Values from 0.001 to 1,000 are used; other finite positive values
+    /// are treated as the nearest of these limits. Zero, negative and non-finite values stop the animation. A
+    /// change applies from the time of the last call of ``advance(to:)``. Default: 1.
     public var rate: Double {
         get { playback.rate }
         set { playback.setRate(newValue) }
@@ -86,13 +91,15 @@ public import AlcedoCore
         }
     }
 
-    /// Whether the animation has played ``playCount`` times.
+    /// Whether the animation has played ``playCount`` times, up to the time of the last call of ``advance(to:)``.
+    /// Because ``nextDeadline`` is nil during the last frame, one more call is needed to detect the end.
     public var isFinished: Bool { playback.isFinished }
 
-    /// The zero-based index of the due frame, which ``advance(to:)`` shows.
+    /// The zero-based index of the due frame, up to the time of the last call of ``advance(to:)``. It differs from the
+    /// shown frame while the due frame is not decoded.
     ///
-    /// Set it to jump to another frame of the current play. An index out of range is treated as the nearest valid
-    /// index.
+    /// Set it to jump to the start of another frame of the current play. The frame's delay begins at the time of that
+    /// last call. An index out of range is treated as the nearest valid index.
     public var frameIndex: Int {
         get { playback.playhead.frame }
         set {
@@ -101,7 +108,9 @@ public import AlcedoCore
         }
     }
 
-    /// Restarts the animation at the first frame of the first play.
+    /// Moves the animation back to the start of the first play, which begins at the time of the last call of
+    /// ``advance(to:)``. If that time is long past, for example after the end, call ``advance(to:)`` first. A paused
+    /// animation stays paused.
     public func restart() {
         playback.restart()
         limitLateFrames()
@@ -109,10 +118,12 @@ public import AlcedoCore
 
     // MARK: Frames
 
-    /// The time at which ``advance(to:)`` should be called next, on the same clock; nil if no change is due.
+    /// The time at which ``advance(to:)`` should be called next, on the same clock; nil if no other frame becomes due.
+    /// The arrival of a late frame is reported by the closure `onLateFrame` instead.
     ///
     /// It is nil while the animation is paused, hidden or stopped by its rate, and from the start of the last frame of
-    /// the last play. It is also nil until the first call of ``advance(to:)``, at the start and after each pause.
+    /// the last play. It is also nil until the first call of ``advance(to:)``, at the start and after the animation was
+    /// paused, hidden or stopped.
     public var nextDeadline: Duration? { playback.deadline }
 
     /// The time at which the last frame of the last play ends; nil before that frame, after its end, and while the
@@ -127,11 +138,13 @@ public import AlcedoCore
 
     /// Advances the animation to a time, and returns the image to show; nil if the shown image does not change.
     ///
-    /// Also starts decoding the frames that are needed next. Never waits for a decoder. For a fixed number of views,
-    /// the cost is O(log *frames*) while frames are decoded in time, and O(*frames*) while a frame is late.
+    /// Also starts decoding the frames that are needed next, unless the view is hidden. Never waits for a decoder. For
+    /// a fixed number of views, the cost is O(log *frames*) while frames are decoded in time, and O(*frames*) while a
+    /// frame is late or cannot be decoded.
     ///
-    /// - Parameter time: The time of a monotonic clock, such as the frame clock of a window. The first call starts the
-    ///   animation.
+    /// - Parameter time: The time of a monotonic clock, such as the frame clock of a window. A time before that of an
+    ///   earlier call is treated as the latest one. The first call starts the animation, unless it is paused, hidden or
+    ///   stopped by its rate.
     public func advance(to time: Duration) -> DecodedImage? {
         playback.advance(to: time)
         guard !playback.isHidden else { return nil }

@@ -9,8 +9,7 @@ struct PlaybackState: Sendable {
         var position: Duration
     }
 
-    /// The range to which positive playback rates are clamped. Rates outside it make no visible difference, and
-    /// unbounded rates would cause an overflow.
+    /// The range to which positive playback rates are clamped, because unbounded rates would cause an overflow.
     private static let rates = 0.001...1_000.0
     /// The latest clock time, 35,000 years. Later times are treated as this one. At this time, the position of the
     /// fastest animation can still be represented.
@@ -19,11 +18,12 @@ struct PlaybackState: Sendable {
     let timeline: AnimationTimeline
     /// The number of times the animation plays; nil to repeat forever. Values below one are treated as one.
     var playCount: Int?
-    /// The position at the last change; nil before the first tick, and before the first tick after a pause.
+    /// The position at the last change or at the first tick; nil before the first tick, and before the first tick after
+    /// a pause.
     private var anchor: Anchor?
     /// The position of the animation while it does not run.
     private var position = Duration.zero
-    /// The time of the latest tick. It never decreases.
+    /// The latest time of all ticks, from zero to ``lastTime``. It never decreases.
     private var now = Duration.zero
     private(set) var rate = 1.0
     private(set) var isPlaying = true
@@ -38,7 +38,7 @@ struct PlaybackState: Sendable {
 
     var playhead: AnimationTimeline.Playhead { timeline.playhead(at: currentPosition, playCount: playCount) }
 
-    /// Whether the last frame of the last play has been shown for its full delay.
+    /// Whether the delay of the last frame of the last play had passed at the latest tick.
     var isFinished: Bool {
         guard let playCount else { return false }
         return currentPosition >= timeline.end(ofPlays: playCount)
@@ -68,14 +68,15 @@ struct PlaybackState: Sendable {
 
     /// Changes the playback speed.
     ///
-    /// - Parameter rate: The speed, where 2 is twice as fast. Values are clamped to 0.001...1,000. Zero, negative and
-    ///   non-finite values stop the animation.
+    /// - Parameter rate: The speed, where 2 is twice as fast. Finite positive values are clamped to 0.001...1,000.
+    ///   Zero, negative and non-finite values stop the animation.
     mutating func setRate(_ rate: Double) {
         let isMoving = rate.isFinite && rate > 0
         change { $0.rate = isMoving ? min(max(rate, Self.rates.lowerBound), Self.rates.upperBound) : 0 }
     }
 
-    /// Jumps to the start of a frame of the current play. An index out of range is treated as the nearest valid index.
+    /// Jumps to the start of a frame of the current play, as of the latest tick. An index out of range is treated as
+    /// the nearest valid index.
     mutating func seek(to frame: Int) {
         let play = playhead.play
         change { _ in }
@@ -83,7 +84,7 @@ struct PlaybackState: Sendable {
         anchor?.position = position
     }
 
-    /// Jumps to the start of the first play.
+    /// Jumps to the start of the first play, as of the latest tick.
     mutating func restart() {
         change { _ in }
         position = .zero
@@ -104,7 +105,7 @@ struct PlaybackState: Sendable {
         return anchor.time + (rate == 1 ? distance : distance / rate + .nanoseconds(1))
     }
 
-    /// Changes the speed or the pause state, and keeps the current position.
+    /// Changes the speed or the pause state, and keeps the position at the latest tick.
     private mutating func change(_ body: (inout Self) -> Void) {
         let wasRunning = isRunning
         position = currentPosition
@@ -154,8 +155,8 @@ struct AnimationTimeline: Sendable {
 
     var frameCount: Int { ends.count }
 
-    /// Returns the start of `frame` after `play` completed plays. Values out of range are treated as the nearest valid
-    /// value.
+    /// Returns the start of `frame` after `play` completed plays. A frame out of range is treated as the nearest valid
+    /// one, and a negative `play` as zero. Traps if the result overflows.
     func start(of frame: Int, play: Int = 0) -> Duration {
         let frame = min(max(0, frame), frameCount - 1)
         return length * max(0, play) + (frame == 0 ? .zero : ends[frame - 1])
@@ -168,7 +169,7 @@ struct AnimationTimeline: Sendable {
         return end.overflow ? Self.lastMoment : min(Duration(attoseconds: end.partialValue), Self.lastMoment)
     }
 
-    /// Returns the frame that is shown at `position`; after the end, the last frame. O(log *frames*).
+    /// Returns the frame that is due at `position`; after the end, the last frame. O(log *frames*).
     ///
     /// - Parameters:
     ///   - position: The position from the start of the animation.

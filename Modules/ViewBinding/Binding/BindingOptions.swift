@@ -22,8 +22,8 @@ public struct BindingOptions: Sendable {
     /// Creates options. By default, they contain no images and no closures.
     ///
     /// - Parameters:
-    ///   - placeholder: The image to show while the requested image loads, and for a nil URL. It is never shown when
-    ///     the requested image is in memory. Default: nil, to show nothing.
+    ///   - placeholder: The image to show while the requested image loads or waits for the view's size, and for a nil
+    ///     URL. It is not shown if memory serves the image at once. Default: nil, to show nothing.
     ///   - failureImage: The image to show when the load fails and the view does not show a cached image of the
     ///     request. Default: nil, to keep the low-resolution image if it is shown, and otherwise to show the
     ///     placeholder, or nothing if there is no placeholder.
@@ -31,11 +31,13 @@ public struct BindingOptions: Sendable {
     ///     low-resolution image or the image of the new request is available. The current image is removed after a
     ///     failure and for a nil URL. Default: false, so that no view shows the image of another request.
     ///   - lowResolution: A second request, whose image is shown as ``DisplayContent/preview(_:)`` until the main image
-    ///     is available. If the low-resolution image is in memory, it is shown instead of the placeholder. Otherwise
-    ///     the second request is loaded in parallel. It is loaded unchanged: the view's size is not applied. A failure
-    ///     of this load has no effect. The load is canceled when the load of the main request ends. Default: nil.
+    ///     is available. It is not used if memory serves the main image. If the low-resolution image is in memory, it
+    ///     is shown instead of the placeholder. Otherwise the second request is loaded in parallel. It is loaded
+    ///     unchanged: the view's size is not applied. A failure of this load has no effect. The load is canceled when
+    ///     the load of the main request ends. Default: nil.
     ///   - usesViewSize: Whether a request without a target size is loaded at the size of the view. Default: true.
-    ///   - usesTransition: Whether the view may show an image that was not in memory with a transition. Default: true.
+    ///   - usesTransition: Whether the view may show an image that did not come from the memory cache with a
+    ///     transition. Default: true.
     ///   - onProgress: A closure that receives the progress of the download, in addition to the view. Default: nil.
     ///   - onImage: A closure that receives the image instead of the view and is responsible for showing it. This
     ///     applies to an image from memory, to a cached image that is shown before the source is checked, and to the

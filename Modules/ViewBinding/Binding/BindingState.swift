@@ -16,7 +16,7 @@ struct BindingState: Sendable {
     }
 
     enum Start: Equatable, Sendable {
-        /// Join the load in flight, which has the same identity.
+        /// Join the active load, which has the same identity. It may still wait for the view's size.
         case join(Receipt)
         /// Cancel `abandoned`, the previous load, if there is one. Then call ``waitForSize(_:)`` if the view's size is
         /// needed and not known. Otherwise look up the image in the memory cache and report the result with
@@ -196,7 +196,7 @@ struct BindingState: Sendable {
     }
 }
 
-/// The identifier of one load of one binder. Two loads of the same URL have different receipts.
+/// The identifier of a load within its binder. Two loads of one binder have different receipts, also for the same URL.
 struct Receipt: Hashable, Sendable {
     let number: Int
 }

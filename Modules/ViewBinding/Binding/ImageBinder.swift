@@ -6,8 +6,9 @@ public import FoundationEssentials
 ///
 /// Create one binder for each view. The view, or its cell, owns the binder; the binder holds the view weakly. Load a
 /// URL or a request whenever the view has to show another image, and call ``cancel()`` when the view leaves the screen.
-/// The load is also canceled when the binder is released. If the view is released before the binder, the load is
-/// canceled at its next update.
+/// The load is also canceled when the binder is released. If the view is released before the binder, a load in flight
+/// is canceled at its next update or its end. A load that waits for the view's size then remains until ``cancel()``,
+/// the next call of `load`, or the release of the binder.
 ///
 /// ```swift
 /// let binder = ImageBinder(view: view, pipeline: pipeline)
@@ -76,28 +77,30 @@ public import FoundationEssentials
 
     /// Loads the image of a request into the view.
     ///
-    /// An image in memory is shown before this method returns, without a placeholder. Otherwise the view shows the
-    /// low-resolution image if that is in memory, or else the placeholder. Without a placeholder, the view shows
-    /// nothing, or keeps its current image if `keepsCurrentImage` of the ``BindingOptions`` is true.
+    /// If memory serves the request, and the load does not wait for the view's size, the image is shown before this
+    /// method returns, without a placeholder. Otherwise the view shows the low-resolution image if that is in memory,
+    /// or else the placeholder. Without a placeholder, the view shows nothing, or keeps its current image if
+    /// `keepsCurrentImage` of the ``BindingOptions`` is true.
     ///
-    /// A load of another request is canceled. If the binder is already loading an equal request (the same key, source
-    /// and cache policy), the call joins that load and changes nothing else: the options of the first call apply.
+    /// A load of another request is canceled. If the binder is already loading an equal request (the same key at the
+    /// view's size, source and cache policy), the call joins that load and changes nothing else: the options of the
+    /// first call apply.
     ///
     /// A request without a target size is loaded at the size of the view (``ImageDisplaying/displaySize``), unless the
-    /// options disable this. If the size of the view is not known yet, the view shows the placeholder, and the load
-    /// waits for ``viewSizeChanged()``.
+    /// options disable this. If the size of the view is not known yet, the load waits for ``viewSizeChanged()``. Until
+    /// then, the view shows neither an image from memory nor the low-resolution image, but the placeholder as above.
     ///
-    /// If ``/AlcedoCore/ImageRequest/showsCachedFirst`` is true, the cached image is shown first, and the load ends
-    /// with the current image of the source. An image that is already on screen is not set again.
+    /// If ``/AlcedoCore/ImageRequest/showsCachedFirst`` is true, the cached image is shown first, and then a newer one
+    /// if the source has it. If the load ends with the pixels that it has already shown, they are not set again.
     ///
     /// - Parameters:
     ///   - request: The request for the image.
     ///   - options: The images to show while the image loads and after a failure, and the closures to call. Default: no
     ///     images and no closures.
-    ///   - completion: A closure that is called once, after the view shows the result. If memory alone serves the load,
-    ///     it is called before this method returns. It receives the pipeline's error unchanged, or a
-    ///     `CancellationError` if another request, ``cancel()``, or the release of the binder or its view ended the
-    ///     load. Default: nil.
+    ///   - completion: A closure that is called once, after the view shows the result. If memory alone serves the load
+    ///     and the load does not wait for the view's size, it is called before this method returns. It receives the
+    ///     pipeline's error unchanged, or a `CancellationError` if another request, a nil URL, ``cancel()``, or the
+    ///     release of the binder or its view ended the load. Default: nil.
     public func load(
         _ request: ImageRequest, options: BindingOptions = BindingOptions(),
         completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil
@@ -332,7 +335,7 @@ private struct BindingLoad {
 
     let receipt: Receipt
     let attempt: Attempt
-    /// The request at the view's size; nil while the size is not known.
+    /// The request to load; nil while the load waits for the view's size.
     var request: ImageRequest?
     let priority: PriorityHandle
     var completions: [ImageBinder.Completion]

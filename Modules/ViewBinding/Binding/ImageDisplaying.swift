@@ -18,8 +18,8 @@ public import AlcedoCore
 
     /// Replaces the current content with `content`, with a transition of the view's choice, such as a fade.
     ///
-    /// Called only for images that were not in memory, and only if `usesTransition` of the ``BindingOptions`` is true.
-    /// Default: calls ``display(_:)``.
+    /// Called only for images that did not come from the memory cache, and only if `usesTransition` of the
+    /// ``BindingOptions`` is true. Default: calls ``display(_:)``.
     func transition(to content: DisplayContent)
 
     /// The size at which the view shows its image, so that images are not decoded larger than needed. Default:
@@ -29,7 +29,7 @@ public import AlcedoCore
     /// Shows or hides an activity indicator, such as a spinner.
     ///
     /// Called with true when a load begins or waits for the view's size, and with false when it ends. Called only when
-    /// the value changes, and never for a load that memory alone serves. Default: does nothing.
+    /// the value changes, and not for a load that memory alone serves at once. Default: does nothing.
     func showActivity(_ isActive: Bool)
 
     /// Shows the progress of the download. Steps are skipped when they arrive faster than the main actor handles them.
@@ -72,11 +72,11 @@ extension ImageDisplaying {
 public enum DisplayContent: Sendable {
     /// No image.
     case nothing
-    /// A placeholder, shown while the image loads.
+    /// The placeholder, shown while the image loads, for a nil URL, and after a failure if there is no failure image.
     case placeholder(DecodedImage)
     /// The failure image, shown when the image could not be loaded.
     case failure(DecodedImage)
-    /// An incomplete or low-resolution version of the requested image, shown while the image loads.
+    /// An incomplete or low-resolution version of the requested image, shown until the image is available.
     case preview(DecodedImage)
     /// The requested image, and the layer that it was loaded from.
     case image(DecodedImage, from: ImageResponse.Layer)
@@ -94,7 +94,7 @@ public enum DisplayContent: Sendable {
 public enum DisplaySize: Sendable, Hashable {
     /// No size. Requests are loaded unchanged.
     case any
-    /// A size that is not known yet. Loads wait until ``ImageBinder/viewSizeChanged()`` finds a size.
+    /// A size that is not known yet. Loads that need it wait until ``ImageBinder/viewSizeChanged()`` finds a size.
     case pending
     /// A size in device pixels. A size with a side below one pixel is treated as ``pending``, because no image would be
     /// visible.

@@ -1,7 +1,8 @@
 #if GTK
     import CGTK
 
-    /// A ticker that calls a closure for each frame of a widget while the widget is in a window.
+    /// A ticker that, once started, calls a closure for each frame of a widget while the widget is in a window, until
+    /// the closure returns false or the ticker is stopped.
     @MainActor package final class FrameTicker {
         private let widget: WeakWidget
         private let onFrame: @MainActor (_ time: Duration) -> Bool

@@ -14,8 +14,9 @@
     @MainActor public enum MainActorBridge {
         private static var isInstalled = false
 
-        /// The processor time that the main actor's work and ``ScrollPrefetcher`` have used on the main thread so far.
-        /// The work of GTK itself is not included. Compare the increase per frame with the duration of a frame.
+        /// The processor time that the main queue, which runs the main actor's tasks, and ``ScrollPrefetcher`` have
+        /// used so far. The work of GTK and of other closures that GTK calls is not included. The prefetcher's work
+        /// counts twice if a task causes it. Compare the increase per frame with the duration of a frame.
         public package(set) static var busyTime = Duration.zero
 
         /// Adds the main queue to the default main context permanently. Call it before the loop runs. Further calls do

@@ -1,6 +1,6 @@
 import AlcedoLibc
 
-/// The terminal cells that an image may fill. Without a graphics protocol, a cell shows two pixels, one above the
+/// The terminal cells that an image may fill. Without a graphics protocol, a cell stands for two pixels, one above the
 /// other, because it is about twice as high as wide.
 public struct TerminalCanvas: Sendable, Hashable {
     /// The maximum number of columns and of rows.

@@ -1,6 +1,6 @@
 /// The number of colors that a terminal shows.
 public enum TerminalColorDepth: Sendable, Hashable, CaseIterable {
-    /// No colors and no escape codes.
+    /// No colors: images in character cells contain no escape codes.
     case none
     /// The 256-color palette introduced by xterm.
     case ansi256

@@ -9,11 +9,12 @@ public import AlcedoCore
 public enum TerminalGraphics: Sendable, Hashable {
     /// Character cells with two pixels each, which every terminal supports.
     case blocks
-    /// Pixels in the Kitty graphics protocol, supported by kitty, Ghostty, WezTerm and Konsole. `cell` is the size of a
-    /// character cell in pixels.
+    /// Pixels in the Kitty graphics protocol, supported for example by kitty, Ghostty, WezTerm and Konsole. `cell` is
+    /// the size of a character cell in pixels, each side clamped to 1...1,000.
     case kitty(cell: PixelSize)
-    /// Pixels of at most 256 colors in DEC's Sixel format, supported by xterm, foot, mlterm, Windows Terminal, and tmux
-    /// if built with it. `cell` is the size of a character cell in pixels.
+    /// Pixels of at most 256 colors in DEC's Sixel format, supported for example by xterm, foot, mlterm, Windows
+    /// Terminal, and tmux if built with it. `cell` is the size of a character cell in pixels, each side clamped to
+    /// 1...1,000.
     case sixel(cell: PixelSize)
 
     /// The size of a cell in pixels, with each side clamped to 1...1,000; nil for blocks.
@@ -32,14 +33,16 @@ extension TerminalGraphics {
 
     /// Queries the terminal for the best protocol that it supports: Kitty, otherwise Sixel, otherwise blocks.
     ///
-    /// Blocks the thread until the terminal responds, at most for the timeout. Input typed during this time is lost.
+    /// Blocks the thread until the terminal responds, at most for the timeout, or longer while the terminal's output is
+    /// stopped (Ctrl-S). Input typed during this time is lost. If the terminal does not report the size of a cell,
+    /// 10 × 20 pixels are assumed.
     ///
     /// - Parameters:
     ///   - fileDescriptor: The file descriptor of a terminal, open for reading and writing. The caller keeps ownership.
     ///     For anything else, and in a background process, the result is ``blocks``.
     ///   - timeout: The maximum time for the whole response. If the response takes longer, the result can be ``blocks``
-    ///     although the terminal supports more, and bytes that arrive after this call are read as typed input. A slow
-    ///     connection may need more time. Default: 300 ms.
+    ///     although the terminal supports more, or have an assumed cell size, and bytes that arrive after this call are
+    ///     read as typed input. A slow connection may need more time. Default: 300 ms.
     public init(fileDescriptor: Int32, timeout: Duration = .milliseconds(300)) {
         self.init(asking: TerminalFile(fileDescriptor: fileDescriptor), timeout: timeout)
     }
@@ -100,7 +103,7 @@ struct TerminalReplies: Sendable {
     private(set) var supportsKitty = false
     /// Whether the terminal lists Sixel among its extensions (DA1, number 4).
     private(set) var supportsSixel = false
-    /// The size of a character cell in pixels; nil if the terminal has not reported it.
+    /// The size of a character cell in pixels; nil if the terminal has not reported one with sides from 1 to 1,000.
     private(set) var cell: PixelSize?
     /// Whether the DA1 response, which every terminal sends last, has been received.
     private(set) var isComplete = false

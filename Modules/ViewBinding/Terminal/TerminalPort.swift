@@ -8,7 +8,8 @@ package protocol TerminalPort: Sendable {
     func begin() -> Bool
     /// Writes text. Returns false if the terminal does not accept it.
     func write(_ text: String) -> Bool
-    /// Returns at least some of the bytes received since the last call; an empty array if none arrive within the time.
+    /// Returns at least some of the bytes received since the last call; an empty array if none arrive within the time
+    /// or reading fails.
     func read(within time: Duration) -> [UInt8]
     /// Restores the terminal to its state before ``begin()``. Called only after ``begin()`` has returned true.
     func end()
@@ -24,9 +25,9 @@ package final class TerminalFile: TerminalPort {
     /// - Parameter fileDescriptor: A file descriptor that is open for reading and writing. The caller keeps ownership.
     package init(fileDescriptor: Int32) { descriptor = fileDescriptor }
 
-    /// Disables echo and line buffering; Ctrl-C keeps its effect. Returns false if the file descriptor does not refer
-    /// to a terminal or the settings cannot be changed. Also returns false in a background process, because the system
-    /// would stop the process.
+    /// Disables echo and line buffering. Ctrl-C keeps its effect; if it ends the process before ``end()``, the terminal
+    /// keeps these settings. Returns false if the file descriptor does not refer to a terminal or the settings cannot
+    /// be changed. Also returns false in a background process, because the system would stop the process.
     package func begin() -> Bool {
         var settings = termios()
         let foreground = tcgetpgrp(descriptor)
@@ -56,7 +57,8 @@ package final class TerminalFile: TerminalPort {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// Returns whether there are bytes to read within the time. A signal that interrupts the wait does not shorten it.
+    /// Returns whether there are bytes to read, an error or a hang-up within the time. A signal that interrupts the
+    /// wait does not shorten it.
     ///
     /// - Parameters:
     ///   - time: The maximum time to wait.
@@ -71,7 +73,7 @@ package final class TerminalFile: TerminalPort {
         }
     }
 
-    /// Restores the settings. Discards input received in the meantime, including late responses.
+    /// Restores the settings. Discards input that was received before this call and not read, including responses.
     package func end() {
         guard var settings = before.withLock({ $0.take() }) else { return }
         tcsetattr(descriptor, TCSAFLUSH, &settings)

@@ -46,7 +46,7 @@ public struct TerminalRenderer: Sendable {
     /// preserved. An image is never enlarged.
     ///
     /// The text starts at the cursor, which must be at the beginning of a line. It leaves the cursor at the beginning
-    /// of the line below the image.
+    /// of the line below the image. A graphics protocol requires a canvas with fewer rows than the terminal for this.
     ///
     /// - Parameter image: An image of any size. An image decoded at ``pixelSize`` does not have to be reduced here.
     ///   Samples are interpreted as sRGB.

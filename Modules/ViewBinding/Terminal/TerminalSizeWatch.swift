@@ -3,7 +3,8 @@ import AlcedoLibc
 import Dispatch
 
 extension TerminalCanvas {
-    /// Returns a sequence of the sizes of a terminal, one for each change. It does not begin with the current size.
+    /// Returns a sequence of the sizes of a terminal, read after SIGWINCH signals. It does not begin with the current
+    /// size, and a size may equal the one before it.
     ///
     /// ```swift
     /// for await canvas in TerminalCanvas.changes(fileDescriptor: 1) { view.resize(to: canvas) }
@@ -12,8 +13,8 @@ extension TerminalCanvas {
     /// The sequence ends when the task that iterates over it is canceled. If several sizes arrive before they are read,
     /// only the last one is kept. The first call replaces the process's SIGWINCH handler permanently.
     ///
-    /// - Parameter fileDescriptor: The file descriptor of the terminal. The caller keeps ownership, and closes it only
-    ///   after the sequence has ended.
+    /// - Parameter fileDescriptor: The file descriptor of the process's controlling terminal, for which the system
+    ///   sends these signals. The caller keeps ownership, and closes it only after the sequence has ended.
     @MainActor public static func changes(fileDescriptor: Int32) -> AsyncStream<TerminalCanvas> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: TerminalCanvas.self, bufferingPolicy: .bufferingNewest(1))
@@ -48,7 +49,7 @@ extension TerminalCanvas {
     ///
     /// - Parameters:
     ///   - fileDescriptor: The file descriptor of the terminal.
-    ///   - onChange: A closure that receives the new size of the terminal.
+    ///   - onChange: A closure that receives the size of the terminal after SIGWINCH signals, even if it is unchanged.
     package init(fileDescriptor: Int32, onChange: @escaping @MainActor (TerminalCanvas) -> Void) {
         Self.lastID += 1
         id = Self.lastID

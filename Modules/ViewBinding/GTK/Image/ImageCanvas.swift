@@ -38,7 +38,7 @@
 
         /// The content mode.
         var mode = TargetSize.ContentMode.fit { didSet { gtk_widget_queue_draw(widget) } }
-        /// The progress of the image that is loading, from 0 to 1; nil if no image is loading or its size is not known.
+        /// The last progress that was reported with a known number of bytes, from 0 to 1; nil to draw no line.
         var progress: Double? { didSet { if progress != oldValue { gtk_widget_queue_draw(widget) } } }
         /// A closure that is called when the widget is allocated a size.
         var onResize: (@MainActor () -> Void)?
@@ -160,8 +160,8 @@
         }
     }
 
-    /// A schedule that requests a widget's frames only when something changes. Between these frames, the process
-    /// sleeps.
+    /// A schedule that requests a widget's frames when they are due. During a pause of at least ``shortestPause``, it
+    /// requests no frames.
     @MainActor private final class FrameSchedule {
         /// The shortest pause for which a timer is used, the frame duration of most screens. For shorter pauses, the
         /// next frame is requested immediately.
@@ -211,7 +211,8 @@
 
         /// Sets the timer. Replaces the time that was set before.
         ///
-        /// - Parameter time: The time on the frame clock. A time in the past is treated as now.
+        /// - Parameter time: The time on the frame clock. A time in the past is treated as now, and a time more than 49
+        ///   days ahead as 49 days ahead.
         func set(to time: Duration) {
             cancel()
             // Frame clocks use GLib's monotonic time. The delay is rounded up, so that the due frame has begun.

@@ -12,12 +12,13 @@
     /// binder.load(url)
     /// ```
     ///
-    /// GTK must be initialized. ``MainActorBridge`` must be installed; otherwise only images in memory are shown.
+    /// GTK must be initialized. ``MainActorBridge`` must be installed; otherwise a binder shows only placeholders and
+    /// images in memory.
     ///
     /// The widget has no natural size: set a size request, or let it expand. Loads without a target size wait until the
     /// widget has a size. They start when ``onSizeChange`` calls `viewSizeChanged()` of the binder, so set it as above.
     /// Pixels are passed to GTK without a copy, except for gray images and images that are not stored upright. Samples
-    /// are interpreted as sRGB. An image that was not in memory fades in.
+    /// are interpreted as sRGB. An image that did not come from the memory cache fades in.
     ///
     /// In style sheets, the widget is an `alcedo-image` with the class `empty`, `placeholder`, `failure` or `image`.
     /// While an image is loading, it also has the class `loading`, and draws the progress as a line in its `color`. It
@@ -39,8 +40,8 @@
         ///   - contentMode: The way to show an image whose aspect ratio differs from that of the view. Default: `fit`.
         ///   - frames: The pool of animation frames, preferably one for all views; nil to show only the first frame of
         ///     animations. Default: nil.
-        ///   - fadeDuration: The duration of the fade of an image that was not in memory; zero to disable it. Default:
-        ///     150 ms.
+        ///   - fadeDuration: The duration of the fade of an image that did not come from the memory cache; zero or less
+        ///     to disable it. Default: 150 ms.
         public init(
             contentMode: TargetSize.ContentMode = .fit, frames: FramePool? = nil,
             fadeDuration: Duration = .milliseconds(150)
@@ -89,7 +90,7 @@
         public func transition(to content: DisplayContent) { show(content, fading: fadeDuration) }
 
         /// The view's size in device pixels, which takes the scale factor of the window into account;
-        /// ``/AlcedoViewBinding/DisplaySize/pending`` before the first layout.
+        /// ``/AlcedoViewBinding/DisplaySize/pending`` while a side is zero, as before the first layout.
         public var displaySize: DisplaySize {
             canvas.size.map { .target(TargetSize($0, mode: canvas.mode)) } ?? .pending
         }

@@ -95,7 +95,7 @@
             _ widget: UnsafeMutablePointer<GtkWidget>, _ scroller: UnsafeMutablePointer<GtkWidget>
         ) -> Bool {
             var bounds = graphene_rect_t()
-            // A widget without a size or position is treated as visible.
+            // A widget without a width or position is treated as visible.
             guard gtk_widget_get_width(widget) > 0, gtk_widget_compute_bounds(widget, scroller, &bounds) != 0 else {
                 return true
             }

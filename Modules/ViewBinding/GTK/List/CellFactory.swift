@@ -77,9 +77,9 @@
         func bind(to position: Int)
         /// Stops showing the item. Another item, or none, follows.
         ///
-        /// Runs in the next iteration of the main loop after GTK unbinds the cell. It runs earlier if GTK binds another
-        /// item to the cell or removes the cell. If GTK binds the same item at the same position again before that, as
-        /// it does when the focus moves, neither ``bind(to:)`` nor this method is called.
+        /// Runs in the next iteration of the main loop after GTK unbinds the cell. It runs earlier if GTK removes the
+        /// cell, or binds another item or another position to it. If GTK binds the same item at the same position again
+        /// before that, as it does when the focus moves, neither ``bind(to:)`` nor this method is called.
         func unbind()
     }
 

@@ -27,7 +27,7 @@
         private var running: [Int: ImageRequest] = [:]
         private var signals: [Signal] = []
 
-        /// Creates a prefetcher for a list.
+        /// Creates a prefetcher for a list. Prefetching starts with the next change of the adjustment or ``reset()``.
         ///
         /// - Parameters:
         ///   - adjustment: The `GtkAdjustment` of the direction in which the list scrolls.
@@ -40,9 +40,9 @@
         ///   - stop: A closure that cancels the loads of the requests. It receives each request whose item has become
         ///     visible or is no longer ahead, even if its load has ended, and the remaining requests when the
         ///     prefetcher is reset or released.
-        ///   - onMove: A closure that receives the visible positions whenever the list moves or its layout changes,
-        ///     before prefetching starts. For example, it can lower the priority of loads for cells that GTK binds
-        ///     outside of the visible area. Default: nil.
+        ///   - onMove: A closure that receives the visible positions whenever the list moves, its layout changes or the
+        ///     prefetcher is reset, before prefetching starts. For example, it can lower the priority of loads for
+        ///     cells that GTK binds outside of the visible area. Default: nil.
         public init(
             adjustment: OpaquePointer, ahead: Int = 60, count: @escaping @MainActor () -> Int,
             request: @escaping @MainActor (_ position: Int) -> ImageRequest?,
@@ -159,7 +159,8 @@
                 start: direction == .forwards ? start : start.reversed(), stop: old.filter { !window.contains($0) })
         }
 
-        /// Handles a change of the list's items. Returns the positions that were being loaded.
+        /// Handles a change of the list's items. Returns the positions that were in the window, whether or not their
+        /// loads have ended.
         package mutating func reset() -> [Int] {
             defer { (window, visible, direction) = (0..<0, nil, .forwards) }
             return Array(window)

@@ -11,7 +11,7 @@
     ///
     /// GTK itself jumps immediately at each wheel step. Before GTK 4.10, lists measure their rows only once per frame.
     /// Such a list fails with "ran out of items" and shows nothing if a fast wheel moves it twice between two layouts.
-    /// Touchpads are left to GTK, which combines their events per frame.
+    /// Smooth scroll events, such as those of touchpads, are left to GTK, which combines them per frame.
     @MainActor public final class WheelScroller {
         private let scroller: OpaquePointer
         private var glide = ScrollGlide()
@@ -40,7 +40,7 @@
 
         /// Handles a scroll event.
         ///
-        /// - Returns: Whether the event came from a wheel.
+        /// - Returns: Whether the event is a step of a wheel, and not a smooth scroll event.
         private func turn(by turns: Double, _ wheel: OpaquePointer) -> Bool {
             guard let event = gtk_event_controller_get_current_event(wheel),
                 gdk_scroll_event_get_direction(event) != GDK_SCROLL_SMOOTH
@@ -77,7 +77,8 @@
 
         package var isMoving: Bool { rest != 0 }
 
-        /// Extends the motion by a distance. A distance in the opposite direction replaces the remaining distance.
+        /// Extends the motion by a distance. A distance in the opposite direction replaces the remaining distance. Zero
+        /// counts as downward. A distance that is not finite is ignored.
         package mutating func add(_ delta: Double) {
             guard delta.isFinite else { return }
             rest = (rest < 0) == (delta < 0) ? rest + delta : delta
