@@ -325,6 +325,20 @@ import Testing
         #expect(try client.receiveAll() == "")
     }
 
+    @Test(.spawnsProcesses) func `waits end when the origin cannot poll its sockets`() async {
+        await #expect(processExitsWith: .success) {
+            let origin = try LoopbackOrigin { _ in .status(200) }
+            let waiting = Task { try await origin.waitForRequest() }
+            // More descriptors than a process may open cannot be polled.
+            try Scarcity.limitDescriptors(to: 1)
+
+            // The thread handles the release, and polls again.
+            origin.release()
+
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+        }
+    }
+
     @Test func `a wait ends when its task is canceled`() async throws {
         let origin = try LoopbackOrigin { _ in .status(200) }
         let waiting = Task { try await origin.waitForRequest() }

@@ -15,8 +15,8 @@ public import FoundationEssentials
 ///
 /// The server keeps connections alive and sends the reply that its handler returns, including faults (``OriginReply``).
 /// A test can wait for an event at the server instead of sleeping. One thread serves all connections, until ``stop()``
-/// is called or the object is released. Request bodies require a Content-Length. The server is not meant for an open
-/// network.
+/// is called or the object is released. If the thread cannot poll its sockets, the server stops itself. Request bodies
+/// require a Content-Length. The server is not meant for an open network.
 public final class LoopbackOrigin: Sendable {
     /// The base URL, such as `http://127.0.0.1:40123`.
     package let url: URL

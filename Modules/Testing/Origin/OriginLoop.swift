@@ -22,7 +22,8 @@ struct OriginLoop: ~Copyable {
         self.alarm = alarm
     }
 
-    /// Runs until the hub is stopped or poll(2) fails, then closes all sockets.
+    /// Runs until the hub is stopped or poll(2) fails, then closes all sockets. After a failure, stops the hub, because
+    /// no further event can end the waits of its callers.
     mutating func run() {
         while !hub.isStopped {
             var waits = [pollfd(fd: alarm.readEnd, events: Int16(POLLIN), revents: 0)]
@@ -38,6 +39,7 @@ struct OriginLoop: ~Copyable {
             removeClosed()
             if waits[1].revents != 0 { accept() }
         }
+        hub.stop()
         for connection in connections { hub.close(connection.socket) }
         hub.close(listener)
         hub.threadEnded()
