@@ -55,7 +55,8 @@ struct OriginParser {
         // found.
         if let first = buffer.first, first < 0x21 || first > 0x7E, first != 13 { return .rejected(status: 400) }
         guard let end = headEnd() else {
-            return buffer.count > headLimit ? .rejected(status: 431) : .incomplete
+            // The last bytes may be the beginning of the empty line, which does not count.
+            return scanned > headLimit ? .rejected(status: 431) : .incomplete
         }
         guard end <= headLimit else { return .rejected(status: 431) }
         guard let message = OriginMessage(head: Array(buffer[..<end])) else { return .rejected(status: 400) }
