@@ -37,4 +37,11 @@ import Testing
 
         #expect(parser.next() == .rejected(status: 431))
     }
+
+    @Test(arguments: [("HTTP/1.1", .expectsContinue), ("HTTP/1.0", .incomplete)] as [(String, OriginParser.Outcome)])
+    mutating func `an expectation is ignored in HTTP/1.0`(version: String, outcome: OriginParser.Outcome) {
+        parser.append("PUT / \(version)\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n".utf8)
+
+        #expect(parser.next() == outcome)
+    }
 }

@@ -66,8 +66,7 @@ struct OriginParser {
         buffer.removeFirst(end + 4)
         scanned = 0
         awaited = (message, length)
-        let waits = length > buffer.count && message.fields.list("Expect", contains: "100-continue")
-        return waits ? .expectsContinue : nil
+        return message.expectsContinue && length > buffer.count ? .expectsContinue : nil
     }
 
     /// Returns the index of the empty line that ends the head; nil if it has not arrived.
@@ -93,6 +92,9 @@ struct OriginMessage: Equatable {
     /// Whether another request may follow on the connection: the version is HTTP/1.1, and the client has not sent
     /// `Connection: close` (RFC 9112, section 9.3). A `keep-alive` of HTTP/1.0 is ignored.
     var keepsAlive: Bool
+    /// Whether the client expects a 100 (Continue) response before it sends the body. The expectation is ignored in
+    /// HTTP/1.0 (RFC 9110, section 10.1.1).
+    var expectsContinue: Bool
 
     /// Creates a request from a head without its empty line.
     ///
@@ -119,6 +121,7 @@ struct OriginMessage: Equatable {
             fields.append(String(line[..<colon]), String(value))
         }
         keepsAlive = parts[2] == "HTTP/1.1" && !fields.list("Connection", contains: "close")
+        expectsContinue = parts[2] == "HTTP/1.1" && fields.list("Expect", contains: "100-continue")
     }
 
     /// The length of the body that follows the head: 0 if none is declared, nil if the declaration is not one decimal
