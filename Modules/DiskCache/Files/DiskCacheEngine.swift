@@ -153,7 +153,8 @@ final class DiskCacheEngine: Sendable {
         if try await writer.run({ try self.write(entry, for: key, id) }) { trimSoon() }
     }
 
-    /// Writes an entry, unless a later store or removal of its key is already done. Returns whether a trim is due.
+    /// Writes an entry, unless a later store of its key is done or a later removal has begun. Returns whether a trim is
+    /// due.
     private func write(_ entry: CachedData, for key: ImageKey, _ id: Int) throws(DataCacheError) -> Bool {
         let order = StoreOrder {
             self.state.withLock { $0.staged.mayWrite(id, for: key) }
@@ -329,10 +330,11 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Whether the cache periodically removes expired entries.
+    /// Whether the periodic trims have started. They may have ended since.
     var isSweeping: Bool { sweeping.hasBegun }
 
-    /// Starts the periodic trims, which end with the cache. They apply the limits and write the unwritten uses.
+    /// Starts the periodic trims, which end with the cache. They apply the limits and write the unwritten uses. Later
+    /// calls do nothing.
     private func startSweeping() {
         sweeping.start { [weak self] in
             guard let self else { return false }
@@ -342,8 +344,8 @@ final class DiskCacheEngine: Sendable {
         }
     }
 
-    /// Runs work on the writer's thread even if the caller's task is canceled: in a task of its own. The first call
-    /// also removes the temporary files of ended processes.
+    /// Runs work on the writer's thread even if the caller's task is canceled: in a task of its own. If no earlier call
+    /// or store has done so, the call first removes the temporary files of ended processes.
     @discardableResult
     private func perform<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryStore) -> Value

@@ -3,9 +3,10 @@ public import FoundationEssentials
 
 /// A data cache that stores each entry in a file of its own.
 ///
-/// A store writes a temporary file and renames it to its final name. Every read verifies a checksum. If the file with
-/// the name of an entry is torn, truncated, bit-flipped or not an entry at all, the read is a cache miss, and the cache
-/// removes the file. If the directory disappears, the next store creates it again.
+/// A store writes a temporary file and renames it to its final name. Every read of a file verifies a checksum. If the
+/// file with the name of an entry is torn, truncated, bit-flipped or not an entry at all, the read is a cache miss, and
+/// the cache removes the file if it can write to the directory. If the directory disappears, the next store creates it
+/// again.
 ///
 /// ```swift
 /// import AlcedoCore
@@ -22,24 +23,27 @@ public import FoundationEssentials
 /// ```
 ///
 /// An index, kept in memory and in a file, holds the sizes, the expiration dates and the order of use. The order
-/// survives restarts. A missing or damaged index is rebuilt from the entries. When the cache exceeds a limit, it
-/// removes the least recently used entries in the background.
+/// survives restarts, except for uses that were not written before the process ended. A missing or damaged index is
+/// rebuilt from the entries, which may lose more uses. When the cache exceeds a limit, it removes the least recently
+/// used entries in the background. After a store that exceeds a limit by more than 10 percent, it removes them before
+/// the store returns.
 ///
 /// Any number of processes can share a directory. A process reads the changes of the others before it makes its own. It
 /// holds a file lock only for the duration of a change, and the system releases the lock if the process ends.
 ///
 /// The size of an entry is the number of bytes that the file system has allocated for its file, so the size limit
-/// bounds the real disk usage. The limit does not include the index (up to 176 bytes an entry plus 0.7 MB) and 256
-/// directories (1 MiB on most file systems).
+/// bounds the real disk usage. The limit does not include the index (up to 176 bytes an entry plus 0.7 MB), 256
+/// directories (1 MiB on most file systems) and temporary files.
 ///
 /// Reads run on two threads and writes on one. A hit waits for a store or a trim only while that operation accesses the
-/// index. A search in the index makes no system call if it finds the entry. `contains` and a miss make one, and more if
-/// another process has changed the index.
+/// index, or if the file has to be read again because it did not match the index, for example after another process
+/// replaced it. A search in the index makes no system call if it finds the entry. `contains` and a miss usually make
+/// one, and more if another process has changed the index.
 ///
-/// - Complexity: The cache uses about 120 bytes of memory an entry. Opening reads the index, at least 88 bytes an
+/// - Complexity: The cache uses about 120 bytes of memory an entry. The first use reads the index, at least 88 bytes an
 ///   entry, and none of the entries' files. The first change, count or listing after a boot lists the names of all
 ///   files. If the index is damaged, it also reads the size and date of each file; if the index is lost, it reads the
-///   end of each file. Reads do not wait for this.
+///   end of each file. Reads do not wait for this, except for files that do not match the index.
 public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the files.
     package let directory: URL
@@ -59,19 +63,22 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     ///   - directory: A directory that contains nothing but the cache, on a local file system.
     ///   - limits: The limits of the cache. The default is 256 MiB, and seven days since the last use.
     ///   - pathExtension: The extension of the files' names, without a dot: 1 to 16 ASCII letters and digits. Any other
-    ///     value counts as no extension. An entry's file begins with its data, so image viewers can open it. The
-    ///     default is no extension.
+    ///     value counts as no extension. An entry's file begins with its data, so image viewers can open it. Caches
+    ///     that share a directory should use the same extension, because each gives its own to all files. The default
+    ///     is no extension.
     ///   - durability: The data that survives a power failure. The default is ``/AlcedoCore/Durability/none``.
-    ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. They
-    ///     start with the first hit or store. With zero or less, there are none. The default is ten minutes.
-    ///   - lockTimeout: The maximum time that a change waits for another process to release the index. After it, the
-    ///     change fails. The default is ten seconds.
+    ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. The
+    ///     first trim runs one interval after the first hit or store. With zero or less, there are none. The default is
+    ///     ten minutes.
+    ///   - lockTimeout: The maximum time that a change waits for another cache of the directory to release the index.
+    ///     After it, the change fails, but ``remove(_:)`` and ``removeAll()`` still remove the files. The default is
+    ///     ten seconds.
     ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
     ///     system clock.
     ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs periodically, when a
-    ///     limit is exceeded, when the disk is full, and in ``trim(toSize:count:)``. Entries that a read finds expired
-    ///     are not reported. The cache calls the closure outside its locks, on a thread of the cooperative pool. The
-    ///     default is nil.
+    ///     limit is exceeded, when the disk is full, in ``trim(toSize:count:)``, after ``adoptEntries(of:)``, and
+    ///     usually after the first store. Entries that a read finds expired, or that are removed to make space for the
+    ///     index, are not reported. The cache calls the closure outside its locks, on any thread. The default is nil.
     public init(
         directory: URL,
         limits: DataCacheLimits = DataCacheLimits(),
@@ -111,13 +118,14 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// Returns the entry that was stored under `key`, and records a use of it.
     ///
     /// Returns nil if the entry is absent, expired, damaged or unreadable, or if the task is canceled before the read
-    /// begins. The cache removes an expired or damaged entry.
+    /// begins. The cache removes an expired or damaged entry if it can write to the directory.
     public func entry(for key: ImageKey) async -> CachedData? { await engine?.entry(for: key, isMapped: false) }
 
     /// Returns an entry with its data mapped into memory instead of copied.
     ///
     /// The result is the same as that of ``entry(for:)``. Mapping is faster for data of about one megabyte or more. The
-    /// call verifies the checksum, which reads the whole file once.
+    /// call verifies the checksum, which reads the whole file once. The data is not mapped if the entry is still being
+    /// stored or had to be checked again.
     ///
     /// Use it only for a directory that no untrusted process can write to: if another process truncates a mapped file,
     /// this process ends with SIGBUS. The caches themselves never modify a file, so several caches can share a
@@ -126,8 +134,8 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     /// Returns the data of an entry in chunks, so that the whole data need not be in memory.
     ///
-    /// The call counts as a use. It verifies the checksum before it returns, so the file is read twice. It returns nil
-    /// in the same cases as ``entry(for:)``.
+    /// The call counts as a use. It verifies the checksum before it returns, so a full iteration reads the file a
+    /// second time. It returns nil in the same cases as ``entry(for:)``.
     ///
     /// - Parameters:
     ///   - key: The key that the entry was stored under.
@@ -150,13 +158,14 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     ///
     /// - Throws: ``/AlcedoCore/DataCacheError``: `tooLarge` if the entry exceeds the limits, or if its key or metadata
     ///   is too long for the file format; `notWritable`, `noSpace` or `failed` if it cannot be written.
-    ///   `CancellationError` if the task is canceled before the write begins.
+    ///   `CancellationError` if the task is canceled before the write begins. After an error, the existing entry may be
+    ///   missing.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         guard let engine else { throw noDirectory }
         try await engine.store(entry, for: key)
     }
 
-    /// Removes the entry of `key`. Returns whether the cache had one.
+    /// Removes the entry of `key`. Returns whether an entry was removed.
     @discardableResult
     public func remove(_ key: ImageKey) async -> Bool { await engine?.remove(key) ?? false }
 
@@ -169,8 +178,8 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// Removes all entries.
     public func removeAll() async { await engine?.removeAll() }
 
-    /// Waits until all stores, removals and background trims that have begun are done. Also writes the uses of entries
-    /// to the index file, where other processes find them, and applies the limits.
+    /// Waits until all stores and removals that have begun, and the trims that follow them, are done. Also writes the
+    /// uses of entries to the index file, where other processes find them, and applies the limits of size and count.
     public func flush() async { await engine?.flush() }
 
     // MARK: Blocking calls
@@ -185,8 +194,9 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// is trimmed in the background; if it exceeds a limit by more than 10 percent, it is trimmed before the call
     /// returns.
     ///
-    /// Stores and removals of one key take effect in the order of their calls, on any threads: if two stores are in
-    /// progress, the entry of the later call remains.
+    /// If two stores of one key are in progress, on any threads, the entry of the later call remains, unless that call
+    /// fails. A removal discards the stores of its key that are in progress. It may also remove the entry of a store
+    /// that begins before the removal has ended.
     ///
     /// - Throws: ``/AlcedoCore/DataCacheError``.
     @available(*, noasync, message: "storeBlocking(_:for:) blocks the thread; use store(_:for:) in async code")
@@ -197,10 +207,10 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     // MARK: Inspecting
 
-    /// The number of bytes that the entries occupy.
+    /// The number of bytes that the entries occupy, including expired ones that have not been removed.
     public var totalSize: Int { get async { await engine?.totals.size ?? 0 } }
 
-    /// The number of entries.
+    /// The number of entries, including expired ones that have not been removed.
     public var count: Int { get async { await engine?.totals.count ?? 0 } }
 
     /// The counts of lookups, stores and evictions since the cache was created.
@@ -221,8 +231,9 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     /// Returns the reason why ``count``, ``totalSize`` and ``items()`` may not include all entries, or nil if they do.
     ///
-    /// Possible reasons are a directory that cannot be read, or a full disk without space for a new index. A directory
-    /// that does not exist is not an error.
+    /// Possible reasons include a directory that cannot be read or written to, a full disk without space for a new
+    /// index, and another process that holds the lock of the index. A directory that does not exist or cannot be
+    /// reached is not an error.
     package func listingError() async -> DataCacheError? {
         if let engine { await engine.listingError() } else { noDirectory }
     }
@@ -262,11 +273,13 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// Moves the entries of another cache's directory into this one.
     ///
     /// An entry that this cache has already stays unchanged, and the other directory's entry of the same key is
-    /// removed. Damaged and expired entries of the other directory are removed as well. An entry that cannot be stored
-    /// now stays in the other directory. If nothing is left in the other directory, it is removed. No other cache may
-    /// use the other directory meanwhile.
+    /// removed. Damaged and expired entries of the other directory are removed as well. An entry that cannot be read or
+    /// stored, for example because it exceeds the limits, stays in the other directory. The moved entries keep their
+    /// order of use, and count as used after those of this cache. If nothing is left in the other directory, it is
+    /// removed. No other cache may use the other directory meanwhile.
     ///
-    /// - Returns: The number of moved entries. Zero if `other` is not a file URL, or is this cache's directory.
+    /// - Returns: The number of moved entries. Zero if `other` is not a file URL, does not exist, or is this cache's
+    ///   directory.
     @discardableResult
     public func adoptEntries(of other: URL) async -> Int { await engine?.adoptEntries(of: other) ?? 0 }
 }

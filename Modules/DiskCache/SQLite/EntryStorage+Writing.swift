@@ -30,7 +30,8 @@ extension EntryStorage {
         report()
     }
 
-    /// Performs a write that only removes entries. Returns the number of removed entries, or zero if the write fails.
+    /// Performs a write that only removes entries. Returns the number of removed entries, or zero for `removeAll` or if
+    /// the write fails.
     @discardableResult
     func remove(_ write: WriteQueue.Write) async -> Int {
         await Self.uncancelled { [self] in (try? await self.write(write)) ?? 0 }
@@ -52,7 +53,7 @@ extension EntryStorage {
         }
     }
 
-    /// Enqueues a write, and waits until it is done. Returns the number of removed entries.
+    /// Enqueues a write, and waits until it is done. Returns the number in its ``WriteQueue/Outcome``.
     private func write(_ write: WriteQueue.Write) async throws -> Int {
         let (ticket, stores) = pending.withLock { $0.add(write) }
         do {

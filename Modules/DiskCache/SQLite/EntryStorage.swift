@@ -6,8 +6,8 @@ import FoundationEssentials
 /// changes that have begun are done.
 ///
 /// Reads have connections of their own beside the one that writes: they never wait for a store or a trim, and change
-/// nothing. If a reader finds a damaged or expired entry, the writer locks the database and checks the entry again
-/// before it removes the entry.
+/// nothing. If a reader finds a damaged, expired or changing entry, the writer locks the database and checks the entry
+/// again, and removes it if it is damaged or expired.
 final class EntryStorage: Sendable {
     let limits: DataCacheLimits
     let values: ValueDirectory

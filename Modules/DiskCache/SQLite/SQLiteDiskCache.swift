@@ -18,19 +18,21 @@ public import FoundationEssentials
 ///
 /// Several caches, in any number of processes, can share a directory. A store that has returned survives the end of the
 /// process at any time. By default, a power failure may lose the last stores, but it does not damage the database.
-/// Every read verifies a checksum. The cache replaces a database file that is not usable. It also replaces a symbolic
-/// link, or a directory with its content, that has the name of the database. It can read a directory that it cannot
-/// write to.
+/// Every read of the database verifies a checksum. The cache replaces a database file that is not usable. It also
+/// replaces a symbolic link, or a directory with its content, that has the name of the database. It can read a
+/// directory that it cannot write to.
 ///
 /// The size limit bounds the sum of the database's pages and of the blocks of the large values' files. An entry counts
-/// for its share of them. The limit does not include the write-ahead log (up to 4 MiB) and 64 KiB of pages.
+/// for its share of them. The limit does not include the write-ahead log (usually up to 4 MiB), 64 KiB of pages, and
+/// two small files beside the database.
 ///
 /// Use the cache only for a directory that no untrusted process can write to: SQLite maps the file `alcedo.sqlite-shm`
 /// into memory, and a process that truncates it ends all processes that have it open with SIGBUS.
 ///
-/// When the cache exceeds a limit, it removes the least recently used entries in the background, in small steps. Reads
-/// have two threads and connections of their own, and do not wait for writes. The cache writes the uses of entries
-/// later and in groups, so a process that is killed may lose the order of its last reads.
+/// When the cache exceeds a limit, it removes the least recently used entries in the background, in small steps. If it
+/// exceeds a limit by more than 10 percent, the next store removes them first. Reads have two threads and connections
+/// of their own. They do not wait for writes, unless the entry is expired, damaged or being replaced. The cache writes
+/// the uses of entries later and in groups, so a process that ends may lose the order of its last reads.
 public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the database `alcedo.sqlite` and the directory `values`.
     package let directory: URL
@@ -48,16 +50,19 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     ///   - limits: The limits of the cache. The default is 256 MiB, and seven days since the last use.
     ///   - durability: The data that survives a power failure. The default is `Durability.none`: the database stays
     ///     valid, but the last stores may be lost. With the other values, each store waits until the log, and the file
-    ///     of a large value, are on the storage medium.
-    ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. They
-    ///     start with the first hit or store. With zero or less, there are none. The default is ten minutes.
+    ///     of a large value, are on the storage medium. With `directory`, it also waits for the directories of that
+    ///     file.
+    ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. The
+    ///     first trim runs one interval after the first hit or store. With zero or less, there are none. The default is
+    ///     ten minutes.
     ///   - lockTimeout: The maximum time that a change, or the opening of the database, waits for another process.
     ///     After it, the operation fails. The default is ten seconds.
     ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
     ///     system clock.
-    ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs after the first
-    ///     change, periodically, when a limit is exceeded, when the disk is full, and in ``trim(toSize:count:)``.
-    ///     Entries that a read finds expired are not reported. The closure is called on any thread. The default is nil.
+    ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs after the database is
+    ///     opened for a change, periodically, when a limit is exceeded, when the disk is full, and in
+    ///     ``trim(toSize:count:)``. Entries that a read finds expired are not reported. The closure is called on any
+    ///     thread. The default is nil.
     public init(
         directory: URL, limits: DataCacheLimits = DataCacheLimits(), durability: Durability = .none,
         sweepInterval: Duration = .seconds(600), lockTimeout: Duration = .seconds(10),
@@ -90,7 +95,7 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     /// Returns the entry that was stored under `key`, and records a use of it.
     ///
     /// Returns nil if the entry is absent, expired, damaged or unreadable, or if the task is canceled before the read
-    /// begins. The cache removes an expired or damaged entry.
+    /// begins. The cache removes an expired or damaged entry if it can write to the directory.
     public func entry(for key: ImageKey) async -> CachedData? { await storage.entry(for: key) }
 
     /// Returns whether the cache has an entry for `key` that has not expired. The call does not read the data and does
@@ -101,17 +106,17 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     ///
     /// Reads of this cache find the entry as soon as this call begins. After it returns, all processes find the entry,
     /// and the end of this process does not undo the store. If the disk is full, the cache halves its size by removing
-    /// the least recently used entries, and tries once more. If the expiry of `entry` has passed, the call only removes
-    /// the existing entry.
+    /// the least recently used entries, and tries once more. If even the removal needs more space than the disk has,
+    /// the cache removes all entries. If the expiry of `entry` has passed, the call only removes the existing entry.
     ///
-    /// - Throws: `DataCacheError`: `tooLarge` if the entry exceeds the limits, and then nothing changes; `notWritable`,
-    ///   `noSpace` or `failed` if it cannot be written. `CancellationError` if the task is canceled before the write
-    ///   begins.
+    /// - Throws: `DataCacheError`: `tooLarge` if the entry exceeds the limits of the cache or of SQLite, and then the
+    ///   existing entry stays; `notWritable`, `noSpace` or `failed` if it cannot be written. `CancellationError` if the
+    ///   task is canceled before the write begins.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         try await storage.store(entry, for: key)
     }
 
-    /// Removes the entry of `key`. Returns whether the cache had one.
+    /// Removes the entry of `key`. Returns whether an entry was removed.
     @discardableResult
     public func remove(_ key: ImageKey) async -> Bool { await storage.remove(.remove(key)) > 0 }
 
@@ -124,18 +129,19 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     /// Removes all entries.
     public func removeAll() async { await storage.remove(.removeAll) }
 
-    /// Waits until all writes that have begun are done, the uses of entries are in the database, and the limits are
-    /// applied.
+    /// Waits until all writes that have begun are done, the uses of entries are in the database, and the limits of size
+    /// and count are applied. Failures are ignored.
     public func flush() async { await storage.flush() }
 
-    /// The number of bytes that the entries occupy, or zero if the database cannot be read.
+    /// The number of bytes that the entries occupy, including expired ones that have not been removed. Zero if the
+    /// database cannot be read.
     ///
     /// - Complexity: O(1).
     public var totalSize: Int {
         get async { await storage.read { try $0.totals().size } ?? 0 }
     }
 
-    /// The number of entries, or zero if the database cannot be read.
+    /// The number of entries, including expired ones that have not been removed. Zero if the database cannot be read.
     ///
     /// - Complexity: O(1).
     public var count: Int {

@@ -2,8 +2,8 @@ import AlcedoCore
 
 /// The requested writes that are not done, in the order of their requests. It performs no I/O.
 ///
-/// Reads find the result of these writes before it is in the database. The callers wait for their writes, which bounds
-/// the length of the queue.
+/// Reads find the result of these writes before it is in the database. Each caller waits for its write, so the queue
+/// has at most one write per caller.
 struct WriteQueue: Sendable {
     enum Write: Sendable {
         case store(CachedData, ImageKey)
@@ -12,14 +12,15 @@ struct WriteQueue: Sendable {
         case removeAll
     }
 
-    /// The number of entries that a write removed, or the reason why it failed.
+    /// The number of entries that a removal of a key or a resource removed, zero for another write, or the reason why
+    /// the write failed.
     typealias Outcome = Result<Int, any Error>
 
     /// The state of a key after the queued writes.
     enum Lookup: Sendable {
         case entry(CachedData)
         case absent
-        /// The queue has no write that concerns the key. The database decides.
+        /// The queue has no write that concerns the key, or the last one was withdrawn. The database decides.
         case unknown
     }
 

@@ -60,7 +60,8 @@ extension EntryDirectory {
     }
 
     /// Reads and verifies an entry of a known size in an open directory. Reads the whole file at once, without checking
-    /// the trailer first. A file of another length counts as damaged, and a missing file as unavailable.
+    /// the trailer first. A file of another length counts as damaged, and one that cannot be opened, even because it is
+    /// missing, as unavailable.
     ///
     /// - Parameters:
     ///   - name: The name of the entry.
@@ -154,8 +155,8 @@ extension EntryDirectory {
         return VerifiedEntry(key: key, entry: entry, storedAt: trailer.storedAt, size: size)
     }
 
-    /// Returns the content of the trailer of an entry's file, or nil if the file is absent or not an entry. Reads only
-    /// the trailer and the resource's name.
+    /// Returns the content of the trailer of an entry's file, or nil if the file is absent or does not end with a
+    /// trailer. Does not verify the checksum. Reads only the trailer and the resource's name.
     ///
     /// - Throws: The reason why the file cannot be read now.
     func summary(_ name: EntryName) throws(SystemError) -> Summary? {
@@ -180,8 +181,8 @@ extension EntryDirectory {
         return (Int(status.st_size), Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9)
     }
 
-    /// Returns whether a file has the entry's name. Also returns true if this cannot be determined, or if a symbolic
-    /// link is in place of the file or of the entry's directory.
+    /// Returns whether anything has the name of the entry's file. Also returns true if this cannot be determined, or if
+    /// a symbolic link is in place of the entry's directory.
     func contains(_ name: EntryName) -> Bool {
         do throws(SystemError) {
             let shard = try openShard(of: name, in: openDirectory())

@@ -5,8 +5,8 @@ import FoundationEssentials
 
 /// The files of a disk cache. Every call blocks.
 ///
-/// Only regular files are read. No symbolic link is followed in place of an entry or of its directory. Only the cache's
-/// own directory may be a symbolic link.
+/// Only regular files are read. No symbolic link is followed in place of an entry or of its directory. Only the path of
+/// the cache's own directory may contain symbolic links.
 struct EntryDirectory: Sendable {
     enum Reading {
         case valid(CachedData, storedAt: Timestamp, size: FileSize)
@@ -65,8 +65,8 @@ struct EntryDirectory: Sendable {
 }
 
 extension EntryDirectory {
-    /// Returns whether both are the same directory. Also returns true if this cannot be determined, or if this
-    /// directory does not exist.
+    /// Returns whether both are the same directory. Also returns true if the directory of `self` does not exist, or if
+    /// an error prevents the comparison. Returns false if only the directory of `other` does not exist.
     func isSame(as other: EntryDirectory) -> Bool {
         var (status, otherStatus) = (stat(), stat())
         guard stat(paths.directory, &status) == 0 else { return true }
@@ -75,7 +75,8 @@ extension EntryDirectory {
     }
 
     /// Calls `body` with the entry name of every file that has one, and with the file's extension if that differs from
-    /// the cache's. Reads no file. Does nothing if the cache's directory does not exist.
+    /// the cache's. A name may occur with several extensions. Reads no file. Does nothing if the cache's directory does
+    /// not exist.
     ///
     /// - Throws: The reason why a directory cannot be listed. That directory may contain entries.
     func forEachName(_ body: (EntryName, _ otherSuffix: [UInt8]?) -> Void) throws(SystemError) {

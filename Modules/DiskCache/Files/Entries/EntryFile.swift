@@ -133,7 +133,7 @@ struct EntryTrailer: Sendable {
     }
 
     /// Decodes the trailer of a file of `fileSize` bytes. Returns nil if the bytes are not a valid trailer of such a
-    /// file.
+    /// file. Does not verify the checksum.
     init?(_ bytes: RawSpan, fileSize: Int) {
         guard bytes.byteCount == Self.size, bytes.number(at: 0, as: UInt64.self) == Self.magic else { return nil }
         resourceCount = Int(bytes.number(at: 8, as: UInt32.self))
@@ -160,7 +160,7 @@ struct EntryTrailer: Sendable {
 }
 
 extension RawSpan {
-    /// Returns the little-endian number at `offset`, which must be within the span.
+    /// Returns the little-endian number at `offset`. All of its bytes must be within the span.
     func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Number.Type) -> Number {
         Number(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: type))
     }

@@ -1,8 +1,8 @@
 import AlcedoCore
 import FoundationEssentials
 
-/// The paths of a cache's files: the entries in 256 directories, named by the first two digits of the entries' names,
-/// the temporary files in a directory of their own, and the index.
+/// The paths of a cache's entries, in 256 directories that are named by the first two digits of the entries' names, and
+/// of its directory of temporary files.
 struct EntryPaths: Sendable {
     let directory: String
     /// The path extension of the entries' files with its dot, or empty for none.
@@ -20,7 +20,7 @@ struct EntryPaths: Sendable {
     init?(_ directory: URL, pathExtension: String?) {
         let path = directory.path(percentEncoded: false)
         guard directory.isFileURL, !path.isEmpty, !path.utf8.contains(0) else { return nil }
-        // The path is looked up for each access, so that a directory that was replaced is found.
+        // The path is kept, not an open directory, so that a directory that was replaced is found.
         self.directory = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
         let isUsable =
             pathExtension.map { text in

@@ -20,6 +20,6 @@ extension SystemError {
         return DataCacheError(code, "cannot \(action) the cache directory\(path): \(reason)")
     }
 
-    /// Whether the error concerns one file, rather than the present state of the process or the machine.
+    /// Whether the error may concern only one file, rather than the present state of the process or the machine.
     var isOfOneFile: Bool { [EACCES, EPERM, EIO, ESTALE].contains(number) }
 }

@@ -80,7 +80,8 @@ final class UnfinishedDirectory: Sendable {
         return try UnfinishedFile(in: directory)
     }
 
-    /// Closes the directory. The next file opens it again, because another directory may have its name.
+    /// Releases the directory, which closes once no file uses it. The next file opens it again, because another
+    /// directory may have its name.
     func forget() { opened.withLock { $0 = nil } }
 }
 

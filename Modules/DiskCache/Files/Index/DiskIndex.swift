@@ -15,7 +15,7 @@ final class DiskIndex: Sendable {
     /// The maximum time to wait for another process. A process that ended holds no lock, but a stopped one does.
     private let lockTimeout: Duration
     private let state: Locked<IndexState>
-    /// Serializes the changes of this process, which the file's lock does not. It is held during file operations, so
+    /// Serializes the changes of this object, which the file's lock does not. It is held during file operations, so
     /// only threads that may block take it.
     private let changeLock = Locked(())
 
@@ -48,7 +48,7 @@ final class DiskIndex: Sendable {
     /// Returns the result of `body` for the table in its present state. Does not read the file.
     func read<Result>(_ body: (IndexTable) -> Result) -> Result { state.withLock { body($0.table) } }
 
-    /// Whether the cache's directory does not exist, and no index file of it is open.
+    /// Whether the cache's directory does not exist or cannot be reached, and no index file of it is open.
     var isMissing: Bool {
         state.withLock { $0.file == nil } && access(path, F_OK) != 0
     }
@@ -88,7 +88,7 @@ final class DiskIndex: Sendable {
     /// readers.
     ///
     /// To visit all entries, call this function with descending positions. If an entry is removed meanwhile, the
-    /// iteration may meet another one twice, but does not miss any.
+    /// iteration may meet another one twice. It misses none, unless the table is read again from the file meanwhile.
     ///
     /// - Returns: The entries, and the position of the first one.
     func slice(below end: Int) -> (entries: [IndexEntry], start: Int) {
@@ -99,8 +99,8 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Calls `body` with all entries, in slices, without blocking readers. An entry may occur twice. Entries that are
-    /// stored meanwhile may be missing.
+    /// Calls `body` with all entries, and blocks readers only for a slice at a time. An entry may occur twice. Entries
+    /// that are stored meanwhile may be missing, and others if the table is read again from the file.
     func forEachSlice(_ body: ([IndexEntry]) -> Void) {
         var end = Int.max
         while end > 0 {
@@ -110,7 +110,7 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Returns a copy of the table, made without blocking readers.
+    /// Returns a copy of the table, made in slices like ``forEachSlice(_:)``.
     func copy() -> IndexTable {
         var copy = IndexTable()
         copy.reserve(read(\.count))
@@ -224,7 +224,7 @@ final class DiskIndex: Sendable {
 
     /// Reconciles the index with the files. Lists all names, and reads the files that the index does not know.
     ///
-    /// Removes temporary files of ended processes, and files that have an entry's name but are not entries. Gives the
+    /// Removes temporary files of ended processes. Removes a file that it reads if the file is not an entry. Gives the
     /// entries' files the cache's path extension.
     ///
     /// - Parameter trustsTable: Whether an entry of the table is valid if its file exists. A damaged index has lost
@@ -269,7 +269,7 @@ final class DiskIndex: Sendable {
     /// Writes a table to a new index file.
     ///
     /// If the disk is full, the least recently used entries are removed, an eighth at a time, to make space for the
-    /// file: without an index, no limit could be applied.
+    /// file: without an index, no limit could be applied. These removals are neither reported nor counted.
     private func makeRoom(for table: IndexTable, _ bootHashes: [UInt64]) throws(DataCacheError) {
         var table = table
         defer { state.withLock { $0.abandon() } }
@@ -303,8 +303,8 @@ final class DiskIndex: Sendable {
         try write(header)
     }
 
-    /// Returns the index entry that a file's own trailer describes, or nil if the file cannot be read. Removes a file
-    /// that is not an entry, and then returns nil.
+    /// Returns the index entry that a file's own trailer describes, or nil if only this file cannot be read. Removes a
+    /// file that is not an entry, and then returns nil.
     private func adopted(_ name: EntryName) throws(DataCacheError) -> IndexEntry? {
         let summary: EntryDirectory.Summary?
         do throws(SystemError) {

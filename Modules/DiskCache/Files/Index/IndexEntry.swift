@@ -13,7 +13,7 @@ struct IndexEntry: Sendable, Equatable {
     var storedAt: Timestamp
     var lastUse: Timestamp
     var expiry: Timestamp?
-    /// The number of the last use. The uses of all entries have ascending numbers, independently of the clock.
+    /// The number of the last use. In one process, later uses have greater numbers, independently of the clock.
     var useNumber: Int64
 
     /// The number of bytes that the entry counts for in the limits.
@@ -53,7 +53,7 @@ struct OldestEntries: Sendable {
 
     /// Creates an empty selection.
     ///
-    /// - Parameter count: The number of entries to select; at least one.
+    /// - Parameter count: The number of entries to select. Values below one count as one.
     init(count: Int) { self.count = max(1, count) }
 
     mutating func add(_ entry: IndexEntry) {

@@ -172,9 +172,9 @@ struct IndexHeader: Sendable {
     /// The hash of the current boot's identifier.
     ///
     /// Within one boot, reads return all bytes that were written, even by a process that has ended. A power failure may
-    /// lose the end of the index but not the entries' files. The next boot has another identifier, so the index then
-    /// counts as incomplete. Containers on one machine, and machines that share a disk, may each have their own
-    /// identifier.
+    /// lose the end of the index and keep the entries' files. The next boot has another identifier, so the index then
+    /// counts as incomplete. If the system has no identifiers, all boots count as the same. Containers on one machine,
+    /// and machines that share a disk, may each have their own identifier.
     static let bootHash: UInt64 = {
         let id = FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id") ?? Data()
         return XXH64.hash(id.bytes)
@@ -195,8 +195,8 @@ struct IndexHeader: Sendable {
 ///     81  3  number of 512-byte blocks that the file occupies beyond those that its length fills
 ///     84  4  low half of the XXH64 of the preceding bytes, seeded with the generation of the file
 enum IndexRecord {
-    /// An entry exists, or is about to be published. A read always verifies the entry's file, so a record without a
-    /// file does no harm.
+    /// An entry exists, or is about to be published. A read always verifies the entry's file, so it treats a record
+    /// without a file as a miss.
     case entry(IndexEntry)
     case removed(EntryName)
     case removedAll
@@ -221,7 +221,7 @@ enum IndexRecord {
         bytes.append(number: UInt32(truncatingIfNeeded: checksum))
     }
 
-    /// Decodes a record. Returns nil if the bytes are not a whole record.
+    /// Decodes a record. Returns nil if the bytes are not a valid record.
     init?(_ bytes: RawSpan, generation: UInt64) {
         let checksum = XXH64.hash(bytes.extracting(first: 84), seed: generation)
         guard bytes.number(at: 84, as: UInt32.self) == UInt32(truncatingIfNeeded: checksum),

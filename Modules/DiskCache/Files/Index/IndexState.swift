@@ -2,10 +2,11 @@ import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
 
-/// The index in memory, and the position up to which its file has been read. Reads of the file are short, but block.
+/// The index in memory, and the position up to which its file has been read. Reads of the file block. They are short,
+/// except the first one.
 struct IndexState: Sendable {
     enum Lookup {
-        /// The entry exists. Its file is in the directory of `indexFile`.
+        /// The index has the entry. Its file belongs in the directory of `indexFile`.
         case present(IndexEntry, indexFile: IndexFile)
         case expired
         case absent

@@ -2,7 +2,8 @@ import AlcedoCore
 
 /// The entries of an index in memory: an array, and an open-addressing hash table of positions in the array.
 ///
-/// An entry takes 96 bytes, plus 16 to 32 bytes in the hash table. Names are digests, so their bits serve as hashes.
+/// An entry takes 96 bytes, plus 16 to 32 bytes in the hash table, which does not shrink after removals. Names are
+/// digests, so their bits serve as hashes.
 struct IndexTable: Sendable {
     /// The position of an entry, and a part of its name as a tag. Comparing the tags avoids reading almost all other
     /// entries.

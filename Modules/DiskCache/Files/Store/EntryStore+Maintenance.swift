@@ -100,7 +100,8 @@ extension EntryStore {
         }
     }
 
-    /// Updates the index with the content of an entry's file. Returns the entry in the index.
+    /// Updates the index with the content of an entry's file. Returns the updated entry, even if the index file cannot
+    /// be written.
     @discardableResult
     func updateIndex(
         _ name: EntryName, _ resource: ResourceKey, storedAt: Timestamp, _ size: FileSize, _ expiry: Date?,
@@ -124,7 +125,7 @@ extension EntryStore {
     }
 
     /// Moves another directory's entries into this one. Also removes from the other directory the entries that this
-    /// cache has already, and damaged and expired ones. Entries that cannot be stored now stay there. Returns the
+    /// cache has already, and damaged and expired ones. Entries that cannot be read or stored stay there. Returns the
     /// number of moved entries.
     func adoptEntries(of other: EntryDirectory) -> Int {
         // Two paths may lead to the same directory. Adopting from it would remove its own entries.

@@ -12,8 +12,8 @@ extension EntryStore {
         case unconfirmed
     }
 
-    /// Reads and verifies an entry, and records a use of it. Also returns whether so many uses are unwritten that they
-    /// should be written now.
+    /// Reads and verifies an entry. Records a use if the index has the entry, even if the file then proves damaged.
+    /// Also returns whether so many uses are unwritten that they should be written now.
     func read(_ key: ImageKey, isMapped: Bool) -> (Reading, isDue: Bool) {
         let name = EntryName(key)
         let (admission, uses) = admit(name)
@@ -45,13 +45,13 @@ extension EntryStore {
     }
 
     /// Returns whether an entry is the one that the index knows, or true if the index knows none. If the result is
-    /// false, another process has stored a new entry, whose expiration date the index does not know.
+    /// false, the entry is being replaced or was replaced by another process, so its expiration date is uncertain.
     private func isKnown(_ storedAt: Timestamp, _ known: Known?) -> Bool {
         known.map { $0.entry.storedAt == storedAt } ?? true
     }
 
-    /// Opens an entry to read it in chunks, verifies all of it, and records a use. If there is no reader, `reading` is
-    /// the reason.
+    /// Opens an entry to read it in chunks, and verifies all of it. Records a use like ``read(_:isMapped:)``. If there
+    /// is no reader, `reading` is the reason.
     func openChunks(_ key: ImageKey, chunkSize: Int) -> (reader: EntryReader?, reading: Reading) {
         let name = EntryName(key)
         switch admit(name).0 {
@@ -126,7 +126,8 @@ extension EntryStore {
     /// Reads an entry again that a reader could not confirm, while no other process makes changes, and updates the
     /// index.
     ///
-    /// Returns the entry, or nil if it is absent, expired, damaged or unreadable. Removes an expired or damaged entry.
+    /// Returns the entry, or nil if it is absent, expired, damaged or unreadable, or if the index cannot be changed.
+    /// Removes an expired or damaged entry.
     func confirm(_ key: ImageKey) -> CachedData? {
         let name = EntryName(key)
         let found = try? index.change { change throws(DataCacheError) -> CachedData? in

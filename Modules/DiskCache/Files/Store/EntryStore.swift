@@ -51,9 +51,9 @@ final class EntryStore: Sendable {
 
     // MARK: Storing
 
-    /// Stores an entry, unless a later store or removal of its key is already done. If the entry has expired, only
-    /// removes the existing one. If the disk is full, removes the least recently used entries until half of the total
-    /// size is left, and tries once more.
+    /// Stores an entry, unless a later store of its key is done or a later removal has begun. If the entry has expired,
+    /// only removes the existing one. If the disk is full, removes the least recently used entries until at most half
+    /// of the total size is left, and tries once more.
     func store(
         _ entry: CachedData, for key: ImageKey, in order: StoreOrder = StoreOrder()
     ) throws(DataCacheError) {
@@ -210,7 +210,7 @@ final class EntryStore: Sendable {
         try? index.change { change throws(DataCacheError) in try change.append([]) }
     }
 
-    /// Returns the entries that were removed because of a full disk since the last call.
+    /// Returns the entries that were removed by trims of a full disk since the last call.
     func takeReport() -> DataCacheTrimReport {
         unreported.withLock { removals in
             defer { removals = [] }
@@ -218,7 +218,7 @@ final class EntryStore: Sendable {
         }
     }
 
-    /// Returns whether the entries exceed a limit by more than `share` of it.
+    /// Returns whether the entries that the index has read exceed a limit by more than `share` of it.
     func isOverLimits(by share: Double = 0) -> Bool {
         index.read { table in
             Double(table.totalSize) > Double(limits.maximumSize) * (1 + share)

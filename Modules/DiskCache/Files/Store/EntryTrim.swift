@@ -2,8 +2,9 @@ import AlcedoCore
 
 /// A trim in progress. It runs in steps, so that other writers can run in between.
 ///
-/// A trim first scans the entries for candidates, in slices. It locks only the index in memory, and only for one slice
-/// at a time. It checks each candidate again under the lock of the index file before it removes the entry.
+/// A trim first loads the index and scans the entries for candidates, in slices. The scan locks only the index in
+/// memory, and only for one slice at a time. The trim checks each candidate again under the lock of the index file
+/// before it removes the entry.
 struct EntryTrim: Sendable {
     /// An entry that was chosen for removal.
     struct Choice: Sendable {
@@ -39,8 +40,8 @@ struct EntryTrim: Sendable {
     private var stage = Stage.scanning(below: .max)
     /// Whether the trim has removed an entry since the last scan.
     private var hasProgress = false
-    /// Whether the trim also removes entries that were used after the scan. It does so when the entries are used so
-    /// often that every scan is outdated before the removal.
+    /// Whether the trim also removes entries that were used after the scan. It does so after a scan that led to no
+    /// removal, for example because all candidates were used meanwhile.
     private var ignoresRecentUse = false
     private var selection = OldestEntries(count: 1)
     private var expired: [EntryName] = []
@@ -59,8 +60,8 @@ struct EntryTrim: Sendable {
     /// Scans some entries. The first step of a scan loads the index. Returns false if the trim is not in the scanning
     /// stage.
     ///
-    /// - Complexity: A whole scan is O(*n*), plus sorts of up to a quarter of the entries. A trim scans once, and once
-    ///   more for each eighth of the entries that it removes.
+    /// - Complexity: A whole scan is O(*n*), plus sorts of up to a quarter of the entries. A trim scans once, once more
+    ///   for each eighth of the entries that it removes, and again if the candidates were used meanwhile.
     mutating func scan(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
         guard case .scanning(var end) = stage else { return false }
         if end == .max {

@@ -1,7 +1,8 @@
 import AlcedoCore
 
 /// The entries that are being written, so that reads find them before they are on disk. If several stores of one key
-/// are in progress, reads find the entry of the last one. That entry is also the one that remains on disk.
+/// are in progress, reads find the entry of the last one. That entry is also the one that remains on disk, unless its
+/// store fails.
 struct StagedEntries: Sendable {
     private struct Staged: Sendable {
         /// The entry of the last store, or nil if that store failed. With nil, reads use the entry on disk.
@@ -44,7 +45,8 @@ struct StagedEntries: Sendable {
         entries[key] = staged.pending.isEmpty ? nil : staged
     }
 
-    /// Discards the entry of a key, so that its stores in progress do not write it. Returns whether there was one.
+    /// Discards the entry of a key, so that stores in progress that have not written it yet do not write it. Returns
+    /// whether there was one.
     mutating func remove(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key)?.entry != nil }
 
     /// Discards the entries of a resource, as ``remove(_:)`` does. Returns the keys of the discarded entries.
@@ -55,10 +57,11 @@ struct StagedEntries: Sendable {
     mutating func removeAll() { entries = [:] }
 }
 
-/// The position of a store among the stores and removals of its key. An operation calls both closures within one change
-/// of the index, so that no other change comes in between.
+/// The position of a store among the stores and removals of its key. An operation that changes files calls both
+/// closures within one change of the index, so that no other change comes in between.
 struct StoreOrder: Sendable {
-    /// A closure that returns whether no later store or removal of the key is done. The default returns true.
+    /// A closure that returns whether no later store of the key is done and no later removal has begun. The default
+    /// returns true.
     var isCurrent: @Sendable () -> Bool = { true }
     /// A closure that records that the store is done. The default does nothing.
     var markDone: @Sendable () -> Void = {}

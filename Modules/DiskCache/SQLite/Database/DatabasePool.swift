@@ -56,7 +56,8 @@ final class DatabasePool<Queries>: Sendable {
         }
     }
 
-    /// Closes the connections. Those in use are closed when their work ends. Later work opens the file again.
+    /// Closes the connections. Those in use are closed when their work ends. Later work opens the file again. Does
+    /// nothing in a canceled task.
     func close() async {
         _ = try? await executor.run { [self] in
             let files = idle.withLock { idle in

@@ -4,7 +4,8 @@ import FoundationEssentials
 
 /// The changes of the entries in an open database, and of the files of their values.
 ///
-/// A file is written before the transaction that inserts its row, and removed after the one that deletes it.
+/// A file is written before the transaction that inserts its row, and removed after the one that deletes it, or before
+/// it if the disk is full.
 final class EntryChanges {
     /// The maximum number of bytes of data that are stored in the row.
     ///
@@ -213,7 +214,8 @@ final class EntryChanges {
         try truncateLog()
     }
 
-    /// Writes the log into the database, and truncates the log.
+    /// Writes the log into the database, and truncates the log. If another connection is using the log, a part or all
+    /// of it remains.
     func truncateLog() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
     /// Shortens the file by at most 32 pages. Returns whether it can be shortened further.

@@ -88,7 +88,7 @@ struct UnverifiedEntry {
     var key: ImageKey
     /// The hash by which the entry is found when its resource is removed.
     var resourceHash: Int64
-    /// Whether the entry has all columns and a name by which it can be found.
+    /// Whether the entry has a row of content, and a name by which it can be found.
     var isComplete: Bool
 
     /// Returns whether the key, the numbers and the bytes of the entry are intact. Reads the file of a large value.

@@ -5,11 +5,12 @@ import FoundationEssentials
 
 /// The files of large values, in 256 directories by the first two digits of the entries' names.
 ///
-/// A value is written under a unique name before its row, and removed after its row. The commit of the row publishes
-/// it, so no rename is needed. A crash in between leaves a file that no row names, and a sweep removes it.
+/// A value is written under a unique name before its row, and removed after its row, or before it if the disk is full.
+/// The commit of the row publishes it, so no rename is needed. A crash in between leaves a file that no row names, and
+/// a sweep removes it.
 ///
 /// Every call blocks. Only regular files are read. No symbolic link is followed in place of a value or of a directory.
-/// Only the cache's own directory may be a symbolic link.
+/// Only the path of the cache's own directory may contain symbolic links.
 struct ValueDirectory: Sendable {
     private static let name = "values"
 
