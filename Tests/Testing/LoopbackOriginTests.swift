@@ -214,13 +214,14 @@ import Testing
         #expect(response.hasSuffix("\r\n\r\na\r\nhello worl\r\n2\r\nd!\r\n0\r\n\r\n"))
     }
 
-    @Test func `a chunk can be invalid`() throws {
-        let origin = try LoopbackOrigin { _ in .text("hello").framed(.chunked(size: 10, badAfter: 2)) }
+    @Test(arguments: [(-1, ""), (0, ""), (2, "2\r\nhe\r\n"), (9, "5\r\nhello\r\n")])
+    func `a chunk can be invalid`(position: Int, before: String) throws {
+        let origin = try LoopbackOrigin { _ in .text("hello").framed(.chunked(size: 10, badAfter: position)) }
         let client = try RawClient(port: origin.port)
 
         client.send(get())
 
-        #expect(try client.receiveAll().hasSuffix("\r\n\r\n2\r\nhe\r\nno number\r\n"))
+        #expect(try client.receiveAll().hasSuffix("\r\n\r\n\(before)no number\r\n"))
     }
 
     @Test func `raw bytes are sent unchanged`() throws {

@@ -40,7 +40,7 @@ struct OriginPlan {
         for stop in stops {
             addBody(from: position, to: stop)
             position = stop
-            if case .chunked(_, let bad?) = reply.framing, hasBody, min(bad, bodyEnd) == stop {
+            if stop == invalidChunkStart {
                 add(Data("no number\r\n".utf8))
                 steps.append(.close)
                 return
@@ -62,8 +62,14 @@ struct OriginPlan {
     private var bodyStops: [Int] {
         var stops = reply.stalls.compactMap(offset)
         if let cut = reply.cut.flatMap({ offset($0.position) }) { stops.append(cut) }
-        if case .chunked(_, let bad?) = reply.framing, hasBody { stops.append(min(max(0, bad), bodyEnd)) }
+        if let invalidChunkStart { stops.append(invalidChunkStart) }
         return Set(stops).sorted()
+    }
+
+    /// The position of the invalid chunk in the body; nil if all chunks are valid.
+    private var invalidChunkStart: Int? {
+        guard case .chunked(_, let position?) = reply.framing, hasBody else { return nil }
+        return min(max(0, position), bodyEnd)
     }
 
     private func offset(_ position: OriginReply.Position) -> Int? {
