@@ -231,18 +231,21 @@ public enum DataCacheConformance: ConformanceKit {
         },
     ]
 
-    /// The additional checks for persistent caches, whose entries outlast the cache object. The previous cache may
-    /// still exist when the next one opens the same storage.
+    /// The additional checks for persistent caches, whose entries outlast the cache object. A check releases the
+    /// previous cache before the next one opens the same storage.
     public static let persistenceChecks: [ConformanceCheck<any DataCaching>] = [
         Check("entries persist after the cache is deinitialized") { make in
-            let first = try make(options)
             let expiry = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 1000).rounded())
             let entry = CachedData(bytes(5000), metadata: bytes(7), expiry: expiry)
-            try await first.store(entry, for: key("a"))
-            await first.flush()
-            let second = try make(options)
-            let found = await second.entry(for: key("a"))
-            let size = await measure(second)?.size ?? 5007
+            do {
+                // Released at the end of this scope.
+                let cache = try make(options)
+                try await cache.store(entry, for: key("a"))
+                await cache.flush()
+            }
+            let cache = try make(options)
+            let found = await cache.entry(for: key("a"))
+            let size = await measure(cache)?.size ?? 5007
             try ConformanceFailure.require(found == entry, "returned \(String(describing: found))")
             try ConformanceFailure.require(size >= 5007, "the size is only \(size) bytes")
         },

@@ -1,4 +1,5 @@
 import AlcedoCore
+import AlcedoRuntime
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -7,6 +8,10 @@ import Testing
 /// A kit that cannot fail proves nothing, so each of these caches has one fault.
 @Suite(.timeLimit(.minutes(10)))
 struct DataCacheKitTests {
+    private struct WeakCache: Sendable {
+        weak let cache: FaultyDataCache?
+    }
+
     private static let checks = DataCacheConformance.checks + DataCacheConformance.persistenceChecks
 
     enum Fault: CaseIterable {
@@ -78,6 +83,19 @@ struct DataCacheKitTests {
 
     @Test func `a cache without a fault fails no check`() async {
         #expect(await failures(nil).isEmpty)
+    }
+
+    @Test(arguments: DataCacheConformance.persistenceChecks)
+    func `a cache is released before its storage is opened again`(check: DataCacheConformance.Check) async throws {
+        let storages = (0..<2).map { _ in FaultyDataCache.Storage(.init()) }
+        let previous = Locked(WeakCache(cache: nil))
+
+        try await check { options in
+            #expect(previous.withLock { $0.cache == nil })
+            let cache = FaultyDataCache(storages[options.storage], sizeLimit: options.byteLimit, nil)
+            previous.withLock { $0 = WeakCache(cache: cache) }
+            return cache
+        }
     }
 
     @Test func `each check of the kit fails for some fault`() {
