@@ -63,8 +63,8 @@ public import AlcedoCore
     }
 
     /// The playback speed, where 2 is twice as fast. Values from 0.001 to 1,000 are used; other finite positive values
-    /// are treated as the nearest of these limits. Zero, negative and non-finite values stop the animation. A
-    /// change applies from the time of the last call of ``advance(to:)``. Default: 1.
+    /// are treated as the nearest of these limits. The new speed applies from the next call of ``advance(to:)``. Zero,
+    /// negative and non-finite values stop the animation immediately. Default: 1.
     public var rate: Double {
         get { playback.rate }
         set { playback.setRate(newValue) }
@@ -98,8 +98,8 @@ public import AlcedoCore
     /// The zero-based index of the due frame, up to the time of the last call of ``advance(to:)``. It differs from the
     /// shown frame while the due frame is not decoded.
     ///
-    /// Set it to jump to the start of another frame of the current play. The frame's delay begins at the time of that
-    /// last call. An index out of range is treated as the nearest valid index.
+    /// Set it to jump to the start of another frame of the current play. The frame's delay begins at the next call of
+    /// ``advance(to:)``. An index out of range is treated as the nearest valid index.
     public var frameIndex: Int {
         get { playback.playhead.frame }
         set {
@@ -108,9 +108,8 @@ public import AlcedoCore
         }
     }
 
-    /// Moves the animation back to the start of the first play, which begins at the time of the last call of
-    /// ``advance(to:)``. If that time is long past, for example after the end, call ``advance(to:)`` first. A paused
-    /// animation stays paused.
+    /// Moves the animation back to the start of the first play, which begins at the next call of ``advance(to:)``. A
+    /// paused animation stays paused.
     public func restart() {
         playback.restart()
         limitLateFrames()
@@ -122,12 +121,12 @@ public import AlcedoCore
     /// The arrival of a late frame is reported by the closure `onLateFrame` instead.
     ///
     /// It is nil while the animation is paused, hidden or stopped by its rate, and from the start of the last frame of
-    /// the last play. It is also nil until the first call of ``advance(to:)``, at the start and after the animation was
-    /// paused, hidden or stopped.
+    /// the last play. At the start and after a pause, a jump or a change of the rate, the next call is due immediately:
+    /// until then, the value is the time of the last call, or zero before the first one.
     public var nextDeadline: Duration? { playback.deadline }
 
     /// The time at which the last frame of the last play ends; nil before that frame, after its end, and while the
-    /// animation does not run.
+    /// animation does not run or the next call of ``advance(to:)`` is due immediately.
     package var endDeadline: Duration? { playback.endDeadline }
 
     /// The error of a frame that could not be decoded; nil if there is none.

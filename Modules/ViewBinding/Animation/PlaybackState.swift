@@ -3,10 +3,11 @@
 /// The position is calculated from the clock and from the time of the last change, never from the previous tick. Late
 /// or skipped ticks therefore skip frames and do not slow the animation down.
 struct PlaybackState: Sendable {
-    /// A position, and the time at which it was taken.
+    /// A position, the time at which it was taken, and the speed from then on.
     private struct Anchor: Sendable {
         var time: Duration
         var position: Duration
+        var rate: Double
     }
 
     /// The range to which positive playback rates are clamped, because unbounded rates would cause an overflow.
@@ -19,12 +20,13 @@ struct PlaybackState: Sendable {
     /// The number of times the animation plays; nil to repeat forever. Values below one are treated as one.
     var playCount: Int?
     /// The position at the last change or at the first tick; nil before the first tick, and before the first tick after
-    /// a pause.
+    /// a pause or a jump.
     private var anchor: Anchor?
     /// The position of the animation while it does not run.
     private var position = Duration.zero
     /// The latest time of all ticks, from zero to ``lastTime``. It never decreases.
     private var now = Duration.zero
+    /// The speed from the next tick on.
     private(set) var rate = 1.0
     private(set) var isPlaying = true
     private(set) var isHidden = false
@@ -44,11 +46,15 @@ struct PlaybackState: Sendable {
         return currentPosition >= timeline.end(ofPlays: playCount)
     }
 
-    /// The time at which the next frame is due; nil if no other frame follows or the animation does not run.
-    var deadline: Duration? { playhead.next.flatMap { time(of: $0) } }
+    /// Whether the next tick starts or resumes the animation, or applies a jump or a new speed.
+    private var needsTick: Bool { isRunning && anchor?.rate != rate }
+
+    /// The time at which the next frame is due; nil if no other frame follows or the animation does not run. If the
+    /// animation needs a tick immediately, the time of the latest tick, or zero before the first one.
+    var deadline: Duration? { needsTick ? now : playhead.next.flatMap { time(of: $0) } }
 
     /// The time at which the last frame of the last play ends; nil before that frame, after its end, and while the
-    /// animation does not run.
+    /// animation does not run or needs a tick immediately.
     var endDeadline: Duration? {
         guard let playCount, !isFinished, playhead.next == nil else { return nil }
         return time(of: timeline.end(ofPlays: playCount))
@@ -58,7 +64,8 @@ struct PlaybackState: Sendable {
     /// No ticks are needed during a pause.
     mutating func advance(to time: Duration) {
         now = max(now, min(time, Self.lastTime))
-        if anchor == nil { anchor = Anchor(time: now, position: position) }
+        // Until this tick, the animation has run at its previous speed.
+        if anchor?.rate != rate { anchor = Anchor(time: now, position: currentPosition, rate: rate) }
     }
 
     mutating func setPlaying(_ isPlaying: Bool) { change { $0.isPlaying = isPlaying } }
@@ -66,40 +73,39 @@ struct PlaybackState: Sendable {
     /// Pauses the animation while it is hidden.
     mutating func setHidden(_ isHidden: Bool) { change { $0.isHidden = isHidden } }
 
-    /// Changes the playback speed.
+    /// Changes the playback speed from the next tick on.
     ///
     /// - Parameter rate: The speed, where 2 is twice as fast. Finite positive values are clamped to 0.001...1,000.
-    ///   Zero, negative and non-finite values stop the animation.
+    ///   Zero, negative and non-finite values stop the animation at its position at the latest tick.
     mutating func setRate(_ rate: Double) {
         let isMoving = rate.isFinite && rate > 0
         change { $0.rate = isMoving ? min(max(rate, Self.rates.lowerBound), Self.rates.upperBound) : 0 }
     }
 
-    /// Jumps to the start of a frame of the current play, as of the latest tick. An index out of range is treated as
-    /// the nearest valid index.
-    mutating func seek(to frame: Int) {
-        let play = playhead.play
-        change { _ in }
-        position = timeline.start(of: frame, play: play)
-        anchor?.position = position
-    }
+    /// Jumps to the start of a frame of the current play. An index out of range is treated as the nearest valid index.
+    mutating func seek(to frame: Int) { jump(to: timeline.start(of: frame, play: playhead.play)) }
 
-    /// Jumps to the start of the first play, as of the latest tick.
-    mutating func restart() {
-        change { _ in }
-        position = .zero
-        anchor?.position = .zero
+    /// Jumps to the start of the first play.
+    mutating func restart() { jump(to: .zero) }
+
+    /// Jumps to a position, from which the animation continues at the next tick. The latest tick may be long past,
+    /// because no ticks are needed after the end.
+    private mutating func jump(to position: Duration) {
+        self.position = position
+        anchor = nil
     }
 
     private var currentPosition: Duration {
         guard let anchor, isRunning else { return position }
         let elapsed = now - anchor.time
-        return min(anchor.position + (rate == 1 ? elapsed : elapsed * rate), AnimationTimeline.lastMoment)
+        let distance = anchor.rate == 1 ? elapsed : elapsed * anchor.rate
+        return min(anchor.position + distance, AnimationTimeline.lastMoment)
     }
 
-    /// Returns the clock time at which the animation reaches a position ahead; nil if the animation does not run.
+    /// Returns the clock time at which the animation reaches a position ahead; nil if the animation does not run or
+    /// needs a tick first.
     private func time(of position: Duration) -> Duration? {
-        guard isRunning, let anchor else { return nil }
+        guard isRunning, !needsTick, let anchor else { return nil }
         let distance = position - anchor.position
         // The quotient is rounded, so a nanosecond is added: at the returned time, the frame must have begun.
         return anchor.time + (rate == 1 ? distance : distance / rate + .nanoseconds(1))
@@ -110,8 +116,8 @@ struct PlaybackState: Sendable {
         let wasRunning = isRunning
         position = currentPosition
         body(&self)
-        guard anchor != nil else { return }
-        anchor = wasRunning || !isRunning ? Anchor(time: now, position: position) : nil
+        guard let rate = anchor?.rate else { return }
+        anchor = wasRunning || !isRunning ? Anchor(time: now, position: position, rate: rate) : nil
     }
 }
 

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test mutating func `an animation starts at the time of the first tick`() {
-        #expect(state.deadline == nil)
+        #expect(state.deadline == .zero)
         #expect(frame(at: 5_000) == 0)
         #expect(state.deadline == .ms(5_100))
         #expect(frame(at: 5_099) == 0)
@@ -42,7 +42,7 @@ import Testing
         #expect(state.deadline == nil)
 
         state.setPlaying(true)
-        #expect(state.deadline == nil)
+        #expect(state.deadline == .ms(10_000))
         #expect(frame(at: 10_000) == 1)
         #expect(state.deadline == .ms(10_070))
         #expect(frame(at: 10_069) == 1)
@@ -81,8 +81,8 @@ import Testing
     mutating func `the rate scales time, and the deadline is the start of the next frame`(
         rate: Double, milliseconds: Int
     ) {
-        _ = frame(at: 0)
         state.setRate(rate)
+        _ = frame(at: 0)
 
         for expected in [1, 2, 3, 0, 1, 2] {
             guard let deadline = state.deadline else {
@@ -116,8 +116,8 @@ import Testing
             (Double.greatestFiniteMagnitude, 1_000),
         ] as [(Double, Double)])
     mutating func `an invalid rate is clamped`(rate: Double, expected: Double) {
-        _ = frame(at: 0)
         state.setRate(rate)
+        _ = frame(at: 0)
 
         #expect(state.rate == expected)
         #expect(state.deadline.map { abs($0 / .ms(100) * expected - 1) < 0.001 } == true)
@@ -149,11 +149,23 @@ import Testing
         _ = frame(at: 150)
         state.setRate(10)
         #expect(state.playhead.frame == 1)
+        #expect(frame(at: 150) == 1)
 
         #expect(frame(at: 155) == 2)
         state.setRate(1)
+        #expect(frame(at: 155) == 2)
         #expect(frame(at: 254) == 2)
         #expect(frame(at: 255) == 3)
+    }
+
+    @Test mutating func `a new rate does not apply to the time before the next tick`() {
+        _ = frame(at: 0)
+        state.setRate(10)
+        #expect(state.deadline == .zero)
+
+        #expect(frame(at: 90) == 0)
+        #expect(state.deadline.map { $0 - .ms(91) < .ms(1) } == true)
+        #expect(frame(at: 92) == 1)
     }
 
     @Test mutating func `an animation ends with its last frame`() {
@@ -167,9 +179,21 @@ import Testing
 
         #expect(frame(at: 800) == 3)
         #expect(state.isFinished)
+    }
+
+    @Test mutating func `an animation restarts at the next tick, even long after its end`() {
+        state.playCount = 1
+        _ = frame(at: 0)
+        _ = frame(at: 400)
+        #expect(state.isFinished)
+
         state.restart()
         #expect(!state.isFinished)
-        #expect(state.deadline == .ms(900))
+        #expect(state.deadline == .ms(400))
+
+        #expect(frame(at: 60_000) == 0)
+        #expect(state.deadline == .ms(60_100))
+        #expect(frame(at: 60_100) == 1)
     }
 
     @Test mutating func `a loop count below one is one`() {
@@ -187,7 +211,9 @@ import Testing
         _ = frame(at: 550)
         state.seek(to: 3)
         #expect(state.playhead == AnimationTimeline.Playhead(play: 1, frame: 3, next: .ms(800)))
-        #expect(state.deadline == .ms(650))
+        #expect(state.deadline == .ms(550))
+        #expect(frame(at: 700) == 3)
+        #expect(state.deadline == .ms(800))
         state.seek(to: 77)
         #expect(state.playhead.frame == 3)
         state.seek(to: -77)
