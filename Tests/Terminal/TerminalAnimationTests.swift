@@ -2,6 +2,7 @@ import AlcedoCore
 import AlcedoLibc
 import AlcedoTesting
 import AlcedoViewBinding
+import Dispatch
 import TestSupport
 import Testing
 
@@ -22,6 +23,25 @@ import Testing
         func wait(for count: Int) async {
             while output.count < count { await withCheckedContinuation { reader = $0 } }
         }
+    }
+
+    /// A black and a white frame of 100 ms. The white one is decoded after its release.
+    private final class HeldFrames: ImageFrameSource {
+        private let gate = DispatchSemaphore(value: 0)
+        let canvasSize = PixelSize(width: 1, height: 1)
+        let playCount: Int? = 1
+        let frameCount = 2
+        let cost = 0
+
+        func delay(at index: Int) -> Duration { .milliseconds(100) }
+        func rawDelay(at index: Int) -> Duration { .milliseconds(100) }
+
+        func frame(at index: Int) throws -> PixelBuffer {
+            gate.wait()
+            return .grays([255], width: 1)
+        }
+
+        func release() { gate.signal() }
     }
 
     private let clock = ManualClock()
@@ -72,6 +92,42 @@ import Testing
         view.display(.image(DecodedImage(pixels: .grays([255], width: 1)), from: .memory))
         await view.finish()
         #expect(screen.output.last == up + "@\n")
+    }
+
+    @Test func `a last frame that is decoded after its time is shown`() async throws {
+        let frames = HeldFrames()
+        view.display(.image(DecodedImage(pixels: .grays([0], width: 1), frames: frames), from: .memory))
+        // A view that does not wait for the frame ends, and this task sleeps in its place.
+        let end = Task { @MainActor [view, clock] in
+            await view.finish()
+            try await clock.sleep(for: .seconds(1))
+        }
+        for _ in 0..<2 {
+            try await clock.waitForSleepers(count: 1)
+            clock.advance(by: .milliseconds(100))
+        }
+        try await clock.waitForSleepers(count: 1)
+
+        frames.release()
+        await view.finish()
+
+        #expect(screen.output == [" \n", up + "@\n"])
+        end.cancel()
+    }
+
+    @Test func `an animation ends without a last frame that cannot be decoded`() async throws {
+        let frames = MadeFrames(
+            PixelSize(width: 1, height: 1), playCount: 1,
+            [(.grays([0], width: 1), .milliseconds(100)), (nil, .milliseconds(100))])
+        view.display(.image(DecodedImage(pixels: .grays([0], width: 1), frames: frames), from: .memory))
+        for _ in 0..<2 {
+            try await clock.waitForSleepers(count: 1)
+            clock.advance(by: .milliseconds(100))
+        }
+
+        await view.finish()
+
+        #expect(screen.output == [" \n"])
     }
 
     @Test func `another image and stopping end an animation`() async throws {

@@ -34,6 +34,9 @@ final class FrameBuffer: Sendable {
 
     var failure: (any Error)? { state.withLock { $0.buffer.failure } }
 
+    /// Whether a frame could not be decoded.
+    func hasFailed(_ frame: Int) -> Bool { state.withLock { $0.buffer.hasFailed(frame) } }
+
     /// The decoding task in progress; nil if there is none.
     var decoding: Task<Void, Never>? { state.withLock { $0.buffer.isDecoding ? $0.decoding : nil } }
 
@@ -177,6 +180,9 @@ struct FrameBufferState: Sendable {
 
     /// The error of the first frame, in playing order, that could not be decoded; nil if there is none.
     var failure: (any Error)? { failures.min { $0.key < $1.key }?.value }
+
+    /// Whether a frame could not be decoded. It is not tried again.
+    func hasFailed(_ frame: Int) -> Bool { failures[frame] != nil }
 
     mutating func makeViewer() -> Int {
         lastViewer += 1

@@ -129,6 +129,13 @@ public import AlcedoCore
     /// animation does not run or the next call of ``advance(to:)`` is due immediately.
     package var endDeadline: Duration? { playback.endDeadline }
 
+    /// Whether ``advance(to:)`` has not returned the due frame because it is not decoded yet. The closure `onLateFrame`
+    /// then reports when to call it again.
+    package var isLate: Bool {
+        let due = playback.playhead.frame
+        return due != shown && !buffer.hasFailed(due)
+    }
+
     /// The error of a frame that could not be decoded; nil if there is none.
     package var failure: (any Error)? { buffer.failure }
 

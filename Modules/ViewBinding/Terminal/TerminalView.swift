@@ -100,9 +100,9 @@ public import AlcedoViewBinding
         playback = nil
     }
 
-    /// Waits until the animation has finished its plays, or content without an animation replaces it. Returns
-    /// immediately if no animation plays. If another animation replaces the current one, waits for the new animation as
-    /// well.
+    /// Waits until the animation has finished its plays and its last frame is shown, or content without an animation
+    /// replaces it. Does not wait for a frame that cannot be decoded. Returns immediately if no animation plays. If
+    /// another animation replaces the current one, waits for the new animation as well.
     ///
     /// Canceling the waiting task stops the animation, which is the way to end an animation that repeats forever. The
     /// current frame stays.
@@ -130,8 +130,10 @@ public import AlcedoViewBinding
         animator.onLateFrame = { pause?.cancel() }
         while !Task.isCancelled {
             if let frame = animator.advance(to: clock.uptime) { show(frame) }
-            // The last frame has no successor, but stays visible for its full delay.
-            guard let deadline = animator.nextDeadline ?? animator.endDeadline else { return }
+            // The last frame has no successor, but stays visible for its full delay. If it is not decoded by then, its
+            // arrival ends a sleep of any length.
+            let lateDeadline = animator.isLate ? clock.uptime + .seconds(86_400) : nil
+            guard let deadline = animator.nextDeadline ?? animator.endDeadline ?? lateDeadline else { return }
             let sleep = Task { try await clock.sleep(for: deadline - clock.uptime) }
             pause = sleep
             // The sleep ends early when a late frame arrives or this task is canceled. The loop handles both.
