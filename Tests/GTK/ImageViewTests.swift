@@ -58,6 +58,21 @@
             #expect(!has("loading", view))
         }
 
+        @Test func `the progress line is removed with unknown progress and at the end of the load`() {
+            let view = ImageView()
+            view.showActivity(true)
+            view.showProgress(DownloadProgress(received: 5, expected: 10))
+            #expect(view.progress == 0.5)
+
+            view.showProgress(DownloadProgress(received: 0, expected: nil))
+            #expect(view.progress == nil)
+
+            view.showProgress(DownloadProgress(received: 12, expected: 10))
+            #expect(view.progress == 1)
+            view.showActivity(false)
+            #expect(view.progress == nil)
+        }
+
         @Test func `pixels are released when they are no longer displayed`() throws {
             let view = ImageView()
             let window = TestWindow(view.widget)

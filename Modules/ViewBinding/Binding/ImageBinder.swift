@@ -118,6 +118,9 @@ public import FoundationEssentials
             failed = nil
             let abandoned = activeLoad
             abandoned?.cancel()
+            if abandoned?.hasShownProgress == true {
+                view.showProgress(DownloadProgress(received: 0, expected: nil))
+            }
             let attempt = BindingLoad.Attempt(request: request, options: options)
             activeLoad = BindingLoad(receipt, attempt, request: sized, completion: completion)
             if sized != nil { lookUp(receipt) } else { perform(state.waitForSize(receipt)) }
@@ -233,6 +236,7 @@ public import FoundationEssentials
     private func receive(_ receipt: Receipt, _ updates: UpdateMailbox.Updates) {
         guard view != nil else { return viewWasReleased(receipt) }
         if let progress = updates.progress, let activeLoad, activeLoad.receipt == receipt {
+            self.activeLoad?.hasShownProgress = true
             view?.showProgress(progress)
             activeLoad.options.onProgress?(progress)
         }
@@ -341,6 +345,7 @@ private struct BindingLoad {
     var completions: [ImageBinder.Completion]
     /// The image of the request that the view or `onImage` last received.
     var shown: DecodedImage?
+    var hasShownProgress = false
     var task: Task<Void, Never>?
     var lowResolutionTask: Task<Void, Never>?
 

@@ -33,7 +33,9 @@ public import AlcedoCore
     func showActivity(_ isActive: Bool)
 
     /// Shows the progress of the download. Steps are skipped when they arrive faster than the main actor handles them.
-    /// Default: does nothing.
+    ///
+    /// Called with zero of an unknown number of bytes when another load replaces one whose progress was shown. Default:
+    /// does nothing.
     func showProgress(_ progress: DownloadProgress)
 }
 

@@ -191,12 +191,27 @@ import Testing
         loader.report(2, .received(5))
         await nextTurn()
 
-        #expect(view.progress == [10, 30, 5])
+        #expect(view.progress == [10, 30, 0, 5])
         #expect(told == [10, 30, 5])
         loader.finish(1, .gray(1))
         loader.finish(2, .gray(2))
         await first?.value
         await second?.value
+    }
+
+    @Test func `a load that replaces one with progress resets the progress once`() async {
+        _ = bind(1)
+        await loader.start(of: 1)
+        loader.report(1, .received(10))
+        await nextTurn()
+
+        _ = bind(2)
+        let third = bind(3)
+
+        #expect(view.progress == [10, 0])
+        loader.finish(1, .gray(1))
+        loader.finish(3, .gray(3))
+        await third?.value
     }
 
     @Test func `a closure can be a view`() async {

@@ -38,7 +38,7 @@
 
         /// The content mode.
         var mode = TargetSize.ContentMode.fit { didSet { gtk_widget_queue_draw(widget) } }
-        /// The last progress that was reported with a known number of bytes, from 0 to 1; nil to draw no line.
+        /// The progress of the download, from 0 to 1; nil to draw no line.
         var progress: Double? { didSet { if progress != oldValue { gtk_widget_queue_draw(widget) } } }
         /// A closure that is called when the widget is allocated a size.
         var onResize: (@MainActor () -> Void)?

@@ -81,6 +81,9 @@
         /// The current `GdkTexture`, borrowed; nil if nothing is shown.
         public var texture: OpaquePointer? { canvas.texture }
 
+        /// The progress that is drawn as a line, from 0 to 1; nil if no line is drawn.
+        package var progress: Double? { canvas.progress }
+
         /// Shows the content upright, without a fade. Shows nothing if the image is too large for GTK, or if there is
         /// no memory for a copy.
         public func display(_ content: DisplayContent) { show(content, fading: .zero) }
@@ -101,9 +104,10 @@
             setClass("loading", isActive)
         }
 
-        /// Shows the progress as a line along the lower edge, if the number of expected bytes is known.
+        /// Shows the progress as a line along the lower edge. Removes the line if the number of expected bytes is not
+        /// known.
         public func showProgress(_ progress: DownloadProgress) {
-            guard let expected = progress.expected, expected > 0 else { return }
+            guard let expected = progress.expected, expected > 0 else { return canvas.progress = nil }
             canvas.progress = min(1, Double(progress.received) / Double(expected))
         }
 
