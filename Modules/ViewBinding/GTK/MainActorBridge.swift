@@ -15,9 +15,10 @@
         private static var isInstalled = false
 
         /// The processor time that the main queue, which runs the main actor's tasks, and ``ScrollPrefetcher`` have
-        /// used so far. The work of GTK and of other closures that GTK calls is not included. The prefetcher's work
-        /// counts twice if a task causes it. Compare the increase per frame with the duration of a frame.
-        public package(set) static var busyTime = Duration.zero
+        /// used so far. The work of GTK and of other closures that GTK calls is not included. Compare the increase per
+        /// frame with the duration of a frame.
+        public private(set) static var busyTime = Duration.zero
+        private static var isMeasuring = false
 
         /// Adds the main queue to the default main context permanently. Call it before the loop runs. Further calls do
         /// nothing.
@@ -32,10 +33,19 @@
             // keep GTK from drawing, because redraws have a lower priority.
             var wakeUps: UInt64 = 0
             _ = read(descriptor, &wakeUps, MemoryLayout<UInt64>.size)
-            let start = ThreadTime.now
-            _dispatch_main_queue_callback_4CF(nil)
-            MainActor.assumeIsolated { busyTime += ThreadTime.now - start }
+            MainActor.assumeIsolated { measure { _dispatch_main_queue_callback_4CF(nil) } }
             return gboolean(1)
+        }
+
+        /// Performs `work`, and adds its processor time to ``busyTime``. A call within the work of another one adds
+        /// nothing, because the outer call counts its time.
+        package static func measure(_ work: () -> Void) {
+            guard !isMeasuring else { return work() }
+            isMeasuring = true
+            let start = ThreadTime.now
+            work()
+            busyTime += ThreadTime.now - start
+            isMeasuring = false
         }
     }
 

@@ -88,11 +88,7 @@
             update()
         }
 
-        private func update() {
-            let start = ThreadTime.now
-            move()
-            MainActorBridge.busyTime += ThreadTime.now - start
-        }
+        private func update() { MainActorBridge.measure { move() } }
 
         private func move() {
             let visible = visiblePositions
