@@ -171,29 +171,42 @@ final class DiskCacheEngine: Sendable {
     }
 
     func remove(_ key: ImageKey) async -> Bool {
-        let (id, wasStaged) = state.withLock { ($0.changes.begin(), $0.staged.remove(key)) }
+        let (id, wasStaged) = state.withLock { state in
+            let id = state.changes.begin()
+            return (id, state.staged.remove(key, id))
+        }
         defer { end(id) }
-        let wasOnDisk = await perform { $0.remove(key) } ?? false
+        let order = StoreOrder(isCurrent: { !self.keysWritten(after: id).contains(key) })
+        let wasOnDisk = await perform { $0.remove(key, in: order) } ?? false
         return wasStaged || wasOnDisk
     }
 
     func removeAll(of resource: ResourceKey) async -> Int {
-        let (id, staged) = state.withLock { ($0.changes.begin(), $0.staged.removeAll(of: resource)) }
+        let (id, staged) = state.withLock { state in
+            let id = state.changes.begin()
+            return (id, state.staged.removeAll(of: resource, id))
+        }
         defer { end(id) }
         let count = await perform { store in
-            let stagedOnlyCount = staged.count { !store.files.contains(EntryName($0)) }
-            return stagedOnlyCount + store.removeAll(of: resource)
+            let written = self.keysWritten(after: id)
+            let stagedOnlyCount = staged.count { written.contains($0) || !store.files.contains(EntryName($0)) }
+            return stagedOnlyCount + store.removeAll(of: resource) { self.keysWritten(after: id) }
         }
         return count ?? 0
     }
 
     func removeAll() async {
         let id = state.withLock { state in
-            state.staged.removeAll()
-            return state.changes.begin()
+            let id = state.changes.begin()
+            state.staged.removeAll(id)
+            return id
         }
         defer { end(id) }
-        await perform { $0.removeAll() }
+        await perform { store in store.removeAll { self.keysWritten(after: id) } }
+    }
+
+    private func keysWritten(after removal: Int) -> Set<ImageKey> {
+        state.withLock { $0.staged.keysWritten(after: removal) }
     }
 
     func flush() async {
@@ -222,7 +235,7 @@ final class DiskCacheEngine: Sendable {
     /// Records the end of a change, whether it succeeded or failed. Resumes the waiters whose changes have all ended.
     private func end(_ id: Int, storing key: ImageKey? = nil) {
         let waiters = state.withLock { state in
-            if let key { state.staged.end(id, for: key) }
+            if let key { state.staged.end(id, for: key) } else { state.staged.endRemoval(id) }
             return state.changes.end(id)
         }
         for waiter in waiters { waiter.resume() }

@@ -195,8 +195,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// returns.
     ///
     /// If two stores of one key are in progress, on any threads, the entry of the later call remains, unless that call
-    /// fails. A removal discards the stores of its key that are in progress. It may also remove the entry of a store
-    /// that begins before the removal has ended.
+    /// fails. A removal discards the stores of its key that are in progress, and no store that begins later.
     ///
     /// - Throws: ``/AlcedoCore/DataCacheError``.
     @available(*, noasync, message: "storeBlocking(_:for:) blocks the thread; use store(_:for:) in async code")

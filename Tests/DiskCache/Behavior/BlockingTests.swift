@@ -95,6 +95,37 @@ struct BlockingTests {
         #expect(directory.files.count == (isStore ? 1 : 0))
     }
 
+    enum Removal: CaseIterable { case one, all, resource }
+
+    @Test(arguments: Removal.allCases)
+    func `a removal keeps the entry of a later store that is written first`(removal: Removal) async throws {
+        let clock = HoldingClock()
+        let cache = FileDiskCache(directory: directory.url, sweepInterval: .zero, clock: clock)
+        // It holds the writer's thread, so the removal waits.
+        async let earlier: Void = cache.store(CachedData(bytes(10)), for: key("a"))
+        try await blocking { clock.waitForHeld() }
+        let removing = Task {
+            switch removal {
+            case .one: #expect(await cache.remove(key("a")))
+            case .all: await cache.removeAll()
+            case .resource: #expect(await cache.removeAll(of: key("a").resource) == 1)
+            }
+        }
+        // A removal that has begun hides the entry.
+        try await eventually { await cache.entry(for: key("a")) == nil }
+        try await blocking { try cache.storeBlocking(CachedData(bytes(20)), for: key("a")) }
+
+        clock.release()
+        try await earlier
+        await removing.value
+
+        #expect(await cache.data(for: key("a")) == bytes(20))
+        #expect(await cache.count == 1)
+        let other = FileDiskCache(directory: directory.url, limits: DataCacheLimits(maximumAge: nil))
+        #expect(await other.data(for: key("a")) == bytes(20))
+        #expect(directory.files == [directory.file("a")])
+    }
+
     @Test func `a damaged entry is a miss and is removed`() async throws {
         let cache = FileDiskCache(directory: directory.url)
         try await blocking { try cache.storeBlocking(CachedData(bytes(500)), for: key("a")) }

@@ -25,7 +25,7 @@ struct StagedEntriesTests {
         staged.add(CachedData(bytes(2)), 2, for: key("a"))
         staged.end(2, for: key("a"))
         #expect(staged.entry(for: key("a")) == nil)
-        let wasThere = staged.remove(key("b"))
+        let wasThere = staged.remove(key("b"), 3)
         #expect(!wasThere && staged.mayWrite(1, for: key("a")))
     }
 
@@ -35,17 +35,33 @@ struct StagedEntriesTests {
         let small = ImageKey(ResourceKey("b"), variant: "small")
         staged.add(CachedData(bytes(1)), 1, for: key("a"))
         staged.add(CachedData(bytes(2)), 2, for: small)
-        let wasThere = staged.remove(key("a"))
-        let keys = staged.removeAll(of: ResourceKey("b"))
+        let wasThere = staged.remove(key("a"), 3)
+        let keys = staged.removeAll(of: ResourceKey("b"), 4)
         #expect(wasThere && keys == [small])
         if isStoredAnew {
-            staged.add(CachedData(bytes(3)), 3, for: key("a"))
-            #expect(staged.mayWrite(3, for: key("a")))
-            staged.markWritten(3, for: key("a"))
-            staged.end(3, for: key("a"))
+            staged.add(CachedData(bytes(3)), 5, for: key("a"))
+            #expect(staged.mayWrite(5, for: key("a")))
+            staged.markWritten(5, for: key("a"))
+            staged.end(5, for: key("a"))
         }
         #expect(!staged.mayWrite(1, for: key("a")) && !staged.mayWrite(2, for: small))
         staged.end(1, for: key("a"))
         #expect(staged.entry(for: key("a")) == nil)
+    }
+
+    @Test mutating func `a removal in progress keeps the entries that later stores have written`() {
+        staged.add(CachedData(bytes(1)), 1, for: key("a"))
+        _ = staged.remove(key("a"), 2)
+        staged.add(CachedData(bytes(3)), 3, for: key("a"))
+        #expect(staged.keysWritten(after: 2).isEmpty)
+        staged.markWritten(3, for: key("a"))
+        staged.end(3, for: key("a"))
+        staged.removeAll(4)
+        staged.markWritten(1, for: key("a"))
+
+        #expect(staged.keysWritten(after: 2) == [key("a")])
+        #expect(staged.keysWritten(after: 4).isEmpty)
+        staged.endRemoval(2)
+        #expect(staged.keysWritten(after: 2).isEmpty)
     }
 }

@@ -164,6 +164,9 @@ final class DiskIndex: Sendable {
         try changeLock.withLock { (_: inout Void) throws(DataCacheError) -> Result in try changeLocked(body) }
     }
 
+    /// Runs `body` while this object runs no change. Does not lock the file, so other processes may run changes.
+    func excludingChanges<Result>(_ body: () -> Result) -> Result { changeLock.withLock { _ in body() } }
+
     private func changeLocked<Result>(
         _ body: (Change) throws(DataCacheError) -> Result
     ) throws(DataCacheError) -> Result {

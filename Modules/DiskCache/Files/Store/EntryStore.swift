@@ -131,11 +131,12 @@ final class EntryStore: Sendable {
 
     // MARK: Removing
 
+    /// Removes the entry of a key, unless a later store of the key is done. Returns whether there was one.
     @discardableResult
-    func remove(_ key: ImageKey) -> Bool { remove(EntryName(key)) }
+    func remove(_ key: ImageKey, in order: StoreOrder) -> Bool { remove(EntryName(key), in: order) }
 
     @discardableResult
-    private func remove(_ name: EntryName, in order: StoreOrder = StoreOrder()) -> Bool {
+    private func remove(_ name: EntryName, in order: StoreOrder) -> Bool {
         if index.isMissing {
             // Without the directory, there is no entry to remove. Earlier stores of the key that are in progress no
             // longer write, but one of them may just have created the directory.
@@ -153,7 +154,7 @@ final class EntryStore: Sendable {
         }
         // If the index cannot be changed, for example because another process holds its lock, it still lists the entry.
         // A read then finds that the file is missing.
-        return isGone ?? files.remove(name)
+        return isGone ?? index.excludingChanges { order.isCurrent() && files.remove(name) }
     }
 
     /// Removes an entry's file, and then the entry from the index. Returns whether the file is gone.
@@ -170,12 +171,20 @@ final class EntryStore: Sendable {
         files.remove(name, in: directory) || !files.contains(name)
     }
 
-    func removeAll(of resource: ResourceKey) -> Int {
+    /// Removes the entries of a resource. Returns their number.
+    ///
+    /// - Parameters:
+    ///   - resource: The resource.
+    ///   - writtenKeys: A closure that returns the keys that later stores have written. Their entries stay. The closure
+    ///     is called within the change of the index.
+    func removeAll(of resource: ResourceKey, except writtenKeys: () -> Set<ImageKey>) -> Int {
         guard !index.isMissing else { return 0 }
         let hash = Self.hash(resource)
         let count = try? index.change { change throws(DataCacheError) -> Int in
+            let kept = Set(writtenKeys().map { EntryName($0) })
             var names: [EntryName] = []
             index.forEachSlice { for entry in $0 where entry.resourceHash == hash { names.append(entry.name) } }
+            names.removeAll { kept.contains($0) }
             let removed = names.filter { files.remove($0) }
             change.recordRemovals(names.filter { !files.contains($0) })
             return removed.count
@@ -183,14 +192,15 @@ final class EntryStore: Sendable {
         return count ?? 0
     }
 
-    func removeAll() {
+    /// Removes all entries, except those whose keys `writtenKeys` returns, as in ``removeAll(of:except:)``.
+    func removeAll(except writtenKeys: () -> Set<ImageKey>) {
         guard !index.isMissing else { return }
         files.removeAbandonedFiles()
         let isDone: Void? = try? index.change { change throws(DataCacheError) in
-            var kept: Set<EntryName> = []
+            var kept = Set(writtenKeys().map { EntryName($0) })
             do throws(SystemError) {
                 try files.forEachName { name, otherSuffix in
-                    if !removeFile(name, in: change.file.directory) { kept.insert(name) }
+                    if !kept.contains(name), !removeFile(name, in: change.file.directory) { kept.insert(name) }
                     if let otherSuffix { files.remove(name, suffix: otherSuffix, in: change.file.directory) }
                 }
             } catch {
@@ -199,7 +209,11 @@ final class EntryStore: Sendable {
             if kept.isEmpty { return try change.append([.removedAll]) }
             index.forEachSlice { change.recordRemovals($0.map(\.name).filter { !kept.contains($0) }) }
         }
-        if isDone == nil { try? files.forEachName { name, _ in files.remove(name) } }
+        guard isDone == nil else { return }
+        index.excludingChanges {
+            let kept = Set(writtenKeys().map { EntryName($0) })
+            try? files.forEachName { name, _ in if !kept.contains(name) { files.remove(name) } }
+        }
     }
 
     // MARK: Maintenance

@@ -15,6 +15,8 @@ struct StagedEntries: Sendable {
     }
 
     private var entries: [ImageKey: Staged] = [:]
+    /// The removals that have not ended, by their numbers, with the keys that later stores have written.
+    private var removals: [Int: Set<ImageKey>] = [:]
 
     func entry(for key: ImageKey) -> CachedData? { entries[key]?.entry }
 
@@ -35,7 +37,9 @@ struct StagedEntries: Sendable {
     }
 
     mutating func markWritten(_ id: Int, for key: ImageKey) {
-        if entries[key]?.pending.contains(id) == true { entries[key]?.writtenID = id }
+        guard entries[key]?.pending.contains(id) == true else { return }
+        entries[key]?.writtenID = id
+        for removal in removals.keys where removal < id { removals[removal]?.insert(key) }
     }
 
     /// Records the end of a store, whether it succeeded or failed.
@@ -45,23 +49,38 @@ struct StagedEntries: Sendable {
         entries[key] = staged.pending.isEmpty ? nil : staged
     }
 
-    /// Discards the entry of a key, so that stores in progress that have not written it yet do not write it. Returns
-    /// whether there was one.
-    mutating func remove(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key)?.entry != nil }
-
-    /// Discards the entries of a resource, as ``remove(_:)`` does. Returns the keys of the discarded entries.
-    mutating func removeAll(of resource: ResourceKey) -> [ImageKey] {
-        entries.keys.filter { $0.resource == resource }.filter { remove($0) }
+    /// Begins the removal of a key. Discards its entry, so that stores in progress that have not written it yet do not
+    /// write it. Returns whether there was one. `id` must be larger than all earlier ones.
+    mutating func remove(_ key: ImageKey, _ id: Int) -> Bool {
+        removals[id] = []
+        return discard(key)
     }
 
-    mutating func removeAll() { entries = [:] }
+    /// Begins the removal of a resource, as ``remove(_:_:)`` does. Returns the keys of the discarded entries.
+    mutating func removeAll(of resource: ResourceKey, _ id: Int) -> [ImageKey] {
+        removals[id] = []
+        return entries.keys.filter { $0.resource == resource }.filter { discard($0) }
+    }
+
+    /// Begins the removal of all entries, as ``remove(_:_:)`` does.
+    mutating func removeAll(_ id: Int) {
+        removals[id] = []
+        entries = [:]
+    }
+
+    /// Returns the keys that stores have written although they began after a removal, which must keep their entries.
+    func keysWritten(after removal: Int) -> Set<ImageKey> { removals[removal] ?? [] }
+
+    mutating func endRemoval(_ id: Int) { removals[id] = nil }
+
+    private mutating func discard(_ key: ImageKey) -> Bool { entries.removeValue(forKey: key)?.entry != nil }
 }
 
-/// The position of a store among the stores and removals of its key. An operation that changes files calls both
-/// closures within one change of the index, so that no other change comes in between.
+/// The position of a store or removal of a key among the stores and removals of the key. An operation that changes
+/// files calls both closures within one change of the index, so that no other change comes in between.
 struct StoreOrder: Sendable {
-    /// A closure that returns whether no later store of the key is done and no later removal has begun. The default
-    /// returns true.
+    /// A closure that returns whether no later store of the key is done and, for a store, no later removal has begun.
+    /// The default returns true.
     var isCurrent: @Sendable () -> Bool = { true }
     /// A closure that records that the store is done. The default does nothing.
     var markDone: @Sendable () -> Void = {}
