@@ -247,6 +247,7 @@ final class DiskCacheEngine: Sendable {
         // Loading may list the directory and wait for another process, which must not occupy the readers' threads.
         if await performRead({ $0.index.isLoaded }) != true {
             await Task { [writer, store] in _ = try? await writer.run { store.index.load() } }.value
+            report(store.takeReport())
         }
         return await performRead { store in
             let now = store.now
@@ -358,17 +359,20 @@ final class DiskCacheEngine: Sendable {
     }
 
     /// Runs work on the writer's thread even if the caller's task is canceled: in a task of its own. If no earlier call
-    /// or store has done so, the call first removes the temporary files of ended processes.
+    /// or store has done so, the call first removes the temporary files of ended processes. Reports the entries that
+    /// were removed because the disk was full.
     @discardableResult
     private func perform<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryStore) -> Value
     ) async -> Value? {
-        await Task { [writer, store] in
+        let value = await Task { [writer, store] in
             try? await writer.run(priority: priority) {
                 store.sweepOnce()
                 return work(store)
             }
         }.value
+        report(store.takeReport())
+        return value
     }
 
     /// Runs work on a reader's thread even if the caller's task is canceled: in a task of its own.

@@ -77,8 +77,9 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     ///     system clock.
     ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs periodically, when a
     ///     limit is exceeded, when the disk is full, in ``trim(toSize:count:)``, after ``adoptEntries(of:)``, and
-    ///     usually after the first store. Entries that a read finds expired, or that are removed to make space for the
-    ///     index, are not reported. The cache calls the closure outside its locks, on any thread. The default is nil.
+    ///     usually after the first store. Entries that are removed to make space for the index on a full disk are also
+    ///     reported, and those that a read finds expired are not. The cache calls the closure outside its locks, on any
+    ///     thread. The default is nil.
     public init(
         directory: URL,
         limits: DataCacheLimits = DataCacheLimits(),

@@ -97,6 +97,30 @@ struct FullDiskTests {
     }
 
     @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
+    func `entries removed to make space for the index are counted and reported once each`() async throws {
+        let disk = try #require(try SmallDisk())
+        let names = (0..<30).map { key("\($0)").fileName }
+        do {
+            let cache = FileDiskCache(directory: disk.url)
+            for number in 0..<30 { try await cache.store(bytes(100), for: key("\(number)")) }
+            await cache.flush()
+        }
+        // Unlike a removal, this frees the page even while the first cache still has the file open.
+        #expect(truncate(disk.path + "/index", 0) == 0)
+        disk.fill()
+        let reports = TrimReports()
+        let cache = FileDiskCache(directory: disk.url, onTrim: { reports.add($0) })
+
+        let left = await cache.items().map(\.name)
+
+        try #require(!left.isEmpty && left.count < names.count)
+        try #require(cache.statistics.evictionCount == names.count - left.count)
+        await reports.waitForRemovals(count: names.count - left.count)
+        #expect(reports.removals.map(\.name).sorted() == Set(names).subtracting(left).sorted())
+        #expect(reports.removals.allSatisfy { $0.evictionReason == .noSpace && $0.size == block })
+    }
+
+    @Test(.enabled(if: SmallDisk.isPermitted, "only the superuser may make a small file system"))
     func `an index that cannot be rewritten stays in use`() async throws {
         let disk = try #require(try SmallDisk(kibibytes: 2048))
         let cache = FileDiskCache(directory: disk.url)

@@ -18,10 +18,21 @@ final class DiskIndex: Sendable {
     /// Serializes the changes of this object, which the file's lock does not. It is held during file operations, so
     /// only threads that may block take it.
     private let changeLock = Locked(())
+    private let onEviction: @Sendable ([IndexEntry]) -> Void
 
-    init(_ files: EntryDirectory, lockTimeout: Duration, bootHash: UInt64) {
+    /// - Parameters:
+    ///   - files: The files of the entries.
+    ///   - lockTimeout: The maximum time to wait for the lock of another process.
+    ///   - bootHash: The hash of the current boot's identifier.
+    ///   - onEviction: A closure that receives the entries that were removed to make space for the index. It is called
+    ///     during a change.
+    init(
+        _ files: EntryDirectory, lockTimeout: Duration, bootHash: UInt64,
+        onEviction: @escaping @Sendable ([IndexEntry]) -> Void
+    ) {
         self.files = files
         self.lockTimeout = lockTimeout
+        self.onEviction = onEviction
         state = Locked(
             IndexState(suffixHash: XXH64.hash(files.paths.suffix.utf8Span.span.bytes), bootHash: bootHash))
     }
@@ -272,7 +283,7 @@ final class DiskIndex: Sendable {
     /// Writes a table to a new index file.
     ///
     /// If the disk is full, the least recently used entries are removed, an eighth at a time, to make space for the
-    /// file: without an index, no limit could be applied. These removals are neither reported nor counted.
+    /// file: without an index, no limit could be applied.
     private func makeRoom(for table: IndexTable, _ bootHashes: [UInt64]) throws(DataCacheError) {
         var table = table
         defer { state.withLock { $0.abandon() } }
@@ -286,13 +297,16 @@ final class DiskIndex: Sendable {
                 guard error.code == .noSpace else { throw error }
                 failure = error
             }
-            let count = table.count
             var oldest = OldestEntries(count: table.count / 8)
             for entry in table.entries { oldest.add(entry) }
+            var evicted: [IndexEntry] = []
             for candidate in oldest.takeAll() where files.remove(candidate.name) || !files.contains(candidate.name) {
+                guard let position = table.position(of: candidate.name) else { continue }
+                evicted.append(table[position])
                 table.remove(candidate.name)
             }
-            if table.count == count { throw failure }
+            guard !evicted.isEmpty else { throw failure }
+            onEviction(evicted)
         }
     }
 

@@ -10,16 +10,27 @@ final class EntryStore: Sendable {
     let index: DiskIndex
     private let durability: Durability
     private let clock: any TimeSource
-    private let counts = Locked(CacheStatistics())
+    private let record = Record()
     private let isSwept = Locked(false)
-    private let unreported = Locked<[DataCacheItem]>([])
+
+    /// The statistics, and the entries that were removed because the disk was full and have not been reported.
+    private final class Record: Sendable {
+        let counts = Locked(CacheStatistics())
+        let unreported = Locked<[DataCacheItem]>([])
+    }
 
     init(
         _ paths: EntryPaths, limits: DataCacheLimits, durability: Durability, lockTimeout: Duration,
         clock: any TimeSource, bootHash: UInt64 = IndexHeader.bootHash
     ) {
         files = EntryDirectory(paths: paths)
-        index = DiskIndex(files, lockTimeout: lockTimeout, bootHash: bootHash)
+        let record = record
+        index = DiskIndex(files, lockTimeout: lockTimeout, bootHash: bootHash) { evicted in
+            record.counts.withLock { counts in
+                for entry in evicted { counts.recordEvictions(.noSpace, count: 1, cost: entry.size) }
+            }
+            record.unreported.withLock { $0 += evicted.map { DataCacheItem($0, evictionReason: .noSpace) } }
+        }
         self.limits = limits
         self.durability = durability
         self.clock = clock
@@ -27,9 +38,9 @@ final class EntryStore: Sendable {
 
     var now: Timestamp { Timestamp(clock.now) }
 
-    var statistics: CacheStatistics { counts.withLock { $0 } }
+    var statistics: CacheStatistics { record.counts.withLock { $0 } }
 
-    func count(_ change: (inout CacheStatistics) -> Void) { counts.withLock { change(&$0) } }
+    func count(_ change: (inout CacheStatistics) -> Void) { record.counts.withLock { change(&$0) } }
 
     func countLookup(isHit: Bool) {
         count { counts in
@@ -87,7 +98,7 @@ final class EntryStore: Sendable {
             guard error.code == .noSpace else { throw error }
         }
         let report = trim(toSize: index.totals.size / 2, reason: .noSpace)
-        unreported.withLock { $0 += report.removals }
+        record.unreported.withLock { $0 += report.removals }
         try write(encoded, indexEntry, in: order)
     }
 
@@ -224,9 +235,9 @@ final class EntryStore: Sendable {
         try? index.change { change throws(DataCacheError) in try change.append([]) }
     }
 
-    /// Returns the entries that were removed by trims of a full disk since the last call.
+    /// Returns the entries that were removed because the disk was full since the last call.
     func takeReport() -> DataCacheTrimReport {
-        unreported.withLock { removals in
+        record.unreported.withLock { removals in
             defer { removals = [] }
             return DataCacheTrimReport(removals: removals)
         }
