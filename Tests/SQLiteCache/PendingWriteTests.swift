@@ -123,6 +123,39 @@ struct PendingWriteTests {
         #expect(writes.next(upTo: everything) == nil)
     }
 
+    @Test func `an earlier write takes effect again after later ones are withdrawn`() {
+        var writes = WriteQueue()
+        let (old, new) = (CachedData(bytes(1)), CachedData(bytes(2)))
+        _ = writes.add(.store(old, key("a")))
+        let removal = writes.add(.remove(key("a"))).ticket
+        let second = writes.add(.store(new, key("a"))).ticket
+
+        #expect(writes.take(second) == nil)
+        #expect(writes.lookUp(for: key("a")).isAbsent)
+        #expect(writes.take(removal) == nil)
+        #expect(writes.lookUp(for: key("a")).entry == old)
+    }
+
+    @Test func `an earlier removal takes effect again after a later one is withdrawn`() {
+        var writes = WriteQueue()
+        let entry = CachedData(bytes(1))
+        let resource = writes.add(.removeResource(ResourceKey("a"))).ticket
+        let all = writes.add(.removeAll).ticket
+        _ = writes.add(.store(entry, key("a")))
+        let laterResource = writes.add(.removeResource(ResourceKey("a"))).ticket
+        let laterAll = writes.add(.removeAll).ticket
+
+        #expect(writes.take(laterAll) == nil)
+        #expect(writes.lookUp(for: key("a")).isAbsent)
+        #expect(writes.lookUp(for: key("b")).isAbsent)
+        #expect(writes.take(laterResource) == nil)
+        #expect(writes.lookUp(for: key("a")).entry == entry)
+        #expect(writes.take(all) == nil)
+        #expect(writes.lookUp(for: key("a", variant: "small")).isAbsent)
+        #expect(writes.take(resource) == nil)
+        #expect(writes.lookUp(for: key("a", variant: "small")).isUnknown)
+    }
+
     @Test func `a canceled write has no outcome`() {
         var writes = WriteQueue()
         let (ticket, stores) = writes.add(.store(CachedData(bytes(1)), key("a")))

@@ -20,7 +20,7 @@ struct WriteQueue: Sendable {
     enum Lookup: Sendable {
         case entry(CachedData)
         case absent
-        /// The queue has no write that concerns the key, or the last one was withdrawn. The database decides.
+        /// The queue has no write that concerns the key. The database decides.
         case unknown
     }
 
@@ -93,17 +93,41 @@ struct WriteQueue: Sendable {
         return latest.entry.map(Lookup.entry) ?? .absent
     }
 
+    /// Removes a write from the queue, whether it was performed or withdrawn. If it was the last one of its kind, an
+    /// earlier one that is still queued takes its place. Returns false if the queue does not have it.
     @discardableResult
     private mutating func remove(_ ticket: Int) -> Bool {
         guard let index = queue.firstIndex(where: { $0.ticket == ticket }) else { return false }
-        switch queue.remove(at: index).write {
+        let write = queue.remove(at: index).write
+        // A write that was performed is the first, and has no earlier ones.
+        let earlier = queue[..<index]
+        switch write {
         case .store(_, let key), .remove(let key):
-            if keys[key]?.ticket == ticket { keys[key] = nil }
+            if keys[key]?.ticket == ticket { keys[key] = Self.latest(of: key, in: earlier) }
         case .removeResource(let resource):
-            if resources[resource] == ticket { resources[resource] = nil }
+            if resources[resource] == ticket { resources[resource] = Self.lastRemoval(of: resource, in: earlier) }
         case .removeAll:
-            if lastRemoveAll == ticket { lastRemoveAll = 0 }
+            if lastRemoveAll == ticket { lastRemoveAll = Self.lastRemovalOfAll(in: earlier) ?? 0 }
         }
         return true
+    }
+
+    private static func latest(of key: ImageKey, in writes: ArraySlice<QueuedWrite>) -> Latest? {
+        for queued in writes.reversed() {
+            switch queued.write {
+            case .store(let entry, key): return Latest(ticket: queued.ticket, entry: entry)
+            case .remove(key): return Latest(ticket: queued.ticket, entry: nil)
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    private static func lastRemoval(of resource: ResourceKey, in writes: ArraySlice<QueuedWrite>) -> Int? {
+        writes.last { if case .removeResource(resource) = $0.write { true } else { false } }?.ticket
+    }
+
+    private static func lastRemovalOfAll(in writes: ArraySlice<QueuedWrite>) -> Int? {
+        writes.last { if case .removeAll = $0.write { true } else { false } }?.ticket
     }
 }
