@@ -231,9 +231,9 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     /// Returns the reason why ``count``, ``totalSize`` and ``items()`` may not include all entries, or nil if they do.
     ///
-    /// Possible reasons include a directory that cannot be read or written to, a full disk without space for a new
-    /// index, and another process that holds the lock of the index. A directory that does not exist or cannot be
-    /// reached is not an error.
+    /// Possible reasons include a directory that cannot be reached, read or written to, a full disk without space for a
+    /// new index, and another process that holds the lock of the index. A directory that does not exist is not an
+    /// error.
     package func listingError() async -> DataCacheError? {
         if let engine { await engine.listingError() } else { noDirectory }
     }

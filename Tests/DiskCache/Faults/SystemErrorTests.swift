@@ -77,6 +77,29 @@ struct SystemErrorTests {
         }
     }
 
+    @Test func `a directory that cannot be reached is reported, and one that does not exist is not`() async throws {
+        await #expect(processExitsWith: .success) {
+            await Child.tellTrouble {
+                let directory = try TemporaryDirectory()
+                Child.becomeNobody(owning: directory.path)
+                let url = directory.url.appending(path: "cache")
+                guard await FileDiskCache(directory: url).listingError() == nil else { exit(3) }
+                try await FileDiskCache(directory: url).store(bytes(100), for: key("a"))
+                chmod(directory.path, 0)
+                let cache = FileDiskCache(directory: url)
+                let error = await cache.listingError()
+                let report = await cache.trim()
+                let verified = await cache.verify()
+                let isRemoved = await cache.remove(key("a"))
+                chmod(directory.path, 0o700)
+                guard error?.code == .notWritable, report.error == error, verified.error == error else { exit(4) }
+                guard !isRemoved, await cache.data(for: key("a")) == bytes(100), await cache.count == 1 else {
+                    exit(5)
+                }
+            }
+        }
+    }
+
     @Test func `a new shard directory is durable only with the cache's directory`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()

@@ -59,9 +59,10 @@ final class DiskIndex: Sendable {
     /// Returns the result of `body` for the table in its present state. Does not read the file.
     func read<Result>(_ body: (IndexTable) -> Result) -> Result { state.withLock { body($0.table) } }
 
-    /// Whether the cache's directory does not exist or cannot be reached, and no index file of it is open.
+    /// Whether the cache's directory does not exist, and no index file of it is open. A directory that cannot be
+    /// reached, for example because a parent cannot be searched, is not missing.
     var isMissing: Bool {
-        state.withLock { $0.file == nil } && access(path, F_OK) != 0
+        state.withLock { $0.file == nil } && access(path, F_OK) != 0 && [ENOENT, ENOTDIR, ELOOP].contains(errno)
     }
 
     /// Reads the whole index. If it is incomplete, lists the directory and reconciles the index with the files. In a
