@@ -80,9 +80,7 @@ final class DiskCacheEngine: Sendable {
     private func resolve(_ reading: EntryStore.Reading, _ key: ImageKey) async -> CachedData? {
         var found: CachedData?
         switch reading {
-        case .found(let entry):
-            found = entry
-            startSweeping()
+        case .found(let entry): found = entry
         case .absent: break
         case .expired: removeExpiredSoon(key)
         case .unconfirmed:
@@ -90,6 +88,7 @@ final class DiskCacheEngine: Sendable {
             // The entry may have been staged meanwhile and not be on disk yet.
             if found == nil { found = staged(key) }
         }
+        if found != nil { startSweeping() }
         store.countLookup(isHit: found != nil)
         return found
     }
@@ -113,13 +112,12 @@ final class DiskCacheEngine: Sendable {
         if isDue { writeUsesSoon() }
         var found: CachedData?
         switch reading {
-        case .found(let entry):
-            found = entry
-            startSweeping()
+        case .found(let entry): found = entry
         case .absent: break
         case .expired: store.removeExpired(key)
         case .unconfirmed: found = store.confirm(key) ?? staged(key)
         }
+        if found != nil { startSweeping() }
         store.countLookup(isHit: found != nil)
         return found
     }
