@@ -86,7 +86,7 @@ final class DiskCacheEngine: Sendable {
         case .unconfirmed:
             found = await perform { $0.confirm(key) } ?? nil
             // The entry may have been staged meanwhile and not be on disk yet.
-            if found == nil { found = staged(key) }
+            if found == nil { found = stagedEntry(key) }
         }
         if found != nil { startSweeping() }
         store.countLookup(isHit: found != nil)
@@ -115,7 +115,7 @@ final class DiskCacheEngine: Sendable {
         case .found(let entry): found = entry
         case .absent: break
         case .expired: store.removeExpired(key)
-        case .unconfirmed: found = store.confirm(key) ?? staged(key)
+        case .unconfirmed: found = store.confirm(key) ?? stagedEntry(key)
         }
         if found != nil { startSweeping() }
         store.countLookup(isHit: found != nil)
