@@ -25,8 +25,8 @@ public import AlcedoCore
     /// The index that a replacement for a late frame must follow.
     private var limit = 0
 
-    /// A closure that is called when decoding of any frame ends after ``advance(to:)`` found the due frame not decoded
-    /// yet, at most once until the next such call.
+    /// A closure that is called when a late frame may be available. After ``advance(to:)`` finds that the due frame is
+    /// not decoded yet, the closure is called once, when the next decoding ends, even if it decoded another frame.
     package var onLateFrame: (@MainActor () -> Void)?
 
     /// Creates an animator for an image.
@@ -34,9 +34,9 @@ public import AlcedoCore
     /// - Parameters:
     ///   - image: The image. Its pixels are the first frame.
     ///   - pool: The pool of decoded frames, shared by all views of the image.
-    ///   - onLateFrame: A closure that is called when decoding of any frame ends after ``advance(to:)`` found the due
-    ///     frame not decoded yet, at most once until the next such call. The view can then call ``advance(to:)``
-    ///     without waiting for its next tick. Default: nil.
+    ///   - onLateFrame: A closure that is called when a late frame may be available. After ``advance(to:)`` finds that
+    ///     the due frame is not decoded yet, the closure is called once, when the next decoding ends, even if it decoded
+    ///     another frame. The view can then call ``advance(to:)`` without waiting for its next tick. Default: nil.
     /// - Returns: nil if the image is not animated.
     public init?(_ image: DecodedImage, pool: FramePool, onLateFrame: (@MainActor () -> Void)? = nil) {
         guard image.isAnimated, let source = image.frames else { return nil }

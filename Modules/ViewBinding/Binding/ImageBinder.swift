@@ -48,12 +48,12 @@ public import FoundationEssentials
     /// Whether an image is loading or waits for the view's size.
     public var isLoading: Bool { activeLoad != nil }
 
-    /// The task of the active load, which ends after its result is shown or dropped; nil if no load is active, or if
-    /// the load waits for the view's size.
+    /// The task of the active load; nil if no load is active, or if the load waits for the view's size. The task ends
+    /// after the result of the load is shown or dropped.
     package var task: Task<Void, Never>? { activeLoad?.task }
 
-    /// The task that loads the low-resolution image of the active load, which ends after its result is shown or
-    /// dropped; nil if no load is active, or if it has not started such a task.
+    /// The task that loads the low-resolution image of the active load; nil if no load is active, or if the load has
+    /// not started such a task. The task ends after the low-resolution image is shown or dropped, or fails to load.
     package var lowResolutionTask: Task<Void, Never>? { activeLoad?.lowResolutionTask }
 
     // MARK: Loading
