@@ -35,8 +35,9 @@ public import AlcedoCore
     ///   - image: The image. Its pixels are the first frame.
     ///   - pool: The pool of decoded frames, shared by all views of the image.
     ///   - onLateFrame: A closure that is called when a late frame may be available. After ``advance(to:)`` finds that
-    ///     the due frame is not decoded yet, the closure is called once, when the next decoding ends, even if it decoded
-    ///     another frame. The view can then call ``advance(to:)`` without waiting for its next tick. Default: nil.
+    ///     the due frame is not decoded yet, the closure is called once, when the next decoding ends, even if it
+    ///     decoded another frame. The view can then call ``advance(to:)`` without waiting for its next tick. Default:
+    ///     nil.
     /// - Returns: nil if the image is not animated.
     public init?(_ image: DecodedImage, pool: FramePool, onLateFrame: (@MainActor () -> Void)? = nil) {
         guard image.isAnimated, let source = image.frames else { return nil }
