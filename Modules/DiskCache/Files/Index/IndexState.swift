@@ -2,8 +2,8 @@ import AlcedoCore
 import AlcedoLibc
 import AlcedoRuntime
 
-/// The index in memory, and the position up to which its file has been read. Reads of the file block. They are short,
-/// except the first one.
+/// The index in memory, and the position up to which its file has been read. Methods that read the file are
+/// synchronous. Usually, only the first read of a file takes long.
 struct IndexState: Sendable {
     enum Lookup {
         /// The index has the entry. Its file belongs in the directory of `indexFile`.

@@ -60,8 +60,9 @@ struct EntryTrim: Sendable {
     /// Scans some entries. The first step of a scan loads the index. Returns false if the trim is not in the scanning
     /// stage.
     ///
-    /// - Complexity: A whole scan is O(*n*), plus sorts of up to a quarter of the entries. A trim scans once, once more
-    ///   for each eighth of the entries that it removes, and again if the candidates were used meanwhile.
+    /// - Complexity: A whole scan is O(*n*), plus sorts of up to a quarter of the entries. It selects one eighth of the
+    ///   entries as candidates, but at least ``removalLimit``. A trim scans again if it has removed or skipped all
+    ///   candidates and has not reached its goal.
     mutating func scan(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
         guard case .scanning(var end) = stage else { return false }
         if end == .max {

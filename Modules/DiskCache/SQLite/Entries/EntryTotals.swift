@@ -5,8 +5,8 @@ struct EntryTotals: Equatable, Sendable {
     /// The sum of the entries' sizes.
     var size: Int
     var count: Int
-    /// The number of bytes in the used pages of the database and in the values' files. It exceeds the entries' sizes if
-    /// removals have left many pages partly empty.
+    /// The number of bytes in the used pages of the database, without ``PageShare/spareCount`` of them, and in the
+    /// values' files. It exceeds the entries' sizes if removals have left many pages partly empty.
     var usedSize = 0
     /// The number of bytes in the free pages of the database, which the next entries use.
     var freeSize = 0
