@@ -7,10 +7,12 @@ package import FoundationEssentials
 /// as everywhere in Alcedo, while libwebp rounds down.
 ///
 /// With a target size, a still image is scaled during decoding. A lossy image without alpha whose sides both shrink to
-/// less than three quarters is scaled by averaging luma and chroma. Other images are scaled by libwebp. For a lossy
-/// file, the full-size image is never in memory, but the full size must be within the limits. Animations are averaged
-/// down when they are composited. In addition to their canvases, libwebp keeps some rows while a frame is decoded, and
-/// up to five bytes per pixel if the frame is lossless or has alpha.
+/// less than three quarters is scaled by averaging luma and chroma. Other images are scaled by libwebp. The full size
+/// must be within the limits in any case.
+///
+/// A lossy still image that is scaled needs no full-size RGBA buffer, but averaging can hold full-size planes of luma
+/// and chroma. The frames of an animation are composited on full-size canvases and then averaged down. While libwebp
+/// decodes a frame, it keeps some rows, and up to five bytes per pixel if the frame is lossless or has alpha.
 ///
 /// An EXIF orientation is applied. EXIF is stored after the pixels. If the options apply orientations, a file that
 /// declares EXIF therefore has no previews before the EXIF arrives. Source: RFC 9649.

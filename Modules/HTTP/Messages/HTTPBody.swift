@@ -55,7 +55,7 @@ public struct HTTPBody: AsyncSequence, Sendable {
         public mutating func next() async throws -> Data? { try await handle.source.next() }
     }
 
-    /// The owner of a body's source. Cancels the transfer when the last copy of the body is released.
+    /// The owner of a body's source. Cancels the transfer when the last copy or iterator of the body is released.
     fileprivate final class Handle: Sendable {
         let source: any HTTPBodySource
 

@@ -1,6 +1,7 @@
 import AlcedoCore
 
-/// A decoder of the rows of one image, as far as bytes are available. It keeps one row and some strings of indices.
+/// A decoder of one image that returns each row once enough bytes are available. Its buffer has space for one row and
+/// eight LZW strings of the maximum length.
 final class GIFRowDecoder {
     private let frame: GIFFrame
     private var lzw: LZWDecoder

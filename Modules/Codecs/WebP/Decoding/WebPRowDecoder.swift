@@ -59,7 +59,8 @@ final class WebPRowDecoder {
     /// Decodes as far as bytes are available. `bytes` contains all bytes of the frame received so far, and may move
     /// between calls.
     ///
-    /// - Throws: The error of invalid bytes. Missing bytes are reported only by ``requireComplete()``.
+    /// - Throws: The error of invalid bytes, or `outOfMemory`. Missing bytes are reported only by
+    ///   ``requireComplete()``.
     func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
         guard status == VP8_STATUS_SUSPENDED, !bytes.isEmpty else { return }
         status = WebPIUpdate(decoder, bytes.baseAddress, bytes.count)
