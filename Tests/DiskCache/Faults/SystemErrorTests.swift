@@ -1,6 +1,7 @@
 import AlcedoCore
 import AlcedoRuntime
 import AlcedoLibc
+import AlcedoTesting
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -96,6 +97,33 @@ struct SystemErrorTests {
                 guard !isRemoved, await cache.data(for: key("a")) == bytes(100), await cache.count == 1 else {
                     exit(5)
                 }
+                withExtendedLifetime(directory) {}
+            }
+        }
+    }
+
+    @Test func `entries that cannot be listed for a merge keep their order of use`() async throws {
+        await #expect(processExitsWith: .success) {
+            await Child.tellTrouble {
+                let (directory, other) = (try TemporaryDirectory(), try TemporaryDirectory())
+                Child.becomeNobody(owning: other.path)
+                let clock = ManualClock()
+                let source = FileDiskCache(directory: other.url, clock: clock)
+                for name in ["a", "b"] {
+                    try await source.store(bytes(100), for: key(name))
+                    clock.advance(by: .seconds(1))
+                }
+                _ = await source.entry(for: key("a"))
+                await source.flush()
+                let shards = ["a", "b"].map { String(other.file($0).dropLast(63)) }
+                for shard in shards { chmod(shard, 0) }
+                let cache = FileDiskCache(directory: directory.url, clock: clock)
+                let count = await cache.adoptEntries(of: other.url)
+                for shard in shards { chmod(shard, 0o700) }
+                guard count == 0 else { exit(3) }
+                let items = await FileDiskCache(directory: other.url, clock: clock).items()
+                guard items.map(\.name) == ["b", "a"].map({ key($0).fileName }) else { exit(4) }
+                withExtendedLifetime((directory, other)) {}
             }
         }
     }

@@ -131,8 +131,8 @@ extension EntryStore {
         // Two paths may lead to the same directory. Adopting from it would remove its own entries.
         guard !other.isSame(as: files) else { return 0 }
         var names: [(EntryName, suffix: [UInt8]?)] = []
-        // Entries that cannot be listed now stay where they are.
-        try? other.forEachName { name, suffix in names.append((name, suffix)) }
+        // Entries that cannot be listed now stay where they are, with the index that has their order of use.
+        let isListed: Void? = try? other.forEachName { name, suffix in names.append((name, suffix)) }
         // Storing the entries in the order of their use keeps that order.
         var index = IndexState(suffixHash: 0)
         index.refresh(other.paths.directory)
@@ -155,7 +155,9 @@ extension EntryStore {
         }
         for shard in Set(names.map { other.paths.shard(of: $0.0) }) { rmdir("\(other.paths.directory)/\(shard)") }
         other.removeAbandonedFiles()
-        if leftCount == 0, (try? IndexFile(in: other.paths.directory, makesFile: false))?.header != nil {
+        if isListed != nil, leftCount == 0,
+            (try? IndexFile(in: other.paths.directory, makesFile: false))?.header != nil
+        {
             unlink("\(other.paths.directory)/\(IndexFile.name)")
         }
         rmdir(other.paths.unfinished)
