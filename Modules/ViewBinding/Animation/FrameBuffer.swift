@@ -82,8 +82,8 @@ final class FrameBuffer: Sendable {
     /// Returns the frame that a viewer needs. If that frame is not available, returns the last available frame before
     /// it and after `limit`, or nil if there is no such frame or the viewer already shows the frame that it needs.
     ///
-    /// Records the viewer's position, which makes a hidden viewer visible again. Starts decoding the frame, unless it
-    /// is shown already, and the frames after it.
+    /// Records the viewer's position, which makes a hidden viewer visible again. Starts decoding the missing frames:
+    /// first `frame`, unless the viewer already shows it, then the frames after it.
     func frame(
         _ frame: Int, isShown: Bool, after limit: Int, remaining: Int, viewer: Int
     ) -> (index: Int, pixels: PixelBuffer)? {
@@ -264,8 +264,8 @@ struct FrameBufferState: Sendable {
         max(1, capacity, Set(viewers.values.filter { !$0.isShown && $0.frame != 0 }.map(\.frame)).count)
     }
 
-    /// Returns the frames that are about to be shown, nearest first, at most `room`, without the first frame of the
-    /// animation and frames that could not be decoded.
+    /// Returns the frames that are about to be shown, nearest first, at most `room`. Excludes the first frame of the
+    /// animation, and frames that could not be decoded.
     private func needed(_ room: Int) -> [Int] {
         let viewers = viewers.sorted { $0.key < $1.key }.map(\.value)
         var needed: [Int] = []

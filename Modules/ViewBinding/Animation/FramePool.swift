@@ -2,7 +2,7 @@ public import AlcedoCore
 import AlcedoRuntime
 
 /// A pool of decoded animation frames with a byte limit. Views of an image share its frames if its frame source is a
-/// class instance, as those of this package are.
+/// class instance. All frame sources of this package are class instances.
 ///
 /// ```swift
 /// let frames = FramePool(byteLimit: 32 << 20, pressureSource: SystemMemoryPressureSource())
@@ -35,10 +35,10 @@ public final class FramePool: Sendable {
     /// - Parameters:
     ///   - byteLimit: The maximum number of bytes of decoded frames, divided equally among the visible animations. A
     ///     frame counts as its canvas at four bytes per pixel, with padded rows. Each animation may keep two frames
-    ///     regardless of the limit, and more if its views wait for more frames. When another animation reduces its
-    ///     share, an animation drops frames at its next call of ``ImageAnimator/advance(to:)``. The first frame of an
-    ///     image and frames that views hold themselves do not count. Negative values are treated as zero. Default:
-    ///     64 MiB.
+    ///     regardless of the limit, and more if its views wait for more frames. When a further animation becomes
+    ///     visible, the others drop frames beyond their smaller shares, each at its next call of
+    ///     ``ImageAnimator/advance(to:)``. The first frame of an image and frames that views hold themselves do not
+    ///     count. Negative values are treated as zero. Default: 64 MiB.
     ///   - maxConcurrentDecodes: The maximum number of frames, of different animations, that are decoded concurrently.
     ///     Values below one are treated as one. Default: 2.
     ///   - pressureSource: The source of memory pressure, which counts as normal until the first reported change; nil
@@ -55,8 +55,8 @@ public final class FramePool: Sendable {
     /// The number of decoded frames of all animations, without their first frames.
     package var frameCount: Int { buffers.reduce(0) { $0 + $1.storedCount } }
 
-    /// Returns the frame buffer of an animation. If the source is an object, returns the existing buffer of that object
-    /// while an animator uses it. Otherwise creates a buffer. The pool holds buffers weakly.
+    /// Returns the frame buffer of an animation. If the source is an object whose buffer is still in use, returns that
+    /// buffer. Otherwise creates a buffer. The pool holds buffers weakly.
     ///
     /// - Parameters:
     ///   - source: The source of the frames.

@@ -15,7 +15,8 @@ public import AlcedoCore
 /// the main thread.
 ///
 /// While a due frame is not decoded yet, or if it cannot be decoded, the last available frame between the shown frame
-/// and the due one is shown. If there is none, or after a jump to the due frame, the shown frame stays.
+/// and the due one is shown. After a jump, this excludes frames before the target. If there is no such frame, the shown
+/// frame stays.
 @MainActor public final class ImageAnimator {
     private let image: DecodedImage
     private let buffer: FrameBuffer
@@ -25,8 +26,7 @@ public import AlcedoCore
     /// The index that a replacement for a late frame must follow.
     private var limit = 0
 
-    /// A closure that is called when a late frame may be available. After ``advance(to:)`` finds that the due frame is
-    /// not decoded yet, the closure is called once, when the next decoding ends, even if it decoded another frame.
+    /// A closure that is called when a late frame may be available, as described for ``init(_:pool:onLateFrame:)``.
     package var onLateFrame: (@MainActor () -> Void)?
 
     /// Creates an animator for an image.
@@ -35,9 +35,9 @@ public import AlcedoCore
     ///   - image: The image. Its pixels are the first frame.
     ///   - pool: The pool of decoded frames, shared by all views of the image.
     ///   - onLateFrame: A closure that is called when a late frame may be available. After ``advance(to:)`` finds that
-    ///     the due frame is not decoded yet, the closure is called once, when the next decoding ends, even if it
-    ///     decoded another frame. The view can then call ``advance(to:)`` without waiting for its next tick. Default:
-    ///     nil.
+    ///     the due frame is not decoded yet, the closure is called once, when the next decoding ends, even that of
+    ///     another frame. The view can then call ``advance(to:)`` without waiting for its next tick. The closure is not
+    ///     called if a due frame is found or the view is hidden before that decoding ends. Default: nil.
     /// - Returns: nil if the image is not animated.
     public init?(_ image: DecodedImage, pool: FramePool, onLateFrame: (@MainActor () -> Void)? = nil) {
         guard image.isAnimated, let source = image.frames else { return nil }
@@ -55,9 +55,9 @@ public import AlcedoCore
 
     // MARK: Playing
 
-    /// The number of times the animation plays; nil to repeat forever. Values below one are treated as one. If
-    /// it is increased after the end, the animation continues as if it had not ended. Default: the value of the frame
-    /// source.
+    /// The number of times the animation plays; nil to repeat forever. Values below one are treated as one. If it is
+    /// increased or set to nil after the end, the animation continues as if it had not ended. Default: the value of the
+    /// frame source.
     public var playCount: Int? {
         get { playback.playCount }
         set { playback.playCount = newValue }
@@ -73,8 +73,8 @@ public import AlcedoCore
 
     /// Whether the animation plays while it is not hidden. Default: true.
     ///
-    /// A paused animation needs no calls of ``advance(to:)``. It resumes at its position with the first call after the
-    /// pause.
+    /// A paused animation needs no calls of ``advance(to:)``, except to show a late frame or the frame after a jump. It
+    /// resumes at its position with the first call after the pause.
     public var isPlaying: Bool {
         get { playback.isPlaying }
         set { playback.setPlaying(newValue) }
@@ -96,11 +96,12 @@ public import AlcedoCore
     /// Because ``nextDeadline`` is nil during the last frame, one more call is needed to detect the end.
     public var isFinished: Bool { playback.isFinished }
 
-    /// The zero-based index of the due frame, up to the time of the last call of ``advance(to:)``. It differs from the
-    /// shown frame while the due frame is not decoded.
+    /// The zero-based index of the frame that was due at the last call of ``advance(to:)``, or that is the target of a
+    /// jump since then. The view may still show another frame.
     ///
     /// Set it to jump to the start of another frame of the current play. The frame's delay begins at the next call of
-    /// ``advance(to:)``. An index out of range is treated as the nearest valid index.
+    /// ``advance(to:)`` or, during a pause, at the first call after it. An index out of range is treated as the nearest
+    /// valid index.
     public var frameIndex: Int {
         get { playback.playhead.frame }
         set {
@@ -109,8 +110,8 @@ public import AlcedoCore
         }
     }
 
-    /// Moves the animation back to the start of the first play, which begins at the next call of ``advance(to:)``. A
-    /// paused animation stays paused.
+    /// Moves the animation back to the start of the first play. That play begins at the next call of ``advance(to:)``.
+    /// A paused animation stays paused.
     public func restart() {
         playback.restart()
         limitLateFrames()
@@ -130,8 +131,8 @@ public import AlcedoCore
     /// animation does not run or the next call of ``advance(to:)`` is due immediately.
     package var endDeadline: Duration? { playback.endDeadline }
 
-    /// Whether ``advance(to:)`` has not returned the due frame because it is not decoded yet. The closure `onLateFrame`
-    /// then reports when to call it again.
+    /// Whether the due frame is not shown yet and has not failed to decode. After a call of ``advance(to:)``, the
+    /// closure `onLateFrame` reports when to call that method again.
     package var isLate: Bool {
         let due = playback.playhead.frame
         return due != shown && !buffer.hasFailed(due)

@@ -22,7 +22,7 @@ struct PlaybackState: Sendable {
     /// The position at the last change or at the first tick; nil before the first tick, and before the first tick after
     /// a pause or a jump.
     private var anchor: Anchor?
-    /// The position of the animation while it does not run.
+    /// The position of the animation while it does not run or ``anchor`` is nil.
     private var position = Duration.zero
     /// The latest time of all ticks, from zero to ``lastTime``. It never decreases.
     private var now = Duration.zero
@@ -88,8 +88,8 @@ struct PlaybackState: Sendable {
     /// Jumps to the start of the first play.
     mutating func restart() { jump(to: .zero) }
 
-    /// Jumps to a position, from which the animation continues at the next tick. The latest tick may be long past,
-    /// because no ticks are needed after the end.
+    /// Jumps to a position, from which the animation continues at the next tick. The time of the latest tick is not
+    /// used, because it may be long past: after the end, no ticks are needed.
     private mutating func jump(to position: Duration) {
         self.position = position
         anchor = nil
@@ -111,7 +111,7 @@ struct PlaybackState: Sendable {
         return anchor.time + (rate == 1 ? distance : distance / rate + .nanoseconds(1))
     }
 
-    /// Changes the speed or the pause state, and keeps the position at the latest tick.
+    /// Changes the speed or the pause state. The animation stays at the position that it had at the latest tick.
     private mutating func change(_ body: (inout Self) -> Void) {
         let wasRunning = isRunning
         position = currentPosition

@@ -7,8 +7,8 @@ public import AlcedoCore
 /// binder.load(request, options: options)
 /// ```
 ///
-/// A binder keeps the options while their load runs. After a failure, it also keeps them for
-/// ``ImageBinder/retry(completion:)``. Closures should therefore capture the view weakly.
+/// A binder keeps the options while their load runs. If the load fails or the pipeline cancels it, the binder also
+/// keeps them for ``ImageBinder/retry(completion:)``. Closures should therefore capture the view weakly.
 public struct BindingOptions: Sendable {
     package var placeholder: DecodedImage?
     package var failureImage: DecodedImage?
@@ -23,7 +23,8 @@ public struct BindingOptions: Sendable {
     ///
     /// - Parameters:
     ///   - placeholder: The image to show while the requested image loads or waits for the view's size, and for a nil
-    ///     URL. It is not shown if memory serves the image at once. Default: nil, to show nothing.
+    ///     URL. It is not shown if memory serves the image or the low-resolution image at once. Default: nil, to show
+    ///     nothing.
     ///   - failureImage: The image to show when the load fails and the view does not show a cached image of the
     ///     request. Default: nil, to keep the low-resolution image if it is shown, and otherwise to show the
     ///     placeholder, or nothing if there is no placeholder.
@@ -36,13 +37,13 @@ public struct BindingOptions: Sendable {
     ///     unchanged: the view's size is not applied. A failure of this load has no effect. The load is canceled when
     ///     the load of the main request ends. Default: nil.
     ///   - usesViewSize: Whether a request without a target size is loaded at the size of the view. Default: true.
-    ///   - usesTransition: Whether the view may show an image that did not come from the memory cache with a
-    ///     transition. Default: true.
+    ///   - usesTransition: Whether the view may use a transition to show an image that did not come from the memory
+    ///     cache. Default: true.
     ///   - onProgress: A closure that receives the progress of the download, in addition to the view. Default: nil.
-    ///   - onImage: A closure that receives the image instead of the view and is responsible for showing it. This
-    ///     applies to an image from memory, to a cached image that is shown before the source is checked, and to the
-    ///     final image. The view still receives placeholders, previews and failure images. Default: nil, so that the
-    ///     view shows the image.
+    ///   - onImage: A closure that shows the image. The binder passes the image to this closure and not to the view.
+    ///     This applies to an image from memory, to a cached image that is shown before the source is checked, and to
+    ///     the final image. The view still receives placeholders, previews and failure images. Default: nil, so that
+    ///     the view shows the image.
     public init(
         placeholder: DecodedImage? = nil, failureImage: DecodedImage? = nil, keepsCurrentImage: Bool = false,
         lowResolution: ImageRequest? = nil, usesViewSize: Bool = true, usesTransition: Bool = true,

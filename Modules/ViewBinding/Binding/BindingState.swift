@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// The state of a binder: its active load, and the content that its view shows.
+/// The state of a binder: its active load, if any, and the best content of that load that the view has shown.
 ///
 /// A pure state machine without side effects, so that every order of events can be tested. The binder performs the
 /// returned actions in order.
@@ -50,7 +50,7 @@ struct BindingState: Sendable {
     }
 
     enum Outcome: Equatable, Sendable {
-        /// The image. `isNew` tells whether it differs from the image that the view shows.
+        /// The image. `isNew` is false if the load last showed the same pixels in memory.
         case image(isNew: Bool)
         case failure
         case cancelled
@@ -63,13 +63,13 @@ struct BindingState: Sendable {
         var keepsCurrentImage = false
         var hasLowResolution = false
 
-        /// The content to show while no image of the request is available.
+        /// The content to show while no image of the request is available, unless the current image is kept.
         var standIn: Slot { hasPlaceholder ? .placeholder : .nothing }
     }
 
     /// The best content of the request that the view has shown. It never decreases.
     private enum Shown: Int, Comparable, Sendable {
-        /// The content of the previous request.
+        /// None yet. The view still shows its earlier content.
         case another
         case standIn
         case preview
@@ -110,8 +110,8 @@ struct BindingState: Sendable {
         return showStandIn()
     }
 
-    /// Handles the size of the view when it becomes known. Returns the receipt of the load that waited for the size,
-    /// whose image is to be looked up in the memory cache next; nil if no load waited.
+    /// Handles the size of the view when it becomes known. Returns the receipt of the load that waited for the size;
+    /// nil if no load waited. The next step is to look up this load's image in the memory cache.
     ///
     /// - Parameter identity: The identity of the request at this size.
     mutating func sizeIsKnown(_ identity: LoadIdentity) -> Receipt? {
@@ -158,8 +158,8 @@ struct BindingState: Sendable {
         }
     }
 
-    /// Handles the end of a load. If the load is no longer active, its result is dropped, because it was canceled or
-    /// replaced by another load.
+    /// Handles the end of a load. Drops the result of a load that is no longer active, because that load was canceled
+    /// or replaced.
     mutating func finish(_ receipt: Receipt, _ outcome: Outcome) -> [Action] {
         guard let load, load.receipt == receipt else { return [] }
         self.load = nil
@@ -203,7 +203,7 @@ struct Receipt: Hashable, Sendable {
 
 /// The part of a request that decides whether two requests can share one load.
 ///
-/// The load that a result belongs to is identified by its ``Receipt`` instead.
+/// Results are matched to loads by ``Receipt`` instead.
 struct LoadIdentity: Equatable, Sendable {
     private let key: ImageKey
     // A request may have its own resource name, so equal keys do not imply equal sources.

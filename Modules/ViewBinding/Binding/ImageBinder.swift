@@ -82,9 +82,9 @@ public import FoundationEssentials
     /// or else the placeholder. Without a placeholder, the view shows nothing, or keeps its current image if
     /// `keepsCurrentImage` of the ``BindingOptions`` is true.
     ///
-    /// A load of another request is canceled. If the binder is already loading an equal request (the same key at the
-    /// view's size, source and cache policy), the call joins that load and changes nothing else: the options of the
-    /// first call apply.
+    /// A load of another request is canceled. If the binder is already loading an equal request (the same source, the
+    /// same cache policy, and the same key at the view's size), the call joins that load and changes nothing else: the
+    /// options of the first call apply.
     ///
     /// A request without a target size is loaded at the size of the view (``ImageDisplaying/displaySize``), unless the
     /// options disable this. If the size of the view is not known yet, the load waits for ``viewSizeChanged()``. Until
@@ -98,9 +98,9 @@ public import FoundationEssentials
     ///   - options: The images to show while the image loads and after a failure, and the closures to call. Default: no
     ///     images and no closures.
     ///   - completion: A closure that is called once, after the view shows the result. If memory alone serves the load
-    ///     and the load does not wait for the view's size, it is called before this method returns. It receives the
-    ///     pipeline's error unchanged, or a `CancellationError` if another request, a nil URL, ``cancel()``, or the
-    ///     release of the binder or its view ended the load. Default: nil.
+    ///     and the load does not wait for the view's size, the closure is called before this method returns. It
+    ///     receives the response, the pipeline's error unchanged, or a `CancellationError` if another request, a nil
+    ///     URL, ``cancel()``, or the release of the binder or its view ended or prevented the load. Default: nil.
     public func load(
         _ request: ImageRequest, options: BindingOptions = BindingOptions(),
         completion: (@MainActor (Result<ImageResponse, any Error>) -> Void)? = nil
@@ -331,7 +331,7 @@ public import FoundationEssentials
 
 /// One load of a binder: its request, its tasks, and the completions to call when it ends.
 private struct BindingLoad {
-    /// The original request and its options, which are kept for a retry after a failure.
+    /// The original request and its options, kept for a retry.
     struct Attempt {
         var request: ImageRequest
         var options: BindingOptions
@@ -343,7 +343,7 @@ private struct BindingLoad {
     var request: ImageRequest?
     let priority: PriorityHandle
     var completions: [ImageBinder.Completion]
-    /// The image of the request that the view or `onImage` last received.
+    /// The requested image, as last passed to the view or `onImage`; nil before that.
     var shown: DecodedImage?
     var hasShownProgress = false
     var task: Task<Void, Never>?

@@ -74,7 +74,8 @@ extension ImageDisplaying {
 public enum DisplayContent: Sendable {
     /// No image.
     case nothing
-    /// The placeholder, shown while the image loads, for a nil URL, and after a failure if there is no failure image.
+    /// The placeholder, shown while the image loads and for a nil URL. Also shown after a failure, unless the failure
+    /// image, the low-resolution image or a cached image is shown then.
     case placeholder(DecodedImage)
     /// The failure image, shown when the image could not be loaded.
     case failure(DecodedImage)

@@ -10,7 +10,7 @@ extension PixelBuffer {
     /// - Parameters:
     ///   - target: The size of the result. Each side is clamped to the range from one pixel to the source's side.
     ///   - background: The color behind transparent pixels.
-    /// - Returns: An `rgbx8` buffer; nil if the image has no pixels or there is no memory for the buffer.
+    /// - Returns: An `rgbx8` buffer; nil if there is no memory for it.
     func reduced(to target: PixelSize, over background: PixelColor) -> PixelBuffer? {
         let target = PixelSize(
             width: min(max(1, target.width), width), height: min(max(1, target.height), height))

@@ -31,7 +31,7 @@ extension TerminalGraphics {
     /// The size of a cell in pixels that is assumed if a terminal does not report it. It is typical of common fonts.
     package static let usualCell = PixelSize(width: 10, height: 20)
 
-    /// Queries the terminal for the best protocol that it supports: Kitty, otherwise Sixel, otherwise blocks.
+    /// Queries the terminal for the best protocol that it supports: Kitty, otherwise Sixel, otherwise ``blocks``.
     ///
     /// Blocks the thread until the terminal responds, at most for the timeout, or longer while the terminal's output is
     /// stopped (Ctrl-S). Input typed during this time is lost. If the terminal does not report the size of a cell,

@@ -85,12 +85,12 @@ public struct TerminalRenderer: Sendable {
             rows: rows, columns: columns, text: "\(space)\u{1B}7\(content)\u{1B}8\u{1B}[\(rows)B")
     }
 
-    /// Returns the upright image in character cells, one string without a line end for each row of the canvas that the
-    /// image fills.
+    /// Returns the upright image in character cells, as one string for each row that the image fills. The strings
+    /// contain no line ends.
     ///
     /// In color, each cell is an upper half block: the foreground is the upper pixel, and the background is the lower
     /// pixel. An escape code is written only where a color changes, and each line ends with a reset. If the height is
-    /// odd, the terminal's own background shows below the last row. Without color, each cell is a character of a
+    /// odd, the terminal's own background shows below the last pixels. Without color, each cell is a character of a
     /// brightness scale for the mean of its two pixels. Samples are interpreted as sRGB, regardless of the profile.
     ///
     /// - Parameter image: An image of any size. An image decoded with one pixel per column and two pixels per row of

@@ -70,7 +70,8 @@ public import AlcedoViewBinding
     /// The size of the renderer's canvas in pixels.
     public var displaySize: DisplaySize { .target(TargetSize(renderer.pixelSize)) }
 
-    /// Draws the content. If it is an animated image and the view has a pool of frames, also plays it.
+    /// Draws the content, and plays the animation of a requested image if the view has a pool of frames. Other content,
+    /// such as a placeholder, is not animated.
     public func display(_ content: DisplayContent) {
         stop()
         show(content.image)
@@ -130,8 +131,8 @@ public import AlcedoViewBinding
         animator.onLateFrame = { pause?.cancel() }
         while !Task.isCancelled {
             if let frame = animator.advance(to: clock.uptime) { show(frame) }
-            // The last frame has no successor, but stays visible for its full delay. If it is not decoded by then, its
-            // arrival ends a sleep of any length.
+            // The last frame has no successor, but stays visible for its full delay. If it is still late after that,
+            // the task sleeps for a long time, until `onLateFrame` ends the sleep.
             let lateDeadline = animator.isLate ? clock.uptime + .seconds(86_400) : nil
             guard let deadline = animator.nextDeadline ?? animator.endDeadline ?? lateDeadline else { return }
             let sleep = Task { try await clock.sleep(for: deadline - clock.uptime) }

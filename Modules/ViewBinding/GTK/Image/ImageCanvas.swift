@@ -57,7 +57,7 @@
         /// The current texture, borrowed; nil if nothing is shown.
         var texture: OpaquePointer? { shown?.texture.pointer }
 
-        /// The widget's size in device pixels; nil before it has a size.
+        /// The widget's size in device pixels; nil while a side is zero, as before the first layout.
         var size: PixelSize? {
             let scale = Int(gtk_widget_get_scale_factor(widget))
             let size = PixelSize(
@@ -69,7 +69,8 @@
         ///
         /// - Parameters:
         ///   - texture: The texture, whose reference is consumed; nil to show nothing.
-        ///   - fading: The duration of the fade from the previous texture; zero to show the texture immediately.
+        ///   - fading: The duration of the fade from the previous texture. If it is zero or less, or the widget is not
+        ///     visible, the texture is shown immediately.
         func show(_ texture: OpaquePointer?, fading: Duration) {
             covered = shown
             shown = texture.map { Drawn(taking: $0) }

@@ -21,11 +21,11 @@
     /// are interpreted as sRGB. An image that did not come from the memory cache fades in.
     ///
     /// In style sheets, the widget is an `alcedo-image` with the class `empty`, `placeholder`, `failure` or `image`.
-    /// While an image is loading, it also has the class `loading`, and draws the progress as a line in its `color`. It
-    /// clips its content to its `border-radius`.
+    /// While an image is loading, the widget also has the class `loading`, and draws the progress as a line in its
+    /// `color`. The widget clips its content to its `border-radius`.
     @MainActor public final class ImageView: ImageDisplaying {
-        /// The `GtkWidget` to add to a window or a cell. Valid during the lifetime of the view. While it is in a
-        /// window, it keeps showing its content even after the view is released.
+        /// The `GtkWidget` to add to a window or a cell. Valid during the lifetime of the view, and afterwards while
+        /// the widget is in a window, where it keeps showing its last content.
         public let widget: OpaquePointer
         private let canvas: ImageCanvas
         private let frames: FramePool?
@@ -104,8 +104,8 @@
             setClass("loading", isActive)
         }
 
-        /// Shows the progress as a line along the lower edge. Removes the line if the number of expected bytes is not
-        /// known.
+        /// Shows the progress as a line along the lower edge. Removes the line if the number of expected bytes is
+        /// unknown or zero.
         public func showProgress(_ progress: DownloadProgress) {
             guard let expected = progress.expected, expected > 0 else { return canvas.progress = nil }
             canvas.progress = min(1, Double(progress.received) / Double(expected))
@@ -189,7 +189,7 @@
     /// The GTK widget class of an ``ImageView``, which draws its ``ImageCanvas``.
     ///
     /// `GtkPicture` is not used, because it requests a new layout of the whole window for every image and does not
-    /// report its size. This widget has no natural size; its container determines the size.
+    /// report the size that it is allocated. This widget has no natural size; its container determines the size.
     @MainActor private enum ImageWidget {
         private static let canvasKey = "alcedo-canvas"
 

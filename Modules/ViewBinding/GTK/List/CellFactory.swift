@@ -17,8 +17,8 @@
 
         /// Creates a factory.
         ///
-        /// - Parameter makeCell: A closure that creates a cell. It is called for each cell that the list needs: some
-        ///   dozens or hundreds, regardless of the length of the list.
+        /// - Parameter makeCell: A closure that creates a cell. It is called for each cell that the list needs: at most
+        ///   some dozens or hundreds, even for a long list.
         public init(makeCell: @escaping @MainActor () -> Cell) {
             // GTK terminates the process when memory for an object is exhausted.
             let factory = gtk_signal_list_item_factory_new().unsafelyUnwrapped
@@ -43,7 +43,7 @@
         package var cellCount: Int { cells.count }
     }
 
-    /// A cell of a list that shows one item after another.
+    /// A list cell that shows one item at a time and is reused for other items.
     ///
     /// ```swift
     /// @MainActor final class PhotoCell: RecycledCell {
@@ -66,8 +66,8 @@
     /// }
     /// ```
     ///
-    /// A list has far fewer cells than items: a cell that scrolls out of sight is reused for another item. ``unbind()``
-    /// therefore has to cancel the work that was started for the previous item.
+    /// A long list has far fewer cells than items: a cell that scrolls out of sight is reused for another item.
+    /// ``unbind()`` therefore has to cancel the work that ``bind(to:)`` started.
     @MainActor public protocol RecycledCell: AnyObject, Sendable {
         /// The `GtkWidget` of the cell. It must be the same during the lifetime of the cell.
         var widget: OpaquePointer { get }

@@ -62,8 +62,8 @@
         }
     }
 
-    /// The motion of a list toward the position set by the wheel, which slows down as it approaches. A pure state
-    /// machine without side effects.
+    /// The motion of a list toward the position set by the wheel. The motion slows down near that position. A pure
+    /// state machine without side effects.
     package struct ScrollGlide {
         /// The time in which the remaining distance is divided by *e*.
         private static let timeConstant = Duration.milliseconds(55)
