@@ -2,7 +2,8 @@ import AlcedoCore
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The engine of a file cache. It runs an ``EntryStore`` on dedicated threads, and tracks the changes in progress.
+/// The engine of a file cache. It runs the operations of an ``EntryStore`` on dedicated threads, or on the caller's
+/// thread for blocking calls, and tracks the changes in progress.
 final class DiskCacheEngine: Sendable {
     private struct State: Sendable {
         var changes = InFlightChanges()

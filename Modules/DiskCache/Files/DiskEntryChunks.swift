@@ -52,8 +52,9 @@ package struct DiskEntryChunks: AsyncSequence, Sendable {
 
         /// Returns the next chunk, or nil at the end of the data.
         ///
-        /// - Throws: `DataCacheError` if another process has truncated the file since it was verified, or if the system
-        ///   cannot read it; `CancellationError` if the task is canceled before the file is read.
+        /// - Throws: `DataCacheError` if the file was truncated before the end of the chunk since it was verified, or
+        ///   if the system cannot read it; `CancellationError` if the task is canceled before the chunk is read from
+        ///   the file.
         package mutating func next() async throws -> Data? {
             guard offset < count else { return nil }
             let start = offset

@@ -3,10 +3,10 @@ public import FoundationEssentials
 
 /// A data cache that stores each entry in a file of its own.
 ///
-/// A store writes a temporary file and renames it to its final name. Every read of a file verifies a checksum. If the
-/// file with the name of an entry is torn, truncated, bit-flipped or not an entry at all, the read is a cache miss, and
-/// the cache removes the file if it can write to the directory. If the directory disappears, the next store creates it
-/// again.
+/// A store writes a temporary file and renames it to its final name. A read verifies a checksum of the whole file
+/// before it returns data from it. If the file of an entry is torn, truncated, bit-flipped or replaced by something
+/// else, the read is a cache miss, and the cache removes the file if it can write to the directory and lock the index.
+/// If the directory disappears, the next store creates it again.
 ///
 /// ```swift
 /// import AlcedoCore
@@ -31,19 +31,21 @@ public import FoundationEssentials
 /// Any number of processes can share a directory. A process reads the changes of the others before it makes its own. It
 /// holds a file lock only for the duration of a change, and the system releases the lock if the process ends.
 ///
-/// The size of an entry is the number of bytes that the file system has allocated for its file, so the size limit
-/// bounds the real disk usage. The limit does not include the index (up to 176 bytes an entry plus 0.7 MB), 256
-/// directories (1 MiB on most file systems) and temporary files.
+/// The size of an entry is the number of bytes that the file system has allocated for its file, but at least the file's
+/// length, so the size limit applies to the real disk usage. The limit does not include the index (usually up to 176
+/// bytes an entry plus 0.7 MB), 256 directories (1 MiB on ext4, more with tens of thousands of entries) and temporary
+/// files.
 ///
 /// Reads run on two threads and writes on one. A hit waits for a store or a trim only while that operation accesses the
 /// index, or if the file has to be read again because it did not match the index, for example after another process
-/// replaced it. A search in the index makes no system call if it finds the entry. `contains` and a miss usually make
-/// one, and more if another process has changed the index.
+/// replaced it. A read that finds the entry in the index makes no system call for the search. `contains` and a miss
+/// usually make one, and more if another process has changed the index.
 ///
 /// - Complexity: The cache uses about 120 bytes of memory an entry. The first use reads the index, at least 88 bytes an
-///   entry, and none of the entries' files. The first change, count or listing after a boot lists the names of all
-///   files. If the index is damaged, it also reads the size and date of each file; if the index is lost, it reads the
-///   end of each file. Reads do not wait for this, except for files that do not match the index.
+///   entry, and no files of other entries. The first change, count, listing or trim after a boot lists the names of all
+///   files, and reads the end of each file that the index lacks, which is every file if the index is lost. If the index
+///   is damaged, it also reads the size and date of each file. Reads do not wait for this, except for files that do not
+///   match the index.
 public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the files.
     package let directory: URL
@@ -118,8 +120,9 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
 
     /// Returns the entry that was stored under `key`, and records a use of it.
     ///
-    /// Returns nil if the entry is absent, expired, damaged or unreadable, or if the task is canceled before the read
-    /// begins. The cache removes an expired or damaged entry if it can write to the directory.
+    /// Returns nil if the entry is absent, expired, damaged or unreadable, if its file does not match the index and the
+    /// index cannot be changed, or if the task is canceled before the read of the file begins. The cache removes an
+    /// expired or damaged entry if it can write to the directory and lock the index.
     public func entry(for key: ImageKey) async -> CachedData? { await engine?.entry(for: key, isMapped: false) }
 
     /// Returns an entry with its data mapped into memory instead of copied.
@@ -129,14 +132,14 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// stored or had to be checked again.
     ///
     /// Use it only for a directory that no untrusted process can write to: if another process truncates a mapped file,
-    /// this process ends with SIGBUS. The caches themselves never modify a file, so several caches can share a
-    /// directory.
+    /// an access to the lost data ends this process with SIGBUS. The caches themselves never modify the content of an
+    /// entry's file, so several caches can share a directory.
     public func mappedEntry(for key: ImageKey) async -> CachedData? { await engine?.entry(for: key, isMapped: true) }
 
     /// Returns the data of an entry in chunks, so that the whole data need not be in memory.
     ///
-    /// The call counts as a use. It verifies the checksum before it returns, so a full iteration reads the file a
-    /// second time. It returns nil in the same cases as ``entry(for:)``.
+    /// The call counts as a use. Unless the entry is still being stored, it verifies the checksum before it returns, so
+    /// a full iteration usually reads the file a second time. It returns nil in the same cases as ``entry(for:)``.
     ///
     /// - Parameters:
     ///   - key: The key that the entry was stored under.
@@ -145,8 +148,8 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
         await engine?.chunks(for: key, chunkSize: chunkSize)
     }
 
-    /// Returns whether the cache has an entry for `key` that has not expired. The call does not read the data and does
-    /// not count as a use.
+    /// Returns whether the cache has an entry for `key` that has not expired. The call does not read the data, so the
+    /// entry may be damaged, and does not count as a use.
     public func contains(_ key: ImageKey) async -> Bool { await engine?.contains(key) ?? false }
 
     // MARK: Changing
@@ -213,7 +216,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// The number of entries, including expired ones that have not been removed.
     public var count: Int { get async { await engine?.totals.count ?? 0 } }
 
-    /// The counts of lookups, stores and evictions since the cache was created.
+    /// The counts of lookups, stores, failed stores, damaged entries and evictions since the cache was created.
     public var statistics: CacheStatistics { engine?.store.statistics ?? CacheStatistics() }
 
     /// Returns all entries that have not expired, the least recently used first. The call does not count as a use.
@@ -230,10 +233,10 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     }
 
     /// Returns the reason why ``count``, ``totalSize`` and ``items()`` may not include all entries, or nil if they do.
+    /// Single files that cannot be read, or cannot be given the cache's extension, are omitted without an error.
     ///
     /// Possible reasons include a directory that cannot be reached, read or written to, a full disk without space for a
-    /// new index, and another process that holds the lock of the index. A directory that does not exist is not an
-    /// error.
+    /// new index, and another cache that holds the lock of the index. A directory that does not exist is not an error.
     package func listingError() async -> DataCacheError? {
         if let engine { await engine.listingError() } else { noDirectory }
     }
@@ -251,7 +254,7 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     /// Removes expired entries, then the least recently used ones until the rest occupies at most `size` bytes and has
     /// at most `count` entries. Returns a report of the removed entries.
     ///
-    /// `trim()` removes expired entries and applies the limits of the cache.
+    /// If both parameters are nil, the call removes expired entries and applies the limits of the cache.
     ///
     /// - Parameters:
     ///   - size: The maximum number of bytes that the entries occupy. The default is nil, for no bound.
@@ -274,9 +277,10 @@ public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache 
     ///
     /// An entry that this cache has already stays unchanged, and the other directory's entry of the same key is
     /// removed. Damaged and expired entries of the other directory are removed as well. An entry that cannot be read or
-    /// stored, for example because it exceeds the limits, stays in the other directory. The moved entries keep their
-    /// order of use, and count as used after those of this cache. If nothing is left in the other directory, it is
-    /// removed. No other cache may use the other directory meanwhile.
+    /// stored, for example because it exceeds the limits, stays in the other directory, and so does the file of a moved
+    /// entry that cannot be removed. The moved entries keep their order of use, and count as used after those of this
+    /// cache. If nothing is left in the other directory, it is removed. No other cache may use the other directory
+    /// meanwhile.
     ///
     /// - Returns: The number of moved entries. Zero if `other` is not a file URL, does not exist, or is this cache's
     ///   directory.

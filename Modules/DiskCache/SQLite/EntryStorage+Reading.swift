@@ -11,7 +11,8 @@ extension EntryStorage {
         case unconfirmed
     }
 
-    /// Returns an entry and records its use, or returns nil. Counts the lookup. Removes a damaged or expired entry.
+    /// Returns an entry and records its use, or returns nil. Counts the lookup. Removes a damaged or expired entry if
+    /// the database can be changed. An entry in the queue is returned without a use, because its store counts as one.
     func entry(for key: ImageKey) async -> CachedData? {
         let found = await find(key)
         counts.change { counts in
@@ -69,8 +70,8 @@ extension EntryStorage {
         return .unconfirmed
     }
 
-    /// Returns the entry and records its use, if it is intact and has not expired. Otherwise, removes it and returns
-    /// nil.
+    /// Returns the entry and records its use, if it is intact and has not expired. Removes a damaged or expired entry,
+    /// and returns nil. An entry that cannot be read now is kept, and the reason is thrown.
     private func resolve(_ key: ImageKey, in changes: EntryChanges) throws(SQLiteFailure) -> CachedData? {
         var found: CachedData?
         var isDamaged = false

@@ -24,7 +24,8 @@ extension EntryStorage {
         }
     }
 
-    /// Removes expired entries, then the least recently used ones. Returns a report of the removed entries.
+    /// Removes expired entries, then the least recently used ones until the rest is within the cache's limits, `size`
+    /// and `count`. Returns a report of the removed entries.
     func trim(toSize size: Int, count: Int) async -> DataCacheTrimReport {
         await Self.uncancelled { [self] in
             await writeUses()
@@ -56,13 +57,13 @@ extension EntryStorage {
         do {
             _ = try await change(priority: priority) { [self] in writeUses(in: $0) }
         } catch {
-            // In a directory that cannot be written to, the uses would accumulate without end.
+            // In a directory that cannot be written to, up to one use of each entry would stay in memory.
             if (error as? SQLiteFailure)?.kind == .notWritable { _ = uses.takeAll() }
         }
     }
 
-    /// Writes the unwritten uses. Uses that cannot be written are dropped. This affects only the order of removal and
-    /// the expiration of the used entries.
+    /// Writes the unwritten uses. Uses that cannot be written are dropped. This affects only the order of removal, and
+    /// the dates of last use and expiration.
     func writeUses(in changes: EntryChanges) { try? changes.write(uses.takeAll()) }
 
     @discardableResult
@@ -100,8 +101,8 @@ extension EntryStorage {
         await shortenFile(priority: priority)
     }
 
-    /// Returns free pages of the database to the file system while all files together exceed the size limit. The next
-    /// entries may be stored in files, which do not use free pages.
+    /// Returns free pages of the database to the file system while the database and the values' files together exceed
+    /// the size limit, as ``EntryTotals`` counts them. The next values may be stored in files, which use no free pages.
     private func shortenFile(priority: LoadPriority) async {
         let limit = limits.maximumSize
         var isShorter = true
@@ -125,7 +126,7 @@ extension EntryStorage {
         guard let totals, let goal = makeGoal(totals) else { return }
         while true {
             let slice = await change(recording: &report.error, priority: priority) { [self] changes in
-                // Otherwise, an entry that was just read would count as the least recently used one.
+                // Otherwise, an entry that was just read could count as least recently used.
                 writeUses(in: changes)
                 return record(try changes.trim(to: goal))
             }

@@ -1,11 +1,12 @@
 import AlcedoCore
 
 extension EntryStorage {
-    /// The number of entries that one step verifies. Other work runs between the steps.
+    /// The maximum number of entries that one step verifies. Other work runs between the steps.
     private static let pageCount = 16
 
     /// Reads every entry, and removes damaged ones and rows and files without an entry. Removes a database whose
-    /// structure is damaged, and recomputes the totals. Returns a report of what it found.
+    /// structure is damaged, and recomputes the totals. Returns a report of what it found. If the database cannot be
+    /// read, the remaining entries are not checked.
     func verify() async -> DataCacheVerification {
         await Self.uncancelled { [self] in
             var verification = DataCacheVerification()

@@ -53,7 +53,8 @@ extension EntryStorage {
         }
     }
 
-    /// Enqueues a write, and waits until it is done. Returns the number in its ``WriteQueue/Outcome``.
+    /// Enqueues a write, and waits until it is done. Returns the number in its ``WriteQueue/Outcome``, or zero if there
+    /// is no database. Withdraws a write that could not begin, and throws the reason.
     private func write(_ write: WriteQueue.Write) async throws -> Int {
         let (ticket, stores) = pending.withLock { $0.add(write) }
         do {
@@ -75,7 +76,7 @@ extension EntryStorage {
                 let removedCount = try perform(next.write, in: changes)
                 pending.withLock { $0.finish(next.ticket, .success(removedCount)) }
             } catch {
-                // The database is replaced, and this method runs again.
+                // After the first such failure, the database is replaced, and this method runs again.
                 if error.needsNewFile { throw error }
                 pending.withLock { $0.finish(next.ticket, .failure(error)) }
             }
@@ -127,8 +128,8 @@ extension EntryStorage {
         while !isDone { isDone = try record(changes.trim(to: goal)).isDone }
     }
 
-    /// Removes the least recently used entries until half of the bytes are left, because the disk is full. Removing
-    /// entries needs space in the log, and writing the log back needs space in the database.
+    /// Removes the least recently used entries until at most half of the bytes are left, because the disk is full.
+    /// Removing entries needs space in the log, and writing the log back needs space in the database.
     ///
     /// - Throws: `reason` if there are no entries. A failure of the kind `abandoned` if the database has to be replaced
     ///   to free space. Any other failure of the database.

@@ -5,9 +5,9 @@ import FoundationEssentials
 /// The database and the files of a cache, with the threads that use them. It outlives a released cache until all
 /// changes that have begun are done.
 ///
-/// Reads have connections of their own beside the one that writes: they never wait for a store or a trim, and change
-/// nothing. If a reader finds a damaged, expired or changing entry, the writer locks the database and checks the entry
-/// again, and removes it if it is damaged or expired.
+/// Reads have connections of their own beside the one that writes. They change no entry, and do not wait for a store or
+/// a trim, with one exception: if a lookup finds a damaged database, or a damaged, expired or changing entry, the
+/// writer locks the database and checks it again, and removes what is damaged or expired.
 final class EntryStorage: Sendable {
     let limits: DataCacheLimits
     let values: ValueDirectory
@@ -77,8 +77,9 @@ final class EntryStorage: Sendable {
         }
     }
 
-    /// Runs `work` on the writer's thread. Returns nil if there is no database or if the work fails. If `failure` is
-    /// nil, sets it to the reason of a failure. A cancellation is not recorded.
+    /// Runs `work` on the writer's thread. Returns nil if there is no database, on a failure, or if the task is
+    /// canceled before the work begins. If `failure` is nil, sets it to the reason of a failure. A cancellation is not
+    /// recorded.
     func change<Value: Sendable>(
         recording failure: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryChanges) throws -> Value
@@ -91,9 +92,9 @@ final class EntryStorage: Sendable {
         }
     }
 
-    /// Runs `work` on a reader's thread, in a task that is never canceled. Returns nil if there is no database or if
-    /// the work fails. If a reader finds the database damaged, runs `work` on the writer's thread, which removes a
-    /// damaged database.
+    /// Runs `work` on a reader's thread, in a task that is never canceled. Returns nil if there is no database or on a
+    /// failure. If a reader finds the database damaged, runs `work` on the writer's thread, which removes a damaged
+    /// database.
     func read<Value: Sendable>(
         priority: LoadPriority = .normal, _ work: @escaping @Sendable (EntryQueries) throws -> Value
     ) async -> Value? {
@@ -101,7 +102,8 @@ final class EntryStorage: Sendable {
         return await read(recording: &failure, priority: priority, work)
     }
 
-    /// Runs `work` like ``read(priority:_:)``. If it fails and `failure` is nil, sets `failure` to the reason.
+    /// Runs `work` like ``read(priority:_:)``. If `failure` is nil, sets it to the reason of a failure. The removal of
+    /// a damaged database is not a failure.
     func read<Value: Sendable>(
         recording failure: inout DataCacheError?, priority: LoadPriority = .normal,
         _ work: @escaping @Sendable (EntryQueries) throws -> Value
@@ -186,7 +188,8 @@ final class MaintenanceQueue: Sendable {
 
     private struct State: Sendable {
         var requested: Needs = []
-        /// The number of requests, and the number of those that are done. One batch may serve several requests.
+        /// The number of requests that added work, and the number of those whose work is done. One batch may serve
+        /// several requests.
         var requestCount = 0
         var doneCount = 0
         var running: Task<Void, Never>?
@@ -194,7 +197,8 @@ final class MaintenanceQueue: Sendable {
 
     private let state = Locked(State())
 
-    /// Requests work that `perform` runs after the batch in progress. Does nothing if the work is already requested.
+    /// Requests work that `perform` runs at once, or after the batch in progress. Does nothing if the same work is
+    /// already waiting.
     func schedule(_ needs: Needs, perform: @escaping @Sendable (Needs) async -> Void) {
         state.withLock { state in
             guard !state.requested.isSuperset(of: needs) else { return }

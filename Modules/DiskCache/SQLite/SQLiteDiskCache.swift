@@ -18,21 +18,23 @@ public import FoundationEssentials
 ///
 /// Several caches, in any number of processes, can share a directory. A store that has returned survives the end of the
 /// process at any time. By default, a power failure may lose the last stores, but it does not damage the database.
-/// Every read of the database verifies a checksum. The cache replaces a database file that is not usable. It also
-/// replaces a symbolic link, or a directory with its content, that has the name of the database. It can read a
-/// directory that it cannot write to.
+/// Every read of an entry's data verifies a checksum. The cache replaces a database file that is damaged or belongs to
+/// another program or version. It also removes a symbolic link, or a directory with its content, that has the name of
+/// one of its files. It can read a directory that it cannot write to. If such a directory has a log but no file
+/// `alcedo.sqlite-shm`, every lookup is a miss.
 ///
 /// The size limit bounds the sum of the database's pages and of the blocks of the large values' files. An entry counts
-/// for its share of them. The limit does not include the write-ahead log (usually up to 4 MiB), 64 KiB of pages, and
-/// two small files beside the database.
+/// for its share of them. The limit does not include the write-ahead log (usually up to 4 MiB), 64 KiB of pages, the
+/// directories of the files (up to 257), and two small files beside the database.
 ///
 /// Use the cache only for a directory that no untrusted process can write to: SQLite maps the file `alcedo.sqlite-shm`
 /// into memory, and a process that truncates it ends all processes that have it open with SIGBUS.
 ///
-/// When the cache exceeds a limit, it removes the least recently used entries in the background, in small steps. If it
-/// exceeds a limit by more than 10 percent, the next store removes them first. Reads have two threads and connections
-/// of their own. They do not wait for writes, unless the entry is expired, damaged or being replaced. The cache writes
-/// the uses of entries later and in groups, so a process that ends may lose the order of its last reads.
+/// When the cache exceeds the limit of size or count, it removes the least recently used entries in the background, in
+/// small steps. If it exceeds one by more than 10 percent, the next store removes them first. Reads have two threads
+/// and connections of their own. Lookups do not wait for writes, unless the database is being opened or replaced, or
+/// the entry is expired, damaged or being replaced. The cache writes the uses of entries later and in groups, so a
+/// process that ends may lose its last uses.
 public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the database `alcedo.sqlite` and the directory `values`.
     package let directory: URL
@@ -55,14 +57,15 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     ///   - sweepInterval: The time between two periodic trims, which remove expired entries and apply the limits. The
     ///     first trim runs one interval after the first hit or store. With zero or less, there are none. The default is
     ///     ten minutes.
-    ///   - lockTimeout: The maximum time that a change, or the opening of the database, waits for another process.
-    ///     After it, the operation fails. The default is ten seconds.
+    ///   - lockTimeout: The maximum time that a change, or an opening of the database, waits for another process or
+    ///     cache. After it, the operation fails. A change that has to open the database may wait more than once. The
+    ///     default is ten seconds.
     ///   - clock: The clock for the dates of entries, their expiration and the sweep interval. The default is the
     ///     system clock.
     ///   - onTrim: A closure that receives a report after a trim has removed entries. A trim runs after the database is
     ///     opened for a change, periodically, when a limit is exceeded, when the disk is full, and in
     ///     ``trim(toSize:count:)``. Entries that a read finds expired are not reported. The closure is called on any
-    ///     thread. The default is nil.
+    ///     thread, and calls may overlap. The default is nil.
     public init(
         directory: URL, limits: DataCacheLimits = DataCacheLimits(), durability: Durability = .none,
         sweepInterval: Duration = .seconds(600), lockTimeout: Duration = .seconds(10),
@@ -98,20 +101,22 @@ public final class SQLiteDiskCache: MaintainableDataCache, TrimReportingDataCach
     /// begins. The cache removes an expired or damaged entry if it can write to the directory.
     public func entry(for key: ImageKey) async -> CachedData? { await storage.entry(for: key) }
 
-    /// Returns whether the cache has an entry for `key` that has not expired. The call does not read the data and does
-    /// not count as a use.
+    /// Returns whether the cache has an entry for `key` that has not expired, or false if the database cannot be read.
+    /// The call does not read the data, which may be damaged, and does not count as a use.
     public func contains(_ key: ImageKey) async -> Bool { await storage.contains(key) }
 
     /// Stores `entry` under `key`, replacing an existing entry.
     ///
-    /// Reads of this cache find the entry as soon as this call begins. After it returns, all processes find the entry,
-    /// and the end of this process does not undo the store. If the disk is full, the cache halves its size by removing
-    /// the least recently used entries, and tries once more. If even the removal needs more space than the disk has,
-    /// the cache removes all entries. If the expiry of `entry` has passed, the call only removes the existing entry.
+    /// ``entry(for:)`` and ``contains(_:)`` of this cache find the entry as soon as this call begins. After it returns,
+    /// all processes find the entry, and the end of this process does not undo the store. If the disk is full, the
+    /// cache halves its size by removing the least recently used entries, and tries once more. If even the removal
+    /// needs more space than the disk has, the cache removes all entries. If the expiry of `entry` has passed, the call
+    /// only removes the existing entry.
     ///
     /// - Throws: `DataCacheError`: `tooLarge` if the entry exceeds the limits of the cache or of SQLite, and then the
     ///   existing entry stays; `notWritable`, `noSpace` or `failed` if it cannot be written. `CancellationError` if the
-    ///   task is canceled before the write begins.
+    ///   task is canceled before it performs the write. Rarely, another call is already writing the entry by then, and
+    ///   stores it.
     public func store(_ entry: CachedData, for key: ImageKey) async throws {
         try await storage.store(entry, for: key)
     }
@@ -154,7 +159,8 @@ extension SQLiteDiskCache {
     public var statistics: CacheStatistics { storage.counts.statistics }
 
     /// Returns all entries that have not expired, the least recently used first. The result is empty if the database
-    /// cannot be read. The call does not count as a use.
+    /// cannot be read. The call does not count as a use. It first writes the recorded uses, and may wait for other
+    /// writes. Uses that cannot be written do not affect the result.
     public func items() async -> [DataCacheItem] {
         await storage.writeUses()
         return await storage.read { [storage] queries in
@@ -164,7 +170,8 @@ extension SQLiteDiskCache {
     }
 
     /// Returns the key of the entry whose ``/AlcedoCore/DataCacheItem/name`` is `name`, or nil if the entry is absent
-    /// or expired, or if its key is damaged. The call does not verify the data and does not count as a use.
+    /// or expired, if its key is damaged, or if the database cannot be read. The call does not verify the data and does
+    /// not count as a use.
     public func key(named name: String) async -> ImageKey? {
         let key = await storage.read { [storage] queries -> ImageKey? in
             guard let times = try queries.times(named: name, uses: storage.uses),
@@ -178,7 +185,7 @@ extension SQLiteDiskCache {
     /// Removes expired entries, then the least recently used ones until the rest occupies at most `size` bytes and has
     /// at most `count` entries. Returns a report of the removed entries.
     ///
-    /// `trim()` removes expired entries and applies the limits of the cache.
+    /// The call also applies the limits of the cache. `trim()` only removes expired entries and applies the limits.
     ///
     /// - Parameters:
     ///   - size: The maximum number of bytes that the entries occupy. The default is nil, for no bound.

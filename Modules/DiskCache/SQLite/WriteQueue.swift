@@ -2,7 +2,7 @@ import AlcedoCore
 
 /// The requested writes that are not done, in the order of their requests. It performs no I/O.
 ///
-/// Reads find the result of these writes before it is in the database. Each caller waits for its write, so the queue
+/// Lookups find the result of these writes before it is in the database. Each caller waits for its write, so the queue
 /// has at most one write per caller.
 struct WriteQueue: Sendable {
     enum Write: Sendable {
@@ -31,7 +31,7 @@ struct WriteQueue: Sendable {
 
     private struct Latest: Sendable {
         var ticket: Int
-        /// The stored entry, or nil if the write removes it.
+        /// The stored entry, or nil if the write is a removal.
         var entry: CachedData?
     }
 
@@ -45,7 +45,7 @@ struct WriteQueue: Sendable {
     /// The ticket of the last queued removal of all entries, or zero if there is none.
     private var lastRemoveAll = 0
 
-    /// The ticket of the last requested write. All earlier ones are done before it.
+    /// The ticket of the last requested write, or zero before the first. Writes are done in the order of their tickets.
     var latestTicket: Int { lastTicket }
 
     /// Adds a write. Returns its ticket, and whether the queue up to it contains a store.
@@ -80,7 +80,8 @@ struct WriteQueue: Sendable {
         if remove(ticket) { outcomes[ticket] = outcome }
     }
 
-    /// Removes and returns the outcome of a write. If it has none, withdraws the write and returns nil.
+    /// Removes and returns the outcome of a write. If it has none, withdraws the write and returns nil. A write that
+    /// another caller is performing still takes effect.
     mutating func take(_ ticket: Int) -> Outcome? {
         if let outcome = outcomes.removeValue(forKey: ticket) { return outcome }
         remove(ticket)
@@ -93,8 +94,9 @@ struct WriteQueue: Sendable {
         return latest.entry.map(Lookup.entry) ?? .absent
     }
 
-    /// Removes a write from the queue, whether it was performed or withdrawn. If it was the last one of its kind, an
-    /// earlier one that is still queued takes its place. Returns false if the queue does not have it.
+    /// Removes a write from the queue, whether it was performed or withdrawn. If it was the last one for its key, its
+    /// resource or all entries, an earlier one that is still queued takes its place. Returns false if the queue does
+    /// not have it.
     @discardableResult
     private mutating func remove(_ ticket: Int) -> Bool {
         guard let index = queue.firstIndex(where: { $0.ticket == ticket }) else { return false }

@@ -276,7 +276,7 @@ public import FoundationEssentials
     // MARK: State actions
 
     private func perform(_ actions: [BindingState.Action], _ event: LoadEvent? = nil) {
-        guard let current = activeLoad, !actions.isEmpty else { return }
+        guard let current = activeLoad, !actions.isEmpty else { return updateActivity() }
         // Reset before any closure runs, because closures may start another load.
         if state.activeReceipt == nil {
             activeLoad = nil

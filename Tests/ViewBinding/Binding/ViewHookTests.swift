@@ -93,6 +93,16 @@ import Testing
         #expect(!binder.isLoading)
     }
 
+    @Test func `a load that waits for a size without changing the view is active`() {
+        view.displaySize = .pending
+        binder.load(ImageRequest(image: 1, serial: 1), options: BindingOptions(keepsCurrentImage: true))
+        #expect(view.history.isEmpty)
+        #expect(view.activity == [true])
+
+        binder.cancel()
+        #expect(view.activity == [true, false])
+    }
+
     @Test func `a load that waits for a size can be joined, replaced and canceled`() {
         view.displaySize = .pending
         var endings: [Int] = []

@@ -13,7 +13,8 @@ extension EntryDirectory {
         } catch {
             return switch error.number {
             case ENOENT, ENOTDIR: .absent
-            // A symbolic link or a socket is in place of the file, or a symbolic link in place of its directory.
+            // A symbolic link, a socket or a device is in place of the file, or a symbolic link in place of its
+            // directory.
             case ELOOP, ENXIO, ENODEV: .damaged
             default: .unavailable(error)
             }
@@ -60,8 +61,8 @@ extension EntryDirectory {
     }
 
     /// Reads and verifies an entry of a known size in an open directory. Reads the whole file at once, without checking
-    /// the trailer first. A file of another length counts as damaged, and one that cannot be opened, even because it is
-    /// missing, as unavailable.
+    /// the trailer first. A file of another length counts as damaged, and one that is missing or cannot be opened or
+    /// read as unavailable.
     ///
     /// - Parameters:
     ///   - name: The name of the entry.
@@ -202,8 +203,8 @@ final class EntryReader: Sendable {
     let chunkSize: Int
     private let descriptor: Descriptor
 
-    /// Reads the whole file once, one chunk at a time, to verify it. Returns nil if the file is not a whole entry of
-    /// `key`.
+    /// Reads the whole file once, its data one chunk at a time, to verify it. Returns nil if the file is not a whole
+    /// entry of `key`.
     init?(
         _ descriptor: consuming Descriptor, size: Int, key: ImageKey, expiry: Timestamp?, chunkSize: Int
     ) throws(SystemError) {
@@ -230,7 +231,7 @@ final class EntryReader: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Returns the chunk at `offset`, or nil if the file has been truncated.
+    /// Returns the chunk at `offset`, or nil if the file was truncated before the end of the chunk.
     func chunk(at offset: Int) throws(SystemError) -> Data? {
         let count = min(chunkSize, dataCount - offset)
         return try descriptor.read(count, at: offset)?.prefix(count)

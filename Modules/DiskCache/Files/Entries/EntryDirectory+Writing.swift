@@ -47,7 +47,7 @@ extension EntryDirectory {
     ///   - name: The name of the entry.
     ///   - directory: The cache's directory.
     ///   - durability: The data that survives a power failure.
-    /// - Returns: Whether a directory or a symbolic link was removed, which counts as damage.
+    /// - Returns: Whether such a directory or symbolic link was removed, which counts as damage.
     func publish(
         _ file: UnfinishedFile, as name: EntryName, in directory: borrowing Descriptor, durability: Durability
     ) throws(DataCacheError) -> Bool {

@@ -11,7 +11,7 @@ struct EntryDirectory: Sendable {
     enum Reading {
         case valid(CachedData, storedAt: Timestamp, size: FileSize)
         case absent
-        /// The file in the entry's place is not a whole entry.
+        /// The file in the entry's place is not a whole entry of the key, or does not have the known length.
         case damaged
         /// The entry may be whole, but cannot be read now, or cannot be mapped.
         case unavailable
@@ -74,9 +74,9 @@ extension EntryDirectory {
         return status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino
     }
 
-    /// Calls `body` with the entry name of every file that has one, and with the file's extension if that differs from
-    /// the cache's. A name may occur with several extensions. Reads no file. Does nothing if the cache's directory does
-    /// not exist.
+    /// Calls `body` with the entry name of every file that has one, and with the file's extension, with its dot, if
+    /// that differs from the cache's. A name may occur with several extensions. Reads no file. Does nothing if there is
+    /// no directory at the cache's path.
     ///
     /// - Throws: The reason why a directory cannot be listed. That directory may contain entries.
     func forEachName(_ body: (EntryName, _ otherSuffix: [UInt8]?) -> Void) throws(SystemError) {
@@ -99,7 +99,7 @@ extension EntryDirectory {
         if number != 0 { throw SystemError(number: number) }
     }
 
-    /// Returns the opened directory, or nil if it does not exist.
+    /// Returns the opened directory, or nil if there is none at the path.
     private func openIfThere() throws(SystemError) -> Descriptor? {
         do throws(SystemError) {
             return try openDirectory()
@@ -109,7 +109,7 @@ extension EntryDirectory {
         }
     }
 
-    /// Removes symbolic links in place of the entries' directories. Returns the names of those directories, which are
+    /// Removes symbolic links in place of the entries' directories. Returns the names of the removed links, which are
     /// the first two digits of the names of the lost entries.
     func removeLinkedShards() -> Set<String> {
         guard let directory = try? openDirectory() else { return [] }

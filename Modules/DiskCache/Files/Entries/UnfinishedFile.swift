@@ -6,8 +6,8 @@ import Synchronization
 /// A temporary file outside the entries' directories. Releasing the object removes the file unless it was moved to its
 /// final place.
 ///
-/// The file is locked while it is open, so that other processes can distinguish it from a file that an ended process
-/// left.
+/// On a file system with locks, the file is locked while it is open, so that a sweep can distinguish it from a file
+/// that an ended process left.
 final class UnfinishedFile {
     // Process identifiers are reused, in containers at every start. A random one avoids the names of files that an
     // ended process left.
@@ -25,15 +25,15 @@ final class UnfinishedFile {
 
     /// Creates an empty file in a directory, and locks it.
     ///
-    /// - Throws: The error of the system, or ``removedBySweep`` if another process has taken the file for an abandoned
-    ///   one.
+    /// - Throws: The error of the system, or ``removedBySweep`` if a concurrent sweep has taken the file for an
+    ///   abandoned one.
     init(in directory: OpenDirectory) throws(SystemError) {
         let serial = Self.serial.add(1, ordering: .relaxed).newValue
         name = "\(Self.prefix)\(Self.process)-\(serial)"
         self.directory = directory
         descriptor = try Descriptor(opening: name, beneath: directory.descriptor, O_RDWR | O_CREAT | O_EXCL)
-        // Before the file is locked, another process that sweeps takes it for an abandoned one. On a file system
-        // without locks, a sweep cannot lock the file either, and leaves it.
+        // Before the file is locked, a concurrent sweep takes it for an abandoned one. On a file system without locks,
+        // a sweep cannot lock the file either, and leaves it.
         guard descriptor.lock() || errno != EWOULDBLOCK, descriptor.status?.st_nlink != 0 else {
             throw SystemError(number: Self.removedBySweep)
         }

@@ -12,7 +12,7 @@ final class DiskIndex: Sendable {
     static let sliceCount = 1024
 
     private let files: EntryDirectory
-    /// The maximum time to wait for another process. A process that ended holds no lock, but a stopped one does.
+    /// The maximum time to wait for another cache. A process that ended holds no lock, but a stopped one may.
     private let lockTimeout: Duration
     private let state: Locked<IndexState>
     /// Serializes the changes of this object, which the file's lock does not. It is held during file operations, so
@@ -22,7 +22,7 @@ final class DiskIndex: Sendable {
 
     /// - Parameters:
     ///   - files: The files of the entries.
-    ///   - lockTimeout: The maximum time to wait for the lock of another process.
+    ///   - lockTimeout: The maximum time to wait for the lock of another cache.
     ///   - bootHash: The hash of the current boot's identifier.
     ///   - onEviction: A closure that receives the entries that were removed to make space for the index. It is called
     ///     during a change.
@@ -100,7 +100,8 @@ final class DiskIndex: Sendable {
     /// readers.
     ///
     /// To visit all entries, call this function with descending positions. If an entry is removed meanwhile, the
-    /// iteration may meet another one twice. It misses none, unless the table is read again from the file meanwhile.
+    /// iteration may meet another one twice. It misses only entries that are stored meanwhile, unless the table is read
+    /// again from the file.
     ///
     /// - Returns: The entries, and the position of the first one.
     func slice(below end: Int) -> (entries: [IndexEntry], start: Int) {
@@ -163,20 +164,20 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Runs `body` under the lock, after reading all changes of other processes. Blocks.
+    /// Runs `body` under the lock, after reading all changes of other caches. Blocks.
     ///
     /// Creates a missing directory and a missing index file. Reconciles an incomplete index with the files before it
     /// runs `body`.
     ///
-    /// - Throws: The errors of `body`. `DataCacheError` if another process holds the lock for longer than the timeout,
-    ///   or if the index cannot be reconciled or written.
+    /// - Throws: The errors of `body`. `DataCacheError` if another cache holds the lock for longer than the timeout, or
+    ///   if the index cannot be opened, reconciled or written.
     func change<Result>(
         _ body: (Change) throws(DataCacheError) -> Result
     ) throws(DataCacheError) -> Result {
         try changeLock.withLock { (_: inout Void) throws(DataCacheError) -> Result in try changeLocked(body) }
     }
 
-    /// Runs `body` while this object runs no change. Does not lock the file, so other processes may run changes.
+    /// Runs `body` while this object runs no change. Does not lock the file, so other caches may run changes.
     func excludingChanges<Result>(_ body: () -> Result) -> Result { changeLock.withLock { _ in body() } }
 
     private func changeLocked<Result>(
@@ -229,7 +230,7 @@ final class DiskIndex: Sendable {
             }
             switch failure.number {
             case ENOENT: try files.makeDirectory(path)
-            // A symbolic link, a directory or a pipe has the name of the index file.
+            // A symbolic link, a directory, a pipe or a socket has the name of the index file.
             case ELOOP, EISDIR, ENXIO: files.clear(filePath)
             default: throw failure.cacheError("write to", path)
             }
@@ -243,8 +244,7 @@ final class DiskIndex: Sendable {
     /// entries' files the cache's path extension.
     ///
     /// - Parameter trustsTable: Whether an entry of the table is valid if its file exists. A damaged index has lost
-    ///   some changes, so false is passed for it: an entry is then valid only if its file has not been written since it
-    ///   was recorded.
+    ///   some changes, so false is passed for it: a file whose length or date does not match its entry is then read.
     private func reconcile(trustsTable: Bool) throws(DataCacheError) {
         files.removeAbandonedFiles()
         let bootHashes = state.withLock { $0.bootHashes }

@@ -13,7 +13,8 @@ struct IndexEntry: Sendable, Equatable {
     var storedAt: Timestamp
     var lastUse: Timestamp
     var expiry: Timestamp?
-    /// The number of the last use. In one process, later uses have greater numbers, independently of the clock.
+    /// The number of the last use. Later uses by the same cache object have greater numbers, independently of the
+    /// clock.
     var useNumber: Int64
 
     /// The number of bytes that the entry counts for in the limits.
@@ -47,8 +48,8 @@ struct OldestEntries: Sendable {
 
     private let count: Int
     private var candidates: [Candidate] = []
-    /// The most recently used candidate of the selection so far, or nil until enough entries were added. An entry that
-    /// was used later is not selected.
+    /// The most recently used candidate that the last sort kept, or nil until enough entries were added. An entry that
+    /// was not used before it is not selected.
     private var latest: Candidate?
 
     /// Creates an empty selection.

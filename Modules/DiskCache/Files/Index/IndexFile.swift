@@ -3,7 +3,7 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// An open index file: a header, followed by records. The last record of an entry is the valid one.
+/// An open index file: a header, followed by records, each of which overrides the earlier ones of its entry or entries.
 final class IndexFile: Sendable {
     static let name = "index"
 
@@ -11,7 +11,7 @@ final class IndexFile: Sendable {
     /// The open directory that contains the file.
     let directory: Descriptor
     let isWritable: Bool
-    /// The header, or nil if it is missing or damaged. Without a header, only the file's lock is usable.
+    /// The header, or nil if it is missing, damaged or unreadable. Without a header, only the file's lock is usable.
     let header: IndexHeader?
     private let device: dev_t
     private let node: ino_t
@@ -54,8 +54,8 @@ final class IndexFile: Sendable {
         return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == node
     }
 
-    /// Locks the file. Waits at most `timeout` for another process to release it. Returns false if that process has not
-    /// released it by then. On a file system without locks, returns true at once.
+    /// Locks the file. Waits at most `timeout` for another cache to release it, and then returns false. On a file
+    /// system without locks, returns true at once.
     func lock(timeout: Duration) -> Bool {
         guard !descriptor.lock(), errno == EWOULDBLOCK || errno == EINTR else { return true }
         var waited = 0
@@ -84,13 +84,14 @@ final class IndexFile: Sendable {
 ///     56 288 hashes of the boots in which the index is known to be complete, the latest first; zero for none
 ///     344 8  XXH64 of all preceding bytes, with zero in place of the changing field
 ///
-/// A file with fewer records than the field at offset 48 says was truncated. A value that is too small does no harm, so
-/// the field needs no checksum.
+/// A file with fewer records than the field at offset 48 says counts as truncated. A damaged value that is too small
+/// only disables this check, and one that is too large causes a needless reconciliation, so the field needs no
+/// checksum.
 struct IndexHeader: Sendable {
     static let size = 352
     static let writtenCountOffset = 48
-    /// The maximum number of boots in a header. Containers and machines that share a directory report different boots.
-    /// With more of them, the next change in a boot that is no longer in the header lists the directory again.
+    /// The maximum number of boots in a header. Containers and machines that share a directory may report different
+    /// boots. With more of them, the next change in a boot that is no longer in the header lists the directory again.
     static let maximumBootCount = 36
     private static let bootsOffset = 56
     private static let checksumOffset = bootsOffset + maximumBootCount * 8
@@ -192,7 +193,7 @@ struct IndexHeader: Sendable {
 ///     64  8  expiration date, in milliseconds since 1970; the minimum value for none
 ///     72  8  number of the last use
 ///     80  1  kind of the record
-///     81  3  number of 512-byte blocks that the file occupies beyond those that its length fills
+///     81  3  number of 512-byte blocks that the file occupies beyond those that its length fills, 0 to 2^24 - 1
 ///     84  4  low half of the XXH64 of the preceding bytes, seeded with the generation of the file
 enum IndexRecord {
     /// An entry exists, or is about to be published. A read always verifies the entry's file, so it treats a record

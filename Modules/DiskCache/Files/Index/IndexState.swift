@@ -10,7 +10,7 @@ struct IndexState: Sendable {
         case present(IndexEntry, indexFile: IndexFile)
         case expired
         case absent
-        /// The index is incomplete. Only the entry's file can decide.
+        /// The index is incomplete or being replaced. Only the entry's file can decide.
         case unknown
     }
 
@@ -19,8 +19,8 @@ struct IndexState: Sendable {
     static let maximumUnwrittenUseCount = 512
 
     private(set) var table = IndexTable()
-    /// Whether the table has all records of the file. If not, the file is missing or damaged, or another process is
-    /// writing to it.
+    /// Whether the table had all records of the file when the file was last read. If not, the file is missing, damaged
+    /// or not read yet, or another cache was writing to it.
     private(set) var isIntact = false
     /// The hash of the entries' path extension.
     private let suffixHash: UInt64
@@ -90,8 +90,8 @@ struct IndexState: Sendable {
 
     // MARK: Reading
 
-    /// Reads the records that other processes have written. If the file was replaced, opens the new one. If there is no
-    /// file, clears the table.
+    /// Reads the records that other caches have written. If the file was replaced, opens the new one. If no file can be
+    /// opened, clears the table. Does nothing while a new table is being written.
     ///
     /// - Parameter path: The path of the directory.
     mutating func refresh(_ path: String) {
@@ -109,7 +109,8 @@ struct IndexState: Sendable {
         install(opened)
     }
 
-    /// Continues with a file that has been opened, and reads its records.
+    /// Continues with a file that has been opened, and reads its records, except initial ones that the table has
+    /// already.
     mutating func install(_ opened: IndexFile) {
         if let old = file, let header = opened.header, isIntact, header.entryCount == table.count,
             header.replaced.generation == old.header?.generation, header.replaced.size == end
@@ -123,8 +124,8 @@ struct IndexState: Sendable {
         if let size = opened.status?.size { readOn(to: size) }
     }
 
-    /// Replaces the content with `table`, until ``follow(_:generation:)`` or ``abandon()`` is called. Meanwhile,
-    /// lookups must not read the old file again.
+    /// Replaces the content with `table`. Until ``follow(_:generation:)`` or ``abandon()`` is called, lookups do not
+    /// read the old file again.
     mutating func replace(_ table: IndexTable) {
         forget()
         self.table = table
@@ -149,8 +150,8 @@ struct IndexState: Sendable {
         return bytes
     }
 
-    /// Continues with the index file in the directory at `path`, which contains the whole table. If that file does not
-    /// have `generation`, clears the table.
+    /// Continues with the index file in the directory at `path`, which contains the whole table. If no file with
+    /// `generation` and as many entries can be opened there, clears the table.
     mutating func follow(_ path: String, generation: UInt64) {
         isReplacing = false
         guard let opened = try? IndexFile(in: path, makesFile: false), let header = opened.header,
@@ -195,7 +196,7 @@ struct IndexState: Sendable {
 
     private mutating func readRecords(to size: Int) {
         guard size > end, let file, let generation = file.header?.generation else { return }
-        // The size in a damaged file may be arbitrarily large.
+        // The size of a damaged file may be arbitrarily large.
         if recordCount == 0 { table.reserve(min(1 << 20, (size - end) / IndexRecord.size)) }
         let byteCount = min(size - end, 1024 * IndexRecord.size)
         withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { buffer in

@@ -2,8 +2,8 @@ import AlcedoCore
 
 /// The entries of an index in memory: an array, and an open-addressing hash table of positions in the array.
 ///
-/// An entry takes 96 bytes, plus 16 to 32 bytes in the hash table, which does not shrink after removals. Names are
-/// digests, so their bits serve as hashes.
+/// An entry takes 96 bytes in the array, which may have free capacity, and 16 to 32 bytes in the hash table, except for
+/// very small tables. Removing single entries frees no memory. Names are digests, so their bits serve as hashes.
 struct IndexTable: Sendable {
     /// The position of an entry, and a part of its name as a tag. Comparing the tags avoids reading almost all other
     /// entries.
@@ -25,7 +25,7 @@ struct IndexTable: Sendable {
     private(set) var entries: [IndexEntry] = []
     private(set) var totalSize = 0
     /// The slots. The low bits of the first word of an entry's name are the number of its slot. If that slot is taken,
-    /// the entry is in one of the following slots.
+    /// the entry is in one of the following slots. The first slot follows the last.
     private var slots: [Slot] = Array(repeating: .free, count: 16)
 
     var count: Int { entries.count }
@@ -42,8 +42,8 @@ struct IndexTable: Sendable {
         if size > slots.count { rebuild(size) }
     }
 
-    /// Returns the position in the first slot of a hash. Reading several slots in advance loads the memory that
-    /// ``put(_:)`` is about to need.
+    /// Returns the position in the first slot of a hash, or -1 if the slot is free. Reading several slots in advance
+    /// loads the memory that ``put(_:)`` is about to need.
     func prefetch(_ hash: UInt64) -> Int32 { slots[home(hash)].position }
 
     /// Adds or replaces an entry. Does nothing if the table or the total size would become too large for any disk.

@@ -54,8 +54,8 @@ extension EntryStore {
                 case .damaged: result.damagedNames.append(name.text)
                 }
             } catch {
-                // The entry cannot be read now, although its bytes may be valid, or it is damaged and cannot be
-                // removed.
+                // The entry cannot be read now, although its bytes may be valid, or the index cannot be changed, or the
+                // entry is damaged and cannot be removed.
                 result.recordFailure(error)
             }
         }
@@ -116,7 +116,7 @@ extension EntryStore {
         return entry
     }
 
-    /// Returns whether the index agrees with the entry's file.
+    /// Returns whether the index has the date of storing and the size of the entry's file.
     private func isKnown(_ found: EntryDirectory.VerifiedEntry, _ name: EntryName) -> Bool {
         index.read { table in
             table.position(of: name).map { table[$0].storedAt == found.storedAt && table[$0].file == found.size }
@@ -125,8 +125,8 @@ extension EntryStore {
     }
 
     /// Moves another directory's entries into this one. Also removes from the other directory the entries that this
-    /// cache has already, and damaged and expired ones. Entries that cannot be read or stored stay there. Returns the
-    /// number of moved entries.
+    /// cache has already, damaged and expired ones, and abandoned temporary files. Entries that cannot be read or
+    /// stored stay there. If nothing is left in the other directory, removes it. Returns the number of moved entries.
     func adoptEntries(of other: EntryDirectory) -> Int {
         // Two paths may lead to the same directory. Adopting from it would remove its own entries.
         guard !other.isSame(as: files) else { return 0 }
@@ -149,7 +149,7 @@ extension EntryStore {
                 if try adopt(name, suffix, of: other, as: known[name]) { count += 1 }
                 other.remove(name, suffix: suffix)
             } catch {
-                // An entry that cannot be stored stays where it is.
+                // An entry that cannot be read or stored stays where it is.
                 leftCount += 1
             }
         }

@@ -12,8 +12,8 @@ extension EntryStore {
         case unconfirmed
     }
 
-    /// Reads and verifies an entry. Records a use if the index has the entry, even if the file then proves damaged.
-    /// Also returns whether so many uses are unwritten that they should be written now.
+    /// Reads and verifies an entry. Records a use if the index has the entry and it has not expired, even if the file
+    /// then proves damaged. Also returns whether so many uses are unwritten that they should be written now.
     func read(_ key: ImageKey, isMapped: Bool) -> (Reading, isDue: Bool) {
         let name = EntryName(key)
         let (admission, uses) = admit(name)
@@ -74,8 +74,8 @@ extension EntryStore {
         case rejected(Reading)
     }
 
-    /// Decides by the index, or else by the entry's file, whether an entry may be read. Records a use if the index has
-    /// the entry. Also returns the number of unwritten uses.
+    /// Decides by the index, or else by the entry's file, whether an entry may be read. Records a use if the index
+    /// admits the entry. Also returns the number of unwritten uses.
     private func admit(_ name: EntryName) -> (Admission, uses: Int) {
         let now = now
         let (lookup, uses) = index.use(name, at: now, limits: limits)

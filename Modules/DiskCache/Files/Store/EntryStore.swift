@@ -142,7 +142,7 @@ final class EntryStore: Sendable {
 
     // MARK: Removing
 
-    /// Removes the entry of a key, unless a later store of the key is done. Returns whether there was one.
+    /// Removes the entry of a key, unless a later store of the key is done. Returns whether its file was removed.
     @discardableResult
     func remove(_ key: ImageKey, in order: StoreOrder) -> Bool { remove(EntryName(key), in: order) }
 
@@ -182,7 +182,7 @@ final class EntryStore: Sendable {
         files.remove(name, in: directory) || !files.contains(name)
     }
 
-    /// Removes the entries of a resource. Returns their number.
+    /// Removes the entries of a resource. Returns the number of removed files, or zero if the index cannot be changed.
     ///
     /// - Parameters:
     ///   - resource: The resource.
@@ -203,7 +203,8 @@ final class EntryStore: Sendable {
         return count ?? 0
     }
 
-    /// Removes all entries, except those whose keys `writtenKeys` returns, as in ``removeAll(of:except:)``.
+    /// Removes all entries, except those whose keys `writtenKeys` returns. If the index cannot be changed, still
+    /// removes the files, and calls `writtenKeys` while this cache runs no other change.
     func removeAll(except writtenKeys: () -> Set<ImageKey>) {
         guard !index.isMissing else { return }
         files.removeAbandonedFiles()

@@ -23,7 +23,7 @@ struct EntryTrim: Sendable {
     static let removalLimit = 32
     /// The maximum number of candidates that one step checks.
     private static let candidateLimit = 256
-    /// The number of slices of the table that one step scans.
+    /// The maximum number of slices of the table that one step scans.
     private static let sliceCount = 32
 
     /// The maximum number of bytes after the trim.
@@ -60,9 +60,10 @@ struct EntryTrim: Sendable {
     /// Scans some entries. The first step of a scan loads the index. Returns false if the trim is not in the scanning
     /// stage.
     ///
-    /// - Complexity: A whole scan is O(*n*), plus sorts of up to a quarter of the entries. It selects one eighth of the
-    ///   entries as candidates, but at least ``removalLimit``. A trim scans again if it has removed or skipped all
-    ///   candidates and has not reached its goal.
+    /// - Complexity: A whole scan is O(*n*), plus sorts of up to a quarter of the entries. Its candidates are the
+    ///   expired entries and, unless the goal is reached, one eighth of the others, but at least ``removalLimit``. A
+    ///   trim scans again if it has removed or skipped all candidates and has not reached its goal, unless two scans
+    ///   led to no removal.
     mutating func scan(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
         guard case .scanning(var end) = stage else { return false }
         if end == .max {

@@ -8,7 +8,7 @@ struct StagedEntries: Sendable {
         /// The entry of the last store, or nil if that store failed. With nil, reads use the entry on disk.
         var entry: CachedData?
         var id: Int
-        /// The stores of the key that have not ended, including the last one.
+        /// The numbers of the key's stores that have not ended.
         var pending: Set<Int>
         /// The number of the last store that is done, or zero if there is none.
         var writtenID = 0
@@ -49,8 +49,8 @@ struct StagedEntries: Sendable {
         entries[key] = staged.pending.isEmpty ? nil : staged
     }
 
-    /// Begins the removal of a key. Discards its entry, so that stores in progress that have not written it yet do not
-    /// write it. Returns whether there was one. `id` must be larger than all earlier ones.
+    /// Begins the removal of a key. Discards its staged entry, and stores in progress that have not written their entry
+    /// yet do not write it. Returns whether there was a staged entry. `id` must be larger than all earlier ones.
     mutating func remove(_ key: ImageKey, _ id: Int) -> Bool {
         removals[id] = []
         return discard(key)
@@ -77,7 +77,7 @@ struct StagedEntries: Sendable {
 }
 
 /// The position of a store or removal of a key among the stores and removals of the key. An operation that changes
-/// files calls both closures within one change of the index, so that no other change comes in between.
+/// files calls both closures while the cache runs no other change.
 struct StoreOrder: Sendable {
     /// A closure that returns whether no later store of the key is done and, for a store, no later removal has begun.
     /// The default returns true.

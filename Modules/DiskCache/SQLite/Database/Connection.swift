@@ -31,7 +31,7 @@ final class Connection {
     ///
     /// - Parameters:
     ///   - path: The path of the file, without a zero byte.
-    ///   - busyTimeout: The maximum time to wait for another process, in milliseconds.
+    ///   - busyTimeout: The maximum time to wait for another connection, in milliseconds.
     ///   - access: The permitted access. The default creates a missing file.
     init(path: String, busyTimeout: Int32, access: Access = .making) throws(SQLiteFailure) {
         var opened: OpaquePointer?

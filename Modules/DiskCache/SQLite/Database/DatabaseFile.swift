@@ -9,7 +9,7 @@ struct DatabaseFile<Queries> {
     /// The role of a connection, which decides how it treats a missing or damaged file.
     enum Role {
         case reader
-        /// Creates a missing file, and replaces a damaged one.
+        /// Creates a missing file on request, and removes a damaged one.
         case writer
     }
 
@@ -17,11 +17,12 @@ struct DatabaseFile<Queries> {
 
     private let directory: URL
     private let role: Role
-    /// The maximum time to wait for another process that writes, opens or replaces the file.
+    /// The maximum time to wait for another connection that writes, opens or replaces the file.
     private let lockTimeout: Duration
     /// A closure that prepares the statements of a new connection.
     private let prepare: Preparation
-    /// A closure that is called for each file that was removed because it was damaged or was not a regular file.
+    /// A closure that is called for each damaged database that was removed, and for each removed file that was not a
+    /// regular file.
     private let onDamage: @Sendable () -> Void
     private var opened: (queries: Queries, identity: FileIdentity)?
     /// The log and the shared memory that SQLite keeps beside the database. If another process removed these files,
@@ -30,7 +31,7 @@ struct DatabaseFile<Queries> {
     private var companions: [(path: String, file: PinnedFile)] = []
     /// The state of the opened file if it must not change. It is nil if SQLite itself detects changes.
     private var unchanged: FileState?
-    /// The file that the last attempt to open found, whether or not it was usable.
+    /// The file that the last connection opened, whether or not it was usable.
     private var tried: PinnedFile?
 
     init(
@@ -45,7 +46,7 @@ struct DatabaseFile<Queries> {
     }
 
     /// Runs `work` on the file. Returns nil if there is no file and `makesFile` is false. A reader also returns nil if
-    /// something other than a regular file has the name of the file.
+    /// something other than a regular file has the name of the file, of its log or of its shared memory.
     ///
     /// If the file is damaged or abandoned, a writer removes it and tries once more. Throws ``SQLiteFailure`` and the
     /// errors of `work`.
@@ -71,7 +72,7 @@ struct DatabaseFile<Queries> {
             }
             return opened.queries
         }
-        // If a file was open, another process has removed, replaced or changed it. Changes of the old file would be
+        // If a file was open, another process has removed, replaced or changed it. Changes to the old file would be
         // lost.
         (opened, unchanged, companions) = (nil, nil, [])
         guard makesFile || identity != nil else { return nil }
@@ -107,7 +108,7 @@ struct DatabaseFile<Queries> {
     /// Whether the directory can be written to. If it can, SQLite creates files beside the database, even to read.
     private var isWritable: Bool { access(directory.path, W_OK | X_OK) == 0 }
 
-    /// Returns whether the last changes of the file are in a log.
+    /// Returns whether the file has a log that is not empty, which may contain its last changes.
     private func hasLog(_ path: String) -> Bool { FileState(path: path + "-wal").map { !$0.isEmpty } ?? false }
 
     /// Returns whether a file that must not change is unchanged, or true if SQLite itself detects changes.
@@ -115,7 +116,7 @@ struct DatabaseFile<Queries> {
         unchanged.map { $0 == FileState(path: path) && !hasLog(path) } ?? true
     }
 
-    /// The maximum time to wait for another process, in milliseconds.
+    /// The maximum time to wait for another connection, in milliseconds.
     private var busyTimeout: Int32 { Int32(max(0, min(Double(Int32.max), lockTimeout / .milliseconds(1)))) }
 
     /// Removes the file, unless another process has already replaced it.
@@ -147,7 +148,7 @@ struct DatabaseFile<Queries> {
         ftruncate(file, 0)
     }
 
-    /// Returns whether `path` is a regular file or does not exist. A symbolic link, a directory or a pipe is neither.
+    /// Returns false if `path` is a symbolic link, a directory, a pipe or anything else that is not a regular file.
     private func isFileOrNothing(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
@@ -174,7 +175,7 @@ struct DatabaseFile<Queries> {
     }
 }
 
-/// A lock that keeps other processes from opening or replacing the database file while this one does.
+/// A lock that keeps other connections, in any process, from opening or replacing the database file meanwhile.
 ///
 /// The lock is on a file beside the database. It is held only while the database is opened or replaced, and the kernel
 /// releases it if the process ends.
@@ -182,11 +183,11 @@ private struct DirectoryLock: ~Copyable {
     /// The descriptor of the locked file, or a negative number if there is no lock.
     private let file: Int32
 
-    /// Takes the lock. Waits at most `timeout` for another process. Blocks.
+    /// Takes the lock. Waits about `timeout`, and at least 10 ms, while another connection has it. Blocks.
     ///
     /// - Parameters:
     ///   - path: The path of the lock file.
-    ///   - timeout: The maximum time to wait.
+    ///   - timeout: The time to wait.
     ///   - isReading: Whether the directory cannot be written to. If true, the lock is shared, and a lock file that
     ///     cannot be opened is not an error. The default is false.
     init(path: String, timeout: Duration, isReading: Bool = false) throws(SQLiteFailure) {
@@ -215,8 +216,8 @@ private struct DirectoryLock: ~Copyable {
         for _ in 0..<max(1, min(Int(Int32.max), timeout.milliseconds / 10)) {
             if flock(file, kind | LOCK_NB) == 0 { return file }
             guard errno == EWOULDBLOCK || errno == EINTR else { break }
-            // `flock` has no timeout, so the lock is polled. The thread belongs to the cache and has no other work
-            // meanwhile.
+            // `flock` has no timeout, so the lock is polled. The thread belongs to the cache, so only other work of the
+            // cache waits for it.
             usleep(10_000)
         }
         let reason = errno
@@ -225,14 +226,14 @@ private struct DirectoryLock: ~Copyable {
     }
 }
 
-/// The state of a file that this process cannot write to. A comparison shows whether another process has changed it.
+/// The identity, size and modification date of a file. If they are equal, the file counts as unchanged.
 private struct FileState: Equatable {
     private let identity: FileIdentity
     private let size: Int
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// Creates the state of the file at a path. Returns nil if there is none.
+    /// Creates the state of the file at a path. Returns nil if there is none or it cannot be accessed.
     init?(path: String) {
         var status = stat()
         guard let identity = FileIdentity(linkAt: path), lstat(path, &status) == 0 else { return nil }
@@ -254,7 +255,7 @@ private final class PinnedFile {
     /// Swift supports.
     private static let onlyPath: Int32 = 0o10_000_000
 
-    /// Opens the file at a path. Returns nil if there is none.
+    /// Opens the file at a path. Returns nil if there is none or it cannot be opened.
     init?(path: String) {
         // O_PATH is necessary: closing any other descriptor of the file would release the locks that SQLite has on it.
         let opened = open(path, Self.onlyPath | O_CLOEXEC)

@@ -8,7 +8,7 @@ final class DatabasePool<Queries>: Sendable {
     private struct Idle: Sendable {
         /// The connections that are not in use; at most as many as there are threads.
         var files: [ConfinedFile<Queries>] = []
-        /// The number of calls of ``close()``. It identifies the connections that were taken before the last close.
+        /// The number of closes. It identifies the connections that were taken before the last close.
         var round = 0
     }
 
@@ -23,9 +23,9 @@ final class DatabasePool<Queries>: Sendable {
     ///   - maxConcurrent: The maximum number of threads.
     ///   - directory: The cache's directory.
     ///   - role: The role of the connections.
-    ///   - lockTimeout: The maximum time to wait for another process.
-    ///   - onDamage: A closure that is called for each file that was removed because it was damaged or was not a
-    ///     regular file. The default does nothing.
+    ///   - lockTimeout: The maximum time to wait for another connection.
+    ///   - onDamage: A closure that is called for each damaged database that was removed, and for each removed file
+    ///     that was not a regular file. The default does nothing.
     ///   - prepare: A closure that prepares the statements of a new connection.
     init(
         name: String, maxConcurrent: Int, directory: URL, role: DatabaseFile<Queries>.Role, lockTimeout: Duration,

@@ -2,11 +2,12 @@ import AlcedoCore
 import AlcedoLibc
 private import CSQLite
 
-/// An error of SQLite, or of the file system under it.
+/// An error of SQLite, of the file system under it, or of a check by the cache.
 struct SQLiteFailure: Error {
     /// The kind of an error, which decides how the cache reacts.
     enum Kind {
-        /// The file is not a database, is damaged, or has the tables of another program. It has to be replaced.
+        /// The file is not a database, is damaged, has the tables of another program or version, or has lost its log.
+        /// It has to be replaced.
         case damaged
         /// The file is intact, but the cache cannot continue with it. It has to be replaced.
         case abandoned
@@ -68,7 +69,7 @@ struct SQLiteFailure: Error {
     private static func kind(status: Int32, systemError: Int32) -> Kind {
         // The low byte is the primary result code. The rest gives details.
         switch status & 0xFF {
-        // A constraint fails only if an index and its table disagree.
+        // A constraint fails only if the tables and indexes disagree.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT: return .damaged
         case SQLITE_FULL: return .noSpace
         case SQLITE_TOOBIG: return .tooLarge

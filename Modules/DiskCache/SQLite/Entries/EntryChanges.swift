@@ -15,10 +15,10 @@ final class EntryChanges {
     /// method is that of sqlite.org, "Internal Versus External BLOBs in SQLite", where files are faster for more than
     /// 50 to 100 KB.
     static let maximumInlineByteCount = 32 << 10
-    /// The maximum number of entries that one transaction of a trim removes, so that a store waits only a few
+    /// The maximum number of entries that one transaction of ``trim(to:)`` removes, so that a store waits only a few
     /// milliseconds for it.
     private static let sliceCount = 128
-    /// The number of rows that one scan for expired entries reads.
+    /// The maximum number of rows that one scan for expired entries reads.
     private static let scanCount = 512
     /// The columns that ``item(_:)`` reads.
     private static let itemColumns = "id, name, size, file, blocks, stored, used, expiry"
@@ -90,7 +90,7 @@ final class EntryChanges {
     ///   - now: The current date.
     ///   - limit: The maximum number of bytes of an entry whose data is in a file. Other entries are not checked.
     /// - Throws: ``SQLiteFailure``, with the kind `tooLarge` if the entry, with the blocks of its file, exceeds
-    ///   `limit`.
+    ///   `limit`, or if it exceeds a limit of SQLite.
     func store(
         _ entry: CachedData, for key: ImageKey, recency: Int64, at now: Timestamp, limit: Int
     ) throws(SQLiteFailure) -> EntryTotals {
@@ -144,8 +144,8 @@ final class EntryChanges {
         try remove(name) { () throws(SQLiteFailure) in true }
     }
 
-    /// Removes an entry unless `isKept` returns true. No other process changes the entry meanwhile. Returns whether it
-    /// was removed.
+    /// Removes an entry unless `isKept` returns true. No other process changes the entry meanwhile. Keeps an entry that
+    /// has no row of content. Returns whether the entry was removed.
     func remove(
         _ name: String, unless isKept: (EntryRow) throws(SQLiteFailure) -> Bool
     ) throws(SQLiteFailure) -> Bool {
@@ -200,7 +200,8 @@ final class EntryChanges {
         return removed.count
     }
 
-    /// Removes all entries, and returns the space to the file system.
+    /// Removes all entries, and returns the space to the file system. If another connection is using the log, a part of
+    /// the space is returned later.
     func removeAll() throws(SQLiteFailure) {
         let files = try connection.transaction { () throws(SQLiteFailure) in
             let files = try queries.files(prefix: "")
@@ -214,11 +215,11 @@ final class EntryChanges {
         try truncateLog()
     }
 
-    /// Writes the log into the database, and truncates the log. If another connection is using the log, a part or all
-    /// of it remains.
+    /// Writes the log into the database, and truncates the log. If another connection is using the log for longer than
+    /// the lock timeout, a part or all of it remains.
     func truncateLog() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    /// Shortens the file by at most 32 pages. Returns whether it can be shortened further.
+    /// Shortens the file by at most 32 pages. Returns whether it still has free pages.
     func shrink() throws(SQLiteFailure) -> Bool {
         try connection.execute("PRAGMA incremental_vacuum(32)")
         return try connection.prepare("PRAGMA freelist_count").firstRow { $0.integer(0) } ?? 0 > 0
@@ -271,7 +272,7 @@ final class EntryChanges {
         }
     }
 
-    /// Removes all files of values, before the database is replaced. Returns a slice that reports all entries as
+    /// Removes the files of all entries, before the database is replaced. Returns a slice that reports all entries as
     /// removed for `reason`.
     func removeAllFiles(because reason: EvictionReason) throws(SQLiteFailure) -> TrimSlice {
         let items = try oldestItems.rows(.integer(-1), read: Self.item)

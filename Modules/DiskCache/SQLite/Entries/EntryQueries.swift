@@ -109,7 +109,8 @@ final class EntryQueries {
         return totals
     }
 
-    /// Returns all entries for which `isExpired` returns false, the least recently used first.
+    /// Returns all entries for which `isExpired` returns false, the least recently used first. Unwritten uses do not
+    /// count.
     func items(isExpired: (EntryTimes) -> Bool) throws(SQLiteFailure) -> [DataCacheItem] {
         let found = try list.rows { row in
             let times = Self.times(row, from: 2)

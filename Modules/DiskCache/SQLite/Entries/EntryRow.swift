@@ -14,14 +14,15 @@ struct EntryRow {
     var checksum: Int64
     /// The length of the data in bytes.
     var byteCount: Int
-    /// The file that contains the data, or nil if the data is in the row.
+    /// The file that contains the data, or nil if the data is in the row or the name is damaged.
     var file: ValueName?
     /// The number of bytes that the file occupies; zero without a file.
     var fileSize: Int
     var metadata: Data
     var data: Data
 
-    /// Returns the entry if it is intact and belongs to `key`; otherwise, returns nil. Reads the file of a large value.
+    /// Returns the entry if its data and metadata are intact and belong to `key`; otherwise, returns nil. Reads the
+    /// file of a large value.
     ///
     /// - Throws: The reason why the file cannot be read now.
     func entry(for key: ImageKey, values: ValueDirectory) throws(SQLiteFailure) -> CachedData? {
@@ -34,7 +35,8 @@ struct EntryRow {
         return found
     }
 
-    /// Returns the checksum of an entry. It covers the key, so that a row with a wrong name is detected.
+    /// Returns the checksum of an entry. It covers the data, the metadata and the key, so that a row with a wrong name
+    /// is detected. It does not cover the dates, which uses change.
     static func checksum(of entry: CachedData, for key: ImageKey) -> Int64 {
         var hash = XXH64.hash(key.resource.description.utf8Span.span.bytes)
         hash = XXH64.hash(key.variant.utf8Span.span.bytes, seed: hash)
@@ -91,7 +93,8 @@ struct UnverifiedEntry {
     /// Whether the entry has a row of content, and a name by which it can be found.
     var isComplete: Bool
 
-    /// Returns whether the key, the numbers and the bytes of the entry are intact. Reads the file of a large value.
+    /// Returns whether the key, its hashes, the sizes and the bytes of the entry agree. Does not check the dates. Reads
+    /// the file of a large value.
     ///
     /// - Throws: The reason why the file cannot be read now.
     func isIntact(_ values: ValueDirectory) throws(SQLiteFailure) -> Bool {

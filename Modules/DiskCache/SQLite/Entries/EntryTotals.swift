@@ -8,7 +8,7 @@ struct EntryTotals: Equatable, Sendable {
     /// The number of bytes in the used pages of the database, without ``PageShare/spareCount`` of them, and in the
     /// values' files. It exceeds the entries' sizes if removals have left many pages partly empty.
     var usedSize = 0
-    /// The number of bytes in the free pages of the database, which the next entries use.
+    /// The number of bytes in the free pages of the database, which the next rows use.
     var freeSize = 0
 
     /// Subtracts an entry. This is an estimate: the pages that other entries share are known only when the pages are
@@ -19,7 +19,8 @@ struct EntryTotals: Equatable, Sendable {
         count -= 1
     }
 
-    /// Returns whether the database and the values' files together exceed `size` bytes and the database has free pages.
+    /// Returns whether the database has free pages and, together with the values' files, exceeds `size` bytes.
+    /// ``PageShare/spareCount`` pages do not count.
     func hasSpareFile(beyond size: Int) -> Bool { freeSize > 0 && usedSize + freeSize > size }
 
     /// The number of bytes that the size limit applies to.
@@ -55,7 +56,7 @@ enum PageShare {
     /// space that B-trees leave unused in their pages.
     static let spareCount = 16
 
-    /// The maximum number of bytes of a row in a page that it shares with other rows.
+    /// The maximum number of bytes of a row without overflow pages.
     private static let maximumLocalByteCount = pageSize - 35
     private static let minimumLocalByteCount = (pageSize - 12) * 32 / 255 - 23
     /// The number of bytes of a row in an overflow page.
@@ -67,7 +68,7 @@ enum PageShare {
     /// entries are removed at random.
     private static let recordSize = 400
 
-    /// Returns the number of bytes that an entry occupies.
+    /// Returns an estimate of the number of bytes that an entry occupies in the database.
     ///
     /// - Parameter byteCount: The number of bytes of its key and metadata, and of its data if that is in the database.
     static func size(byteCount: Int) -> Int {
@@ -122,6 +123,6 @@ struct TrimGoal: Sendable {
 /// The result of one step of a trim.
 struct TrimSlice: Sendable {
     var removals: [DataCacheItem] = []
-    /// Whether the trim is complete.
+    /// Whether the trim is known to be complete. If false, another step may be necessary.
     var isDone = true
 }

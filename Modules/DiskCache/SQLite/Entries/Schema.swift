@@ -2,7 +2,7 @@ import AlcedoCore
 
 /// The tables of the database.
 ///
-/// The data is in a table of its own. So recording a use rewrites a few dozen bytes, and a trim reads small rows only.
+/// The data is in a table of its own. So recording a use rewrites no data, and a trim chooses entries from small rows.
 /// A table keeps the totals, so that they need not be summed.
 enum Schema {
     /// The version of the layout. A file with another version is replaced.
@@ -10,7 +10,7 @@ enum Schema {
 
     /// Configures the connection that writes.
     ///
-    /// Without durability, a store does not wait for the disk (`synchronous = NORMAL`): a power failure may lose the
+    /// Without durability, a store rarely waits for the disk (`synchronous = NORMAL`): a power failure may lose the
     /// last stores, but the database stays valid. For this, SQLite waits for the log before it changes the database,
     /// once in a thousand pages. With `OFF`, it would not wait at all, and a power failure could destroy the whole
     /// cache. The time saved is not worth that risk.

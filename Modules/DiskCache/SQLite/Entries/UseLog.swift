@@ -27,11 +27,11 @@ final class UseLog: Sendable {
     func takeAll() -> [Int64: PendingUses.Use] { uses.withLock { $0.takeAll() } }
 }
 
-/// The uses that are not in the database yet. They are collected so that a read causes no write. This type determines
+/// The uses that are not in the database yet. They are collected so that few reads cause a write. This type determines
 /// the order of uses and performs no I/O.
 ///
 /// The recency of a use is the date in microseconds, or the highest recency so far plus one, whichever is greater. So
-/// the order is exact within a process, however its clock is set. Between processes, it is as exact as their clocks.
+/// the order is exact within a cache instance, however its clock is set. Between instances, it depends on their clocks.
 struct PendingUses: Sendable {
     struct Use: Sendable {
         var recency: Int64
@@ -66,7 +66,8 @@ struct PendingUses: Sendable {
 
     /// Returns the times of an entry, including unwritten uses.
     func times(of id: Int64, recency: Int64, times: EntryTimes) -> EntryTimes {
-        // SQLite may reuse the row identifier of a removed entry. The new row is then more recent than the use.
+        // SQLite may reuse the row identifier of a removed entry. The new row is then more recent, unless
+        // another process with an earlier clock stored it.
         guard let use = uses[id], use.recency > recency else { return times }
         return EntryTimes(stored: times.stored, used: use.times.used, expiry: use.times.expiry)
     }

@@ -3,11 +3,11 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// The files of large values, in 256 directories by the first two digits of the entries' names.
+/// The files of large values, in up to 256 directories by the first two digits of the entries' names.
 ///
 /// A value is written under a unique name before its row, and removed after its row, or before it if the disk is full.
-/// The commit of the row publishes it, so no rename is needed. A crash in between leaves a file that no row names, and
-/// a sweep removes it.
+/// The commit of the row publishes it, so no rename is needed. A crash in between leaves a file that no row names,
+/// which the cache removes after it next opens the database.
 ///
 /// Every call blocks. Only regular files are read. No symbolic link is followed in place of a value or of a directory.
 /// Only the path of the cache's own directory may contain symbolic links.
@@ -44,7 +44,7 @@ struct ValueDirectory: Sendable {
         }
     }
 
-    /// Writes a new value. A failed write leaves no file.
+    /// Writes a new value. After a failure, removes the file.
     func write(_ data: Data, for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
         var value = try makeValue(for: key)
         guard value.file.write(data.bytes, RawSpan()), durability == .none || value.file.synchronize(),
@@ -58,7 +58,8 @@ struct ValueDirectory: Sendable {
         return value
     }
 
-    /// Removes a value, anything else in its place, or a symbolic link in place of its directory.
+    /// Removes a value, anything else in its place, or a symbolic link in place of a directory above it. Ignores
+    /// errors.
     func remove(_ name: ValueName) {
         do throws(SystemError) {
             let shard = try Descriptor(
@@ -136,7 +137,7 @@ struct ValueDirectory: Sendable {
     }
 
     private func makeValue(for key: ImageKey) throws(SQLiteFailure) -> WrittenValue {
-        // Another process that sweeps may take a file for abandoned before this process locks it.
+        // Another cache that removes leftovers may lock the file before this one does.
         for _ in 0..<16 {
             let name = ValueName(newFor: key)
             do throws(SystemError) {
@@ -188,7 +189,8 @@ struct ValueDirectory: Sendable {
 }
 
 extension Descriptor {
-    /// Locks the file. Returns false if another descriptor has the lock, or if the file has been removed.
+    /// Locks the file. Returns false if another descriptor has the lock, if the file has been removed, or if the system
+    /// refuses.
     fileprivate func lockLinked() -> Bool { lock() && (status?.st_nlink ?? 0) > 0 }
 }
 
