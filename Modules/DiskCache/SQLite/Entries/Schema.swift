@@ -2,8 +2,8 @@ import AlcedoCore
 
 /// The tables of the database.
 ///
-/// The data is in a table of its own. So recording a use rewrites no data, and a trim chooses entries from small rows.
-/// A table keeps the totals, so that they need not be summed.
+/// The data is in a table of its own. So recording a use does not rewrite it, and a trim chooses entries from small
+/// rows. A table keeps the totals, so that they need not be summed.
 enum Schema {
     /// The version of the layout. A file with another version is replaced.
     static let version: Int64 = 3

@@ -7,7 +7,7 @@ import FoundationEssentials
 ///
 /// A value is written under a unique name before its row, and removed after its row, or before it if the disk is full.
 /// The commit of the row publishes it, so no rename is needed. A crash in between leaves a file that no row names,
-/// which the cache removes after it next opens the database.
+/// which the cache removes after it next opens the database for a change.
 ///
 /// Every call blocks. Only regular files are read. No symbolic link is followed in place of a value or of a directory.
 /// Only the path of the cache's own directory may contain symbolic links.
