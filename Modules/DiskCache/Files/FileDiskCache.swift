@@ -41,11 +41,11 @@ public import FoundationEssentials
 /// replaced it. A read that finds the entry in the index makes no system call for the search. `contains` and a miss
 /// usually make one, and more if another process has changed the index.
 ///
-/// - Complexity: The cache uses about 120 bytes of memory an entry. The first use reads the index, at least 88 bytes an
-///   entry, and no files of other entries. The first change, count, listing or trim after a boot lists the names of all
-///   files, and reads the end of each file that the index lacks, which is every file if the index is lost. If the index
-///   is damaged, it also reads the size and date of each file. Reads do not wait for this, except for files that do not
-///   match the index.
+/// - Complexity: The cache uses about 120 bytes of memory an entry. The first read reads the index, at least 88 bytes
+///   an entry, and only the file of its own entry. The first change, count, listing or trim after a boot lists the
+///   names of all files, and reads the end of each file that the index lacks, which is every file if the index is lost.
+///   If the index is damaged, it also reads the size and date of each file. Reads do not wait for this, except for
+///   files that do not match the index.
 public final class FileDiskCache: MaintainableDataCache, TrimReportingDataCache {
     /// The directory that contains the files.
     package let directory: URL

@@ -61,8 +61,8 @@ extension EntryDirectory {
     }
 
     /// Reads and verifies an entry of a known size in an open directory. Reads the whole file at once, without checking
-    /// the trailer first. A file of another length counts as damaged, and one that is missing or cannot be opened or
-    /// read as unavailable.
+    /// the trailer first. A file of another length counts as damaged. A file that is missing, or cannot be opened or
+    /// read, counts as unavailable.
     ///
     /// - Parameters:
     ///   - name: The name of the entry.

@@ -88,8 +88,8 @@ struct EntryPaths: Sendable {
     }
 }
 
-/// The name of an entry: the SHA-256 of its key, in four words. The first two of its 64 digits name the directory of
-/// the entry, and the others its file.
+/// The name of an entry: the SHA-256 of its key, in four words. The first two of its 64 digits name the entry's
+/// directory. The others, with the path extension, name its file.
 struct EntryName: Hashable, Sendable {
     private(set) var words: SIMD4<UInt64>
 

@@ -3,7 +3,8 @@ import AlcedoLibc
 import AlcedoRuntime
 import FoundationEssentials
 
-/// An open index file: a header, followed by records, each of which overrides the earlier ones of its entry or entries.
+/// An open index file: a header, followed by records. A record overrides the earlier ones of its entry, or of all
+/// entries.
 final class IndexFile: Sendable {
     static let name = "index"
 
@@ -54,8 +55,8 @@ final class IndexFile: Sendable {
         return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == node
     }
 
-    /// Locks the file. Waits at most `timeout` for another cache to release it, and then returns false. On a file
-    /// system without locks, returns true at once.
+    /// Locks the file. Waits at most `timeout` for other caches to release it. Returns false if it is not free by then.
+    /// On a file system without locks, returns true at once.
     func lock(timeout: Duration) -> Bool {
         guard !descriptor.lock(), errno == EWOULDBLOCK || errno == EINTR else { return true }
         var waited = 0

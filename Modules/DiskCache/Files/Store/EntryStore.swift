@@ -203,8 +203,8 @@ final class EntryStore: Sendable {
         return count ?? 0
     }
 
-    /// Removes all entries, except those whose keys `writtenKeys` returns. If the index cannot be changed, still
-    /// removes the files, and calls `writtenKeys` while this cache runs no other change.
+    /// Removes all entries, except those whose keys `writtenKeys` returns. The closure is called while this cache runs
+    /// no other change. If the index cannot be changed, the files are removed nevertheless.
     func removeAll(except writtenKeys: () -> Set<ImageKey>) {
         guard !index.isMissing else { return }
         files.removeAbandonedFiles()

@@ -61,9 +61,9 @@ struct EntryTrim: Sendable {
     /// stage.
     ///
     /// - Complexity: A whole scan is O(*n*), plus sorts of up to a quarter of the entries. Its candidates are the
-    ///   expired entries and, unless the goal is reached, one eighth of the others, but at least ``removalLimit``. A
-    ///   trim scans again if it has removed or skipped all candidates and has not reached its goal, unless two scans
-    ///   led to no removal.
+    ///   expired entries and, unless the goal is reached, the least recently used ones: an eighth of all entries, but
+    ///   at least ``removalLimit``. A trim scans again if it has removed or skipped all candidates and has not reached
+    ///   its goal, unless two scans in a row have led to no removal.
     mutating func scan(_ index: DiskIndex, at now: Timestamp, limits: DataCacheLimits) -> Bool {
         guard case .scanning(var end) = stage else { return false }
         if end == .max {
