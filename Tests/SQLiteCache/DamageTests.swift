@@ -43,6 +43,21 @@ struct DamageTests {
         #expect(await !cache.remove(key("a")))
     }
 
+    @Test func `a trim ends when a damaged header prevents that the file is shortened`() async throws {
+        var file = DatabaseFile.writer(directory.url)
+        for number in 0..<20 { try file.store(CachedData(bytes), for: key("\(number)")) }
+        file.close()
+        var database = try Data(contentsOf: directory.database)
+        // The largest root page, which is zero in a database that SQLite does not shorten.
+        database.replaceSubrange(52..<56, with: Data(count: 4))
+        try database.write(to: directory.database)
+
+        let cache = cache
+        _ = await cache.trim(toSize: 0)
+
+        #expect(await cache.count == 0)
+    }
+
     @Test func `a row under another entry's name is a miss`() async throws {
         try fill()
         try change("DELETE FROM entry WHERE id = 1; UPDATE entry SET name = 'x'")

@@ -219,10 +219,17 @@ final class EntryChanges {
     /// the lock timeout, a part or all of it remains.
     func truncateLog() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    /// Shortens the file by at most 32 pages. Returns whether it still has free pages.
+    /// Shortens the file by at most 32 pages. Returns whether that had an effect and the file still has free pages. With
+    /// a damaged header, SQLite may keep all of them.
     func shrink() throws(SQLiteFailure) -> Bool {
+        let before = try freePageCount()
         try connection.execute("PRAGMA incremental_vacuum(32)")
-        return try connection.prepare("PRAGMA freelist_count").firstRow { $0.integer(0) } ?? 0 > 0
+        let count = try freePageCount()
+        return 0 < count && count < before
+    }
+
+    private func freePageCount() throws(SQLiteFailure) -> Int64 {
+        try connection.prepare("PRAGMA freelist_count").firstRow { $0.integer(0) } ?? 0
     }
 
     /// Writes the uses of entries in one transaction.
