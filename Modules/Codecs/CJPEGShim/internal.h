@@ -51,7 +51,7 @@ void alcedo_jpeg_init_errors(alcedo_jpeg_decoder *d);
 void alcedo_jpeg_init_source(alcedo_jpeg_decoder *d, const uint8_t *bytes, size_t count);
 /// Installs marker processors that record the positions of EXIF, XMP and the ICC profile.
 void alcedo_jpeg_init_markers(alcedo_jpeg_decoder *d);
-/// Returns the size of the profile, or 0 unless all of its parts were found.
+/// Returns the size of the profile, or 0 unless each of its parts was found once.
 size_t alcedo_jpeg_profile_size(const alcedo_jpeg_decoder *d);
 /// Returns the status for the error that caused the last jump.
 alcedo_jpeg_status alcedo_jpeg_failure(const alcedo_jpeg_decoder *d);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /// The message of every error of the fast row reader. After such an error, the file is read again by another reader,
-/// which reports the exact error.
+/// which reports the exact error or accepts the file.
 static const char corrupt_file_message[] = "the file is corrupt";
 
 static void on_error(png_structp png, png_const_charp message) {

@@ -21,7 +21,7 @@ struct alcedo_png_decoder {
     alcedo_png_input input;
     alcedo_png_format format;
     int premultiplies;
-    int checks_crc;  // whether checksums of pixel chunks are verified
+    int checks_crc;  // whether the fast reader verifies the checksums of chunks
     struct alcedo_png_rows *rows;  // the fast reader, or NULL for files that it does not support
     alcedo_png_progress progress;
     // The memory for pushed rows during a call of alcedo_png_push. `out` is NULL when rows are not written.
@@ -53,7 +53,8 @@ alcedo_png_decoder *alcedo_png_new(size_t chunk_limit);
 /// Configures libpng to return samples in `d->format`. May jump.
 void alcedo_png_transform(alcedo_png_decoder *d);
 
-/// Jumps unless a row fits in `stride` and `rows` rows fit in `capacity`. Returns the number of bytes in a row.
+/// Jumps unless libpng returns rows in `d->format`, a row fits in `stride`, and `rows` * `stride` is at most
+/// `capacity`. Returns the number of bytes in a row.
 size_t alcedo_png_check_room(
     alcedo_png_decoder *d, size_t stride, size_t rows, size_t capacity);
 

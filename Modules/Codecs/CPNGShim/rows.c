@@ -131,14 +131,14 @@ void alcedo_png_rows_destroy(alcedo_png_rows *rows) {
     free(rows);
 }
 
-/// Skips the checksum of a chunk whose bytes have all been used. Returns 0 when it does not match.
+/// Skips the checksum of a chunk whose bytes have all been used. Returns 0 when it is verified and does not match.
 static int end_chunk(alcedo_png_rows *rows) {
     const int is_good = !rows->checks_crc || rows->crc == big_endian(rows->next);
     rows->next += CHUNK_TAIL;
     return is_good;
 }
 
-/// Reads the header of the next chunk. Returns 0 when the chunk is incomplete.
+/// Reads the header of the next chunk. Returns 0 when the chunk is incomplete or too long.
 static int begin_chunk(alcedo_png_rows *rows) {
     if ((size_t)(rows->end - rows->next) < CHUNK_HEAD) return 0;
     rows->chunk_left = big_endian(rows->next);

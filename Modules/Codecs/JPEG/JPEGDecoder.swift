@@ -4,12 +4,14 @@ package import FoundationEssentials
 /// The decoder of `CodecRegistry.Entry.jpeg`.
 ///
 /// A file that ends early or has lost entropy-coded data causes an error, although libjpeg only warns and fills the gap
-/// with gray. Invalid codes cause an error where libjpeg detects them. While many bytes are available, libjpeg uses
-/// another Huffman decoder, which reads invalid codes as zero.
+/// with gray. But an AC scan of a progressive file may end early at a marker, and scans after the first may be absent.
+/// Invalid codes cause an error where libjpeg detects them. While many bytes are available, libjpeg uses another
+/// Huffman decoder, which reads invalid codes as zero.
 ///
-/// A partial image of a file with one scan has the rows above the damage. With several scans, it is the whole image at
-/// a lower quality. Arithmetic coding gives no partial images. Only the first 64 KiB of an XMP packet are read. Source:
-/// ITU-T T.81; Adobe technical note 5116 for the inverted ink of CMYK.
+/// A partial image of a file with one scan has the rows that libjpeg decodes; pixels are wrong where data was lost.
+/// With several scans, it is the whole image at a lower quality. Arithmetic coding gives no partial images, and neither
+/// does a file that libjpeg rejects between two scans. Only the first 64 KiB of an XMP packet are read. Source: ITU-T
+/// T.81; Adobe technical note 5116 for the inverted ink of CMYK.
 package struct JPEGDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
@@ -50,8 +52,8 @@ package struct JPEGDecoder: ImageDecoding {
         IncrementalDecoder(JPEGDecodingState(options: options))
     }
 
-    /// Returns the number of bytes of the output, plus those of a second buffer for reorienting and of the coefficients
-    /// of an image in several scans.
+    /// Returns the number of bytes of the output in RGBA8, plus those of a second buffer for reorienting and of the
+    /// coefficients of an image in several scans.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
@@ -64,9 +66,9 @@ package struct JPEGDecoder: ImageDecoding {
 }
 
 extension CodecRegistry.Entry {
-    /// JPEG by libjpeg-turbo: baseline and progressive, Huffman and arithmetic coding; gray, YCbCr, RGB, CMYK and YCCK.
-    /// The format is recognized by its start-of-image marker and the first byte of the next marker. At a quality of 1,
-    /// the registry's encoder keeps chrominance at full resolution.
+    /// The JPEG codec, based on libjpeg-turbo. It decodes baseline and progressive files, Huffman and arithmetic
+    /// coding, and gray, YCbCr, RGB, CMYK and YCCK. The format is recognized by its start-of-image marker and the first
+    /// byte of the next marker. At a quality of 1, the registry's encoder keeps chrominance at full resolution.
     ///
     /// ```swift
     /// let image = try CodecRegistry([.jpeg]).decode(data)
@@ -78,9 +80,13 @@ extension CodecRegistry.Entry {
     /// coefficients of an image in several scans are in memory, about two bytes per sample.
     ///
     /// A file that ends early or has lost entropy-coded data causes an error, although libjpeg only warns and fills the
-    /// gap with gray. A partial image of a file with one scan has the rows above the damage. With several scans, it is
-    /// the whole image at a lower quality. Arithmetic coding gives no partial images. Only the first 64 KiB of an XMP
-    /// packet are read.
+    /// gap with gray. But an AC scan of a progressive file may end early at a marker, and scans after the first may be
+    /// absent.
+    ///
+    /// A partial image of a file with one scan has the rows that libjpeg decodes; pixels are wrong where data was lost.
+    /// Missing rows are transparent in RGBA8 and black in gray8. With several scans, a partial image is the whole image
+    /// at a lower quality. Arithmetic coding gives no partial images, and neither does a file that libjpeg rejects
+    /// between two scans. Only the first 64 KiB of an XMP packet are read.
     public static var jpeg: Self {
         Self(
             format: .jpeg, decoder: JPEGDecoder(), signatures: [[0xFF, 0xD8, 0xFF]],

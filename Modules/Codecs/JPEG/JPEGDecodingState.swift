@@ -3,10 +3,10 @@ import FoundationEssentials
 
 /// The state of a JPEG that is decoded while its bytes arrive.
 ///
-/// All bytes are kept, because libjpeg reads from them. When it cannot reach the end, they are decoded again in one
-/// call to find the error or to make the partial image. A preview of an image with one scan contains the rows decoded
-/// so far. With several scans, it contains all rows, at the quality of the complete scans. Arithmetic coding gives no
-/// previews.
+/// All bytes are kept, because libjpeg reads from them. Unless it has reached the end without damage, ``finish()``
+/// decodes them again in one call to find the final error or the image. A preview of an image with one scan contains
+/// the rows decoded so far. With several scans, it contains all rows, at least at the quality of the complete scans.
+/// Arithmetic coding gives no previews.
 final class JPEGDecodingState: IncrementalDecodingState {
     private enum Stage { case header, start, rows, scans, waiting, finished, failed }
 
@@ -104,7 +104,7 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads all rows at the quality of the scans up to `scan`.
+    /// Reads all rows, at least at the quality of the scans up to `scan`.
     private func output(scan: UInt32, _ reader: JPEGReader) throws(ImageDecodingError) {
         try reader.beginOutput(scan: scan)
         partialImage?.rowCount = 0

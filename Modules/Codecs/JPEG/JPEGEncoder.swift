@@ -18,8 +18,8 @@ package struct JPEGEncoder: EXIFEncoding {
     package var optimizesHuffman: Bool
     /// The color under transparent pixels. Its alpha is ignored.
     package var background: PixelColor
-    /// The EXIF data to write, starting with the TIFF header. If it is `nil`, only an orientation other than upright is
-    /// written. The same applies if the data with the orientation tag has more than 65,527 bytes, the limit of a JPEG.
+    /// The EXIF data to write, starting with the TIFF header. If it is `nil` or empty, only an orientation other than
+    /// upright is written. The same applies if more than 65,527 bytes, the limit of a JPEG, would be written.
     package var exif: Data?
 
     package init(
@@ -81,10 +81,11 @@ extension ImageEncoding where Self == ImageEncoder {
     /// Images in gray8 are written as gray, all others as 8-bit YCbCr. 16-bit samples lose their low byte. JPEG has no
     /// alpha: transparent pixels are blended with a background color. Only the first frame of an animation is encoded.
     ///
-    /// The color profile is kept when it is made for the written color model and has at most 16,707,345 bytes, which is
-    /// the limit of the format. The pixels keep their stored order. Their orientation is written to the orientation tag
-    /// of the EXIF data passed to `embedding(exif:)`. If there is no such tag, one is added unless the image is
-    /// upright. If the data with the tag has more than 65,527 bytes, only an orientation other than upright is written.
+    /// The color profile is kept when it describes gray for a gray image, or RGB for any other, and has at most
+    /// 16,707,345 bytes, which is the limit of the format. The pixels keep their stored order. Their orientation is
+    /// written to the orientation tag of the EXIF data passed to `embedding(exif:)`. If there is no such tag, one is
+    /// added unless the image is upright. If the result has more than 65,527 bytes, only an orientation other than
+    /// upright is written.
     ///
     /// A side of more than 65,500 pixels is an error with the code `unsupportedImage`. A row encoder needs O(*w*)
     /// memory, unless the image is progressive or its Huffman tables are optimized.
@@ -132,11 +133,11 @@ public enum JPEGSubsampling: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// An encoder that takes rows as they arrive and outputs encoded bytes as libjpeg produces them.
+/// An encoder that takes rows as they arrive, and outputs encoded bytes when enough have collected and at the end.
 private final class JPEGRowEncoder: PixelRowConsumer {
     /// The maximum length of a side in libjpeg.
     private static let maximumSide = 65_500
-    /// The approximate number of encoded bytes that are passed to the output at a time.
+    /// The minimum number of encoded bytes that ``consume(_:)`` passes to the output at a time.
     private static let pieceByteCount = 1 << 14
     /// The maximum number of bytes of EXIF data. A marker segment holds 65,533 bytes, of which six identify EXIF.
     /// Source: CIPA DC-008 (Exif 2.32) section 4.7.2.

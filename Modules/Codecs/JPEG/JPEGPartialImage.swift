@@ -31,8 +31,7 @@ struct JPEGPartialImage {
         }
     }
 
-    /// Returns the image and clears missing rows in its buffer: they are transparent in color images and black in gray
-    /// images.
+    /// Returns the image and clears missing rows in its buffer: they are transparent in RGBA8 and black in gray8.
     mutating func image(
         _ options: DecodingOptions, partialError: ImageDecodingError? = nil
     ) throws(ImageDecodingError) -> DecodedImage {

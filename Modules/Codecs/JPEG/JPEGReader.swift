@@ -8,7 +8,7 @@ final class JPEGReader {
     private let limits: DecodingLimits
     private let keepsMetadata: Bool
     private(set) var info: ImageInfo?
-    /// Whether the image has several scans. libjpeg then keeps all coefficients until the last byte.
+    /// Whether the image has several scans. libjpeg then keeps all coefficients until decoding ends.
     private(set) var hasSeveralScans = false
     /// Whether the image can be decoded while its bytes arrive.
     private(set) var canSuspend = true
@@ -139,8 +139,8 @@ final class JPEGReader {
         return header
     }
 
-    /// Sets the smallest DCT scale whose result is at least as large as `target` requires, and returns the size of that
-    /// result.
+    /// Sets the smallest DCT scale whose result is at least as large as `target` requires, or 1 when `target` is larger
+    /// than the image. Returns the size of the result.
     ///
     /// Only the scales 1/8, 1/4, 1/2 and 1 are used. libjpeg-turbo has no vector instructions for the other scales: 3/8
     /// takes longer than 1/2, and 5/8 to 7/8 take longer than 1.
@@ -158,8 +158,8 @@ final class JPEGReader {
         return size
     }
 
-    /// Returns the maximum number of bytes that decoding holds: the output, a second buffer for reorienting, and the
-    /// coefficients of an image in several scans. Also sets the scale for the target size.
+    /// Returns the maximum number of bytes that decoding holds: the output in RGBA8, a second buffer for reorienting or
+    /// previews, and the coefficients of an image in several scans. Also sets the scale for the target size.
     ///
     /// - Parameters:
     ///   - options: The decoding options.

@@ -3,8 +3,9 @@ package import FoundationEssentials
 
 /// The decoder of `CodecRegistry.Entry.png`, whose comment describes the behavior.
 ///
-/// A damaged file is read a second time, and a third time for a partial image. Memory for the partial image is
-/// allocated after the second reading, and only if a row can be decoded. Source: W3C PNG specification, third edition.
+/// When a still image seems damaged after the header, a second reading finds the final error, or that there is none. A
+/// third reading makes the whole or partial image. Its memory is allocated after the second reading, and only if a row
+/// can be decoded. Rows for a consumer need no third reading. Source: W3C PNG specification, third edition.
 package struct PNGDecoder: ImageDecoding {
     /// Creates a stateless decoder.
     package init() {}
@@ -61,17 +62,18 @@ package struct PNGDecoder: ImageDecoding {
 }
 
 extension CodecRegistry.Entry {
-    /// The PNG codec, based on libpng. It supports all color types, bit depths and interlacing, and animated PNG. PNG
-    /// is recognized by its eight-byte signature.
+    /// The PNG codec, based on libpng. It decodes all color types, bit depths and interlacing, and animated PNG. PNG is
+    /// recognized by its eight-byte signature.
     ///
     /// Images are decoded to RGBA8: palettes, gray levels and `tRNS` are expanded, and 16-bit samples lose their low
     /// byte. If the options request it, gray images without transparency are decoded to gray8 and 16-bit files to
-    /// rgba16. Animations are always RGBA8. Gamma is not applied. The orientation is read from EXIF, or from XMP when
-    /// there is no EXIF.
+    /// rgba16. Animations, and gray partial images with missing rows, are always RGBA8. Gamma is not applied. The
+    /// orientation is read from EXIF, or from XMP when there is no EXIF.
     ///
     /// When a target size makes the image smaller or when rows are requested, decoding needs O(*w*) memory in addition
-    /// to the result, even for damaged files. Interlaced images and animations need memory for all their pixels.
-    /// Requested rows of a rotated image are collected in memory first.
+    /// to the result, even for damaged files. Interlaced images, the frames of animations and incremental decoding need
+    /// full-size buffers. An image that must be reoriented needs a second buffer, and its requested rows are collected
+    /// in memory first.
     ///
     /// ```swift
     /// let png = CodecRegistry([.png])

@@ -10,8 +10,8 @@ package struct PNGEncoder: EXIFEncoding {
     /// smaller before compression. Applies to RGBA8 that is opaque or straight. Has no effect on a row encoder, because
     /// the colors are known too late.
     package var usesPaletteWhenLossless: Bool
-    /// The EXIF data to write, starting with the TIFF header. If it is nil, only an orientation other than upright is
-    /// written.
+    /// The EXIF data to write, starting with the TIFF header. If it is nil or empty, only an orientation other than
+    /// upright is written.
     package var exif: Data?
 
     package init(compressionLevel: Int = 6, usesPaletteWhenLossless: Bool = true) {
@@ -78,10 +78,10 @@ extension ImageEncoding where Self == ImageEncoder {
     /// let data = try ImageEncoder.png(compressionLevel: 9).encode(image)
     /// ```
     ///
-    /// Encoding is lossless for straight alpha. Premultiplied samples are divided by alpha. RGBA8 and RGBA16 are
-    /// written with alpha unless they are opaque, gray8 as gray. A color profile is left out when it is damaged or its
-    /// color space differs from the image's. The pixels are not rotated; their orientation is written as EXIF.
-    /// Animations are written as their first frame. A row encoder needs O(*w*) memory.
+    /// Encoding is lossless, except that premultiplied color is divided by alpha. RGBA8 and RGBA16 are written with
+    /// alpha unless they are opaque, RGBX8 without alpha, and gray8 as gray. A color profile is left out when libpng
+    /// rejects it or its color space differs from the image's. The pixels are not rotated; an orientation other than
+    /// upright is written as EXIF. Animations are written as their first frame. A row encoder needs O(*w*) memory.
     ///
     /// - Parameters:
     ///   - compressionLevel: The zlib compression level, from 0 (no compression) to 9 (smallest file). Values outside
@@ -198,7 +198,7 @@ private struct PNGRowSamples {
 
     /// Returns the settings for rows of this kind without a palette.
     ///
-    /// - Throws: `unsupportedImage` when the size exceeds the limits of the format.
+    /// - Throws: `unsupportedImage` when a side is less than 1 or greater than 2³¹ − 1, the limit of the format.
     static func settings(
         _ header: PixelRowHeader, level: Int
     ) throws(ImageEncodingError) -> alcedo_png_settings {

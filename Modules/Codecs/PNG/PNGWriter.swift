@@ -13,7 +13,8 @@ final class PNGWriter {
     /// - Parameters:
     ///   - settings: The settings without palette, profile and EXIF.
     ///   - palette: The palette, four bytes per color. Empty for images without a palette.
-    ///   - colorProfile: The ICC profile. It is left out unless its color space matches the image.
+    ///   - colorProfile: The ICC profile. It is left out when its color space differs from the image's or libpng
+    ///     rejects it.
     ///   - exif: The EXIF data. If it is empty, no EXIF chunk is written.
     init(
         _ settings: alcedo_png_settings, palette: [UInt8] = [], colorProfile: Data?, exif: [UInt8]

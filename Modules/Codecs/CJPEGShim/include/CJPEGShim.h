@@ -38,7 +38,7 @@ typedef struct {
     size_t exif_size;
     const uint8_t *_Nullable xmp;
     size_t xmp_size;
-    /// The size of the ICC profile, or 0 when there is none or a part of it is missing.
+    /// The size of the ICC profile, or 0 when there is none or its parts are incomplete or contradictory.
     size_t icc_size;
     alcedo_jpeg_color color;
     int has_several_scans;
@@ -65,7 +65,8 @@ void alcedo_jpeg_destroy(alcedo_jpeg_decoder *_Nonnull decoder);
 /// Reads the file up to the first scan. Allocates no memory for pixels.
 alcedo_jpeg_status alcedo_jpeg_read_header(alcedo_jpeg_decoder *_Nonnull decoder, alcedo_jpeg_info *_Nonnull info);
 
-/// Writes the ICC profile, `icc_size` bytes, to `out`. Must be called directly after the header has been read.
+/// Writes the ICC profile, `icc_size` bytes, to `out`. Must be called directly after the header has been read, and only
+/// if `icc_size` is not 0.
 void alcedo_jpeg_copy_profile(const alcedo_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull out);
 
 /// Sets the scale of the DCT to `eighths` / 8, where `eighths` is from 1 to 8, and reports the size of the output.
@@ -90,13 +91,13 @@ alcedo_jpeg_status alcedo_jpeg_finish(alcedo_jpeg_decoder *_Nonnull decoder);
 /// Reads scans and sets `complete` to the number of complete ones. Returns ALCEDO_JPEG_OK at the end of the image.
 alcedo_jpeg_status alcedo_jpeg_consume(alcedo_jpeg_decoder *_Nonnull decoder, uint32_t *_Nonnull complete);
 
-/// Begins the output of the image at the quality of the scans up to `scan`, which must be complete. All rows must be
-/// read next, and then alcedo_jpeg_end_output must be called.
+/// Begins the output of the image, at least at the quality of the scans up to `scan`, which must be complete. All rows
+/// must be read next, and then alcedo_jpeg_end_output must be called.
 alcedo_jpeg_status alcedo_jpeg_begin_output(alcedo_jpeg_decoder *_Nonnull decoder, uint32_t scan);
 
 alcedo_jpeg_status alcedo_jpeg_end_output(alcedo_jpeg_decoder *_Nonnull decoder);
 
-/// Returns libjpeg's message for the last error, or an empty string.
+/// Returns the message of the last error, from libjpeg or the shim, or an empty string.
 const char *_Nonnull alcedo_jpeg_message(const alcedo_jpeg_decoder *_Nonnull decoder);
 
 typedef struct alcedo_jpeg_encoder alcedo_jpeg_encoder;

@@ -15,7 +15,7 @@ typedef enum {
     ALCEDO_PNG_OUT_OF_MEMORY,
 } alcedo_png_status;
 
-/// One of the consecutive parts of a file.
+/// A range of bytes: one of the consecutive parts of a file, or encoded bytes.
 typedef struct {
     const uint8_t *_Nullable bytes;
     size_t count;
@@ -62,8 +62,8 @@ alcedo_png_status alcedo_png_read_header(alcedo_png_decoder *_Nonnull decoder, a
 alcedo_png_status alcedo_png_start(
     alcedo_png_decoder *_Nonnull decoder, alcedo_png_format format, int premultiplies);
 
-/// Writes the next `rows` rows of an image that is not interlaced, `stride` bytes apart. Fails when they do not fit in
-/// `capacity` bytes.
+/// Writes the next `rows` rows of an image that is not interlaced, `stride` bytes apart. Fails when a row exceeds
+/// `stride`, `rows` * `stride` exceeds `capacity`, or the image has fewer rows left.
 alcedo_png_status alcedo_png_read_rows(
     alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t rows, size_t capacity);
 
@@ -71,7 +71,7 @@ alcedo_png_status alcedo_png_read_rows(
 alcedo_png_status alcedo_png_read_interlaced(
     alcedo_png_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity);
 
-/// Reads the chunks after the pixels, to the end of the file.
+/// Reads the chunks after the pixels, up to IEND.
 alcedo_png_status alcedo_png_finish(alcedo_png_decoder *_Nonnull decoder);
 
 /// Decodes the next bytes of the file and writes the rows that they complete to `out`, straight and `stride` bytes
@@ -93,7 +93,7 @@ alcedo_png_progress alcedo_png_get_progress(const alcedo_png_decoder *_Nonnull d
 /// Multiplies the color of `width` RGBA pixels by their alpha, rounded to nearest.
 void alcedo_png_premultiply(uint8_t *_Nonnull row, size_t width, int is_16_bit);
 
-/// Returns libpng's message for the last error, or an empty string.
+/// Returns the message of the last error, from libpng or the shim, or an empty string.
 const char *_Nonnull alcedo_png_message(const alcedo_png_decoder *_Nonnull decoder);
 
 /// Returns the CRC-32 of the bytes. Source: W3C PNG specification, annex D.
@@ -114,14 +114,14 @@ typedef struct {
     const uint8_t *_Nullable palette;        // four bytes per color, colors that are not opaque first
     size_t palette_count;
     size_t transparent_count;
-    const uint8_t *_Nullable icc;            // omitted when libpng does not accept it for these colors
+    const uint8_t *_Nullable icc;            // omitted when libpng rejects it
     size_t icc_size;
     const uint8_t *_Nullable exif;           // begins with the TIFF header
     size_t exif_size;
 } alcedo_png_settings;
 
-/// Creates an encoder with the compression level of `settings`, which is not used after the call. Returns NULL when
-/// memory is exhausted.
+/// Creates an encoder with the compression level of `settings`. Does not keep `settings`. Returns NULL when memory is
+/// exhausted.
 alcedo_png_encoder *_Nullable alcedo_png_encoder_create(const alcedo_png_settings *_Nonnull settings);
 void alcedo_png_encoder_destroy(alcedo_png_encoder *_Nonnull encoder);
 

@@ -1,10 +1,11 @@
 import AlcedoCore
 
-/// A parser that finds the frames of an animated PNG and validates the order and the contents of their chunks.
+/// A parser that finds the frames of an animated PNG and validates the order of their chunks and the contents of
+/// `fcTL` chunks.
 ///
 /// Source: W3C PNG specification, third edition, sections 4.9 and 11.3.6.
 struct PNGAnimationParser {
-    /// The frames whose data is complete.
+    /// The frames that are known to have all their data.
     private(set) var frames: [PNGFrame] = []
     /// The error that ended parsing, or nil when the animation is complete.
     private(set) var problem: ImageDecodingError?

@@ -25,7 +25,8 @@ struct PNGChunk {
     /// The number of bytes of the length and the name.
     static let headerByteCount = 8
 
-    /// Compares the bytes with the beginning of the PNG signature. Throws `corrupt` when they differ.
+    /// Compares at most the first eight bytes with the beginning of the PNG signature. Throws `corrupt` when they
+    /// differ.
     static func checkSignature(_ bytes: some Collection<UInt8>) throws(ImageDecodingError) {
         guard bytes.prefix(signature.count).elementsEqual(signature.prefix(bytes.count)) else {
             throw ImageDecodingError(.corrupt, "PNG: the signature is missing")

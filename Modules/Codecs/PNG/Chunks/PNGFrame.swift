@@ -14,7 +14,7 @@ struct PNGFrame {
 
     /// Reads an `fcTL` chunk, whose length the caller has checked.
     ///
-    /// - Throws: `corrupt` when the frame is not inside the canvas, or its disposal or blending is undefined.
+    /// - Throws: `corrupt` when the frame is empty or not inside the canvas, or its disposal or blending is undefined.
     init(
         _ chunk: PNGChunk, in bytes: PNGBytes, canvas: PixelSize, isFirst: Bool, isOpaque: Bool
     ) throws(ImageDecodingError) {

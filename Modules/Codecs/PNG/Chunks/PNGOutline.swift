@@ -2,7 +2,7 @@ import AlcedoCore
 import FoundationEssentials
 
 /// The chunks that determine how a file is decoded. If a kind of chunk occurs several times, the first one is used,
-/// except in ``colors``.
+/// except in ``colors``. An invalid `acTL` chunk does not count.
 struct PNGOutline {
     /// The EXIF chunk, which can also follow the pixels. Source: W3C PNG specification, third edition, table 6.
     private(set) var exif: PNGChunk?
@@ -95,7 +95,7 @@ struct PNGHeader: Sendable {
         return (size.width * samples * bitDepth + 7) / 8 + 1
     }
 
-    /// Returns the pixel format of the result for a requested format.
+    /// Returns the pixel format of a still image without missing rows for a requested format.
     func format(for format: PixelFormat) -> PixelFormat {
         switch format {
         case .gray8: colorType == 0 && !hasAlpha ? .gray8 : .rgba8

@@ -40,9 +40,9 @@ struct PNGFile {
         return Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: part.count, deallocator: .none)
     }
 
-    /// Returns the properties of the file, including the delays of the frames.
+    /// Returns the properties of the file, including the delays if there are several frames.
     ///
-    /// - Throws: The first error in the frames.
+    /// - Throws: The first error in the chunks of the frames. Of the checksums, only those of `fcTL` are verified.
     func inspected() throws(ImageDecodingError) -> ImageInfo {
         guard let control = outline.animation else { return info }
         let parser = PNGAnimationParser(bytes, control, reader.header, checksums: false)
@@ -90,8 +90,8 @@ struct PNGMetadata {
         return min(limits.maximumMetadataByteCount - kept, limits.maximumChunkByteCount)
     }
 
-    /// Returns the decompressed text of a chunk, or nil when it is damaged or exceeds the limits. libpng reads it from
-    /// a file that contains only this chunk and the required ones, so no other text is read or decompressed.
+    /// Returns the decompressed text of a chunk, or nil when libpng cannot read it or it exceeds the limits. libpng
+    /// reads a file that contains only this chunk and the required ones, so no other text is read or decompressed.
     private func unpacked(_ chunk: PNGChunk) -> Data? {
         guard budget > 0, chunk.body.count <= limits.maximumChunkByteCount else { return nil }
         let size = [UInt8](repeating: 0, count: 3) + [1]
@@ -110,8 +110,8 @@ struct PNGMetadata {
         return text.flatMap { $0.count <= budget ? $0 : nil }
     }
 
-    /// Returns the EXIF data of an ImageMagick profile, or nil when the profile has fewer than three lines. The first
-    /// line is a name, the second is the number of bytes, and the others are hexadecimal digits.
+    /// Returns the EXIF data of an ImageMagick profile, or nil when the profile has fewer than three nonempty lines.
+    /// The first line is a name, the second is the number of bytes, and the others are hexadecimal digits.
     private static func exif(rawProfile text: Data) -> Data? {
         let lines = text.split(separator: UInt8(ascii: "\n"))
         guard lines.count > 2 else { return nil }
@@ -126,8 +126,8 @@ extension ImageOrientation {
     /// Creates an orientation from `tiff:Orientation` in an XMP packet, written as an attribute or as an element.
     ///
     /// PNG had no EXIF before 2017, so older tools store the orientation in XMP. The result is `.up` when the property
-    /// is absent or its value is not from 1 to 8. O(bytes). Source: XMP specification part 2, section 3.1, "TIFF
-    /// properties".
+    /// is absent, has another prefix or spaces around its value, or its value is not from 1 to 8. O(bytes). Source: XMP
+    /// specification part 2, section 3.1, "TIFF properties".
     init(xmp: RawSpan) {
         self = Self.value(in: xmp).flatMap(ImageOrientation.init(rawValue:)) ?? .up
     }

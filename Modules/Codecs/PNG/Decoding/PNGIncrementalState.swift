@@ -12,10 +12,11 @@ final class PNGIncrementalState: IncrementalDecodingState {
     /// The offset in `data` of the first chunk whose name has not been read, or of the first chunk of pixels after its
     /// name has been read.
     private var scanned = PNGChunk.signature.count
-    /// The plan for decoding; nil until the header has arrived.
+    /// The plan for decoding; nil until everything before the pixels has arrived.
     private var plan: PNGPlan?
-    /// The partial image; nil before decoding of the pixels begins. For an animation, decoding begins when a preview is
-    /// requested. For a still image, it begins with the first call after the header is complete.
+    /// The partial image; nil before decoding of the pixels begins, and for an animation after ``finish()``. For an
+    /// animation, decoding begins when a preview is requested. For a still image, it begins with the first call after
+    /// the one that sets ``plan``.
     private var partialImage: PNGPartialImage?
     private var isAnimation = false
     /// The number of bytes of an animation that were passed to the preview.

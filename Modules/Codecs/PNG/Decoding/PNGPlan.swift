@@ -11,7 +11,7 @@ struct PNGPlan {
     let info: ImageInfo
     let options: DecodingOptions
     let format: PixelFormat
-    /// The alpha mode of the finished image.
+    /// The alpha mode of the finished image if no rows are missing.
     let alphaMode: AlphaMode
     let reduction: BoxReduction
 
@@ -24,8 +24,8 @@ struct PNGPlan {
         reduction = BoxReduction(from: header.size, orientation: info.orientation, towards: options.target)
     }
 
-    /// Checks the size of the image as stored and after rotation. When a wide and low image is rotated by 90 degrees,
-    /// the padding of its many short rows takes much more memory.
+    /// Checks the size of the image as stored, and of the finished image if its sides are swapped. When a wide and low
+    /// image is rotated by 90 degrees, the padding of its many short rows takes much more memory.
     ///
     /// - Throws: `exceedsLimit` when one of the sizes exceeds the limits.
     func check() throws(ImageDecodingError) {
@@ -46,10 +46,11 @@ struct PNGPlan {
     /// Whether the image can be decoded row by row.
     var streams: Bool { !header.isInterlaced }
 
-    /// Whether only the reduced image is held in memory.
+    /// Whether decoding of a complete file reduces rows as they are read, without a full-size buffer.
     var isReducedByRows: Bool { streams && reduction.factor > 1 }
 
-    /// The alpha mode as long as rows may be missing. Missing rows become transparent.
+    /// The alpha mode of a buffer in which rows may be missing. If the options allow partial images, it is not opaque
+    /// unless the format is gray8, so that missing rows are transparent.
     var openAlphaMode: AlphaMode {
         options.allowsPartial && alphaMode == .opaque && format != .gray8 ? .straight : alphaMode
     }
@@ -99,8 +100,8 @@ extension PNGPlan {
         ])
     }
 
-    /// The maximum number of bytes that incremental decoding holds, including previews: the full image and the pixels
-    /// of a preview. When a preview shares the memory of the image, decoding the next rows copies the image.
+    /// The maximum number of bytes that incremental decoding holds before it finishes: the full image and the pixels of
+    /// one preview. When a preview shares the memory of the image, decoding the next rows copies the image.
     var incrementalByteCount: Int {
         let sharesMemory = reduction.factor == 1 && pendingOrientation == .up
         return Self.sum([
@@ -129,7 +130,7 @@ extension PNGPlan {
     /// The number of bytes of the rows that the progressive reader decodes at once.
     var pushedByteCount: Int { pushedRowCount * rowHeader.bytesPerRow }
 
-    /// The approximate number of bytes of rows that are decoded at once.
+    /// The number of bytes of rows that are decoded at once, unless a piece of the minimum size needs more rows.
     private static let pushedBatchByteCount = 128 << 10
 
     /// The minimum size of a piece. The call for each piece takes far longer than decoding one byte.

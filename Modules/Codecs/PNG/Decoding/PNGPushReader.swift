@@ -4,9 +4,9 @@ import FoundationEssentials
 
 /// libpng's progressive reader, preceded by a filter of chunks.
 ///
-/// The reader uses every received byte, and its errors do not depend on how the bytes are divided into pieces. The
-/// error that it reports is therefore final. For a truncated file, the number of rows decoded from the last bytes can
-/// depend on the pieces.
+/// The reader decodes as far as the received bytes allow, and its errors do not depend on how the bytes are divided
+/// into pieces. The error that it reports is therefore final. For a truncated file, the number of rows decoded from the
+/// last bytes can depend on the pieces.
 final class PNGPushReader {
     /// The memory that receives rows.
     struct Output {
@@ -37,7 +37,7 @@ final class PNGPushReader {
 
     var progress: alcedo_png_progress { alcedo_png_get_progress(push) }
 
-    /// The complete chunks after the pixels that may hold EXIF or XMP.
+    /// The chunks after the first pixels that may hold EXIF or XMP, within the limits. The last one can be incomplete.
     var lateChunks: Data { filter.late }
 
     /// The error in the file, assuming that it ends here; nil when the file is complete.
@@ -98,7 +98,7 @@ private struct PNGChunkFilter {
     /// The size of a palette with 256 colors, the longest chunk that libpng must collect.
     private static let maximumGatheredByteCount = 768
 
-    /// The complete chunks after the pixels that may hold EXIF or XMP.
+    /// The chunks after the first pixels that may hold EXIF or XMP, within the limits. The last one can be incomplete.
     private(set) var late = Data()
     private var head = Data()
     private var treatment = Treatment.drop

@@ -111,7 +111,8 @@ struct PNGStill {
     }
 }
 
-/// A stream that reads a non-interlaced image row by row. Memory: a few rows.
+/// A stream that reads a non-interlaced image in batches of rows. Memory: about ``PNGPlan/batchByteCount`` bytes, at
+/// least one row, in addition to the reader.
 private struct PNGRowStream {
     let reader: PNGReader
     let plan: PNGPlan
@@ -146,7 +147,8 @@ private struct PNGRowStream {
     }
 }
 
-/// A stream that reads a damaged, non-interlaced image row by row. Memory: ``PNGPlan/pushedByteCount``.
+/// A stream that reads a damaged, non-interlaced image in batches of rows. Memory: ``PNGPlan/pushedByteCount`` bytes in
+/// addition to the reader.
 private struct PNGPushedRows {
     let file: PNGFile
     let plan: PNGPlan
