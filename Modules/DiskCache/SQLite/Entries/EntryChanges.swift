@@ -219,8 +219,8 @@ final class EntryChanges {
     /// the lock timeout, a part or all of it remains.
     func truncateLog() throws(SQLiteFailure) { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    /// Shortens the file by at most 32 pages. Returns whether that had an effect and the file still has free pages. With
-    /// a damaged header, SQLite may keep all of them.
+    /// Shortens the file by at most 32 pages. Returns whether that had an effect and the file still has free pages.
+    /// With a damaged header, SQLite may keep all of them.
     func shrink() throws(SQLiteFailure) -> Bool {
         let before = try freePageCount()
         try connection.execute("PRAGMA incremental_vacuum(32)")
