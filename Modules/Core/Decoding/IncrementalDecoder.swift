@@ -17,7 +17,8 @@ package final class IncrementalDecoder<State: IncrementalDecodingState>: Increme
     package var decodingByteCount: Int? { lock.withLock { _ in state.decodingByteCount } }
 
     package func append(_ bytes: Data) throws(ImageDecodingError) {
-        try exclusively { state throws(ImageDecodingError) in try state.append(bytes) }
+        // An empty piece must not look like an empty file.
+        try exclusively { state throws(ImageDecodingError) in if !bytes.isEmpty { try state.append(bytes) } }
     }
 
     package func preview() throws(ImageDecodingError) -> ImagePreview? {

@@ -26,7 +26,8 @@ public protocol IncrementalImageDecoding: AnyObject, Sendable {
 
     /// Appends the next bytes of the file and decodes as many of them as possible.
     ///
-    /// The call that completes the header decodes only the header. Later calls decode the bytes after the header.
+    /// The call that completes the header decodes only the header. Later calls decode the bytes after the header. Empty
+    /// data has no effect.
     ///
     /// - Throws: ``ImageDecodingError`` when the bytes are found to be invalid or to exceed the limits, or when memory
     ///   is exhausted. A decoder may report invalid bytes only in ``finish()``, for example when the options allow

@@ -40,8 +40,8 @@ package struct DecoderChecks {
         }
     }
 
-    /// Checks that the image is the same for several divisions of its bytes into pieces, that every preview has the
-    /// size of the image, that the pass number of previews never decreases, and that `info` has the inspected size.
+    /// Checks that the image is the same for several divisions of its bytes into pieces, after an empty one, that every
+    /// preview has the size of the image, that the pass number of previews never decreases, and that `info` has the inspected size.
     ///
     /// - Parameters:
     ///   - data: A valid file.
@@ -56,6 +56,7 @@ package struct DecoderChecks {
             let pieces = decoder.makeIncrementalDecoder(options: options)
             var lastPass = 0
             var rest = data
+            try pieces.append(Data())
             while !rest.isEmpty {
                 let size = maximum == 1 ? 1 : Int.random(in: 1...maximum, using: &random)
                 try pieces.append(Data(rest.prefix(size)))
