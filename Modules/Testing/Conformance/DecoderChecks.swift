@@ -41,7 +41,8 @@ package struct DecoderChecks {
     }
 
     /// Checks that the image is the same for several divisions of its bytes into pieces, after an empty one, that every
-    /// preview has the size of the image, that the pass number of previews never decreases, and that `info` has the inspected size.
+    /// preview has the size of the image, that the pass number of previews never decreases, and that `info` has the
+    /// inspected size.
     ///
     /// - Parameters:
     ///   - data: A valid file.
