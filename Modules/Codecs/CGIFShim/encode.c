@@ -43,7 +43,8 @@ alcedo_gif_encoder *alcedo_gif_encoder_create(void) {
     return e;
 }
 
-/// Closes the file. Returns 0 on failure. giflib frees its object even then.
+/// Writes the trailer and closes the file. Returns 0 on failure. giflib frees its object even then, and does not report
+/// a trailer that could not be written.
 static int close_file(alcedo_gif_encoder *e) {
     if (!e->gif) return 1;
     const int result = EGifCloseFile(e->gif, &e->error);

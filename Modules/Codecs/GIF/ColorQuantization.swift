@@ -32,7 +32,7 @@ enum MedianCut {
 
         var weight: Int { count * axis.length }
 
-        /// Returns the cells on both sides of the median, neither of them empty, or `nil` for a single cell.
+        /// Returns the cells on both sides of the median, neither side empty, or `nil` for fewer than two cells.
         func cut(_ histogram: [Cell]) -> (Box, Box)? {
             guard axis.length > 0 else { return nil }
             let sorted = cells.sorted { ($0 >> axis.shift & 31, $0) < ($1 >> axis.shift & 31, $1) }
@@ -75,8 +75,8 @@ enum MedianCut {
 
 /// A mapper from pixels to the nearest colors of a palette, row by row.
 ///
-/// The color space is divided into 262,144 cells of six bits per sample. All pixels in a cell are mapped to the color
-/// nearest to its center. This color is computed when the cell is first needed. Dithering diffuses errors with the
+/// The color space is divided into 262,144 cells of six bits per sample. All colors in a cell are mapped to the palette
+/// color nearest to its center, which is computed when the cell is first needed. Dithering diffuses errors with the
 /// weights of Floyd and Steinberg, with alternating direction. Transparent pixels neither receive nor pass errors.
 /// Source: R. Floyd, L. Steinberg, "An adaptive algorithm for spatial grey scale", 1976.
 struct GIFColorMapper {

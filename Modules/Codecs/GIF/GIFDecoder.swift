@@ -12,8 +12,8 @@ package struct GIFDecoder: ImageDecoding {
 
     /// Reads all blocks without decoding pixels.
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` for a file without its end, `exceedsLimit` for more
-    ///   frames than `limits` allows.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` for a file without its end, `exceedsLimit` also for
+    ///   more frames than `limits` allows.
     /// - Complexity: O(blocks and sub-blocks). A sub-block of pixel data has at most 255 bytes.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try structure(of: data, limits: limits).info
@@ -27,8 +27,8 @@ package struct GIFDecoder: ImageDecoding {
         return try state.finish()
     }
 
-    /// Sends the rows of the first frame. Memory is O(*w*), except for interlaced images and for frames that do not
-    /// fill the canvas exactly.
+    /// Sends the rows of the first frame. Memory is O(*w* + *h* + frames), except for interlaced images and for frames
+    /// that do not fill the canvas exactly.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
     package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
@@ -51,7 +51,7 @@ package struct GIFDecoder: ImageDecoding {
     }
 
     /// Returns the number of bytes of the canvas, the pixels of the largest frame and the buffers that the options
-    /// require, plus those of two more canvases for an animation.
+    /// require, plus those of two more canvases for an animation that the options include.
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
     package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
@@ -80,11 +80,12 @@ extension CodecRegistry.Entry {
     /// let image = try CodecRegistry([.gif]).decode(data)
     /// ```
     ///
-    /// The result is RGBA8 of the canvas's size, regardless of the requested pixel format. Frames are clipped to the
-    /// canvas. Where no frame shows an opaque pixel, the canvas is transparent black, as in browsers, regardless of
-    /// the file's background color. Indices beyond the palette are opaque black. GIF has no partial transparency, so
-    /// straight and premultiplied samples are equal. For a target size, the image is averaged down by a whole-number
-    /// factor, so the result can be larger than the target.
+    /// The result is RGBA8, regardless of the requested pixel format. Without a target size, it has the canvas's size.
+    /// Frames are clipped to the canvas. Where no frame shows an opaque pixel, the canvas is transparent black, as in
+    /// browsers, regardless of the file's background color. Indices beyond the palette are opaque black, except for the
+    /// transparent index. At full size, straight and premultiplied samples are equal, because GIF has no partial
+    /// transparency. For a target size, the image is averaged down by a whole-number factor, so the result can be
+    /// larger than the target.
     public static var gif: Self {
         Self(
             format: .gif, decoder: GIFDecoder(),

@@ -67,8 +67,8 @@ package struct GIFEncoder: ImageEncoding {
         }
     }
 
-    /// Returns the number of repeats after the first play: 0 for endless repeats, or `nil` for one play, which needs no
-    /// extension.
+    /// Returns the number of repeats after the first play, at most 65,535: 0 for endless repeats, or `nil` for a still
+    /// image or one play, which need no extension.
     private static func loopCount(of frames: (any ImageFrameSource)?) -> Int? {
         guard let frames, frames.frameCount > 1 else { return nil }
         guard let plays = frames.playCount else { return 0 }
@@ -98,14 +98,14 @@ extension ImageEncoding where Self == ImageEncoder {
     ///
     /// Each frame of an animation is written with its own palette, and only as the rectangle that changed. If a pixel
     /// becomes transparent again, that frame and the frame before are written as a whole. Raw delays are rounded to
-    /// hundredths of a second, at most 655.35 seconds. The number of plays becomes a NETSCAPE2.0 loop count of at most
-    /// 65,535. GIF has no orientation, so images are made upright. The ICC profile is written in an ICCRGBG1012
-    /// extension.
+    /// hundredths of a second, at most 655.35 seconds. The number of repeats becomes a NETSCAPE2.0 loop count of at
+    /// most 65,535; a single play has none. GIF has no orientation, so images are made upright. The ICC profile is
+    /// written in an ICCRGBG1012 extension.
     ///
     /// A side of more than 65,535 pixels, or a frame of another size than the first one, is an error with the code
-    /// `unsupportedImage`. Memory: three images of four bytes per pixel and the indices of one frame, regardless of
-    /// the number of frames, plus the output. A row encoder collects all rows, because the palette depends on all of
-    /// them.
+    /// `unsupportedImage`. Memory: up to four images of four bytes per pixel, one frame with its upright copy, two
+    /// copies of the indices of one frame, and the output. Only the output grows with the number of frames. A row
+    /// encoder collects all rows, because the palette depends on all of them.
     ///
     /// - Parameters:
     ///   - dithers: Whether the error of colors that are not in the palette is diffused to adjacent pixels. Default:

@@ -6,16 +6,16 @@ package import FoundationEssentials
 /// Animation frames are composited bit-identically to libwebp's own player. Premultiplied color is rounded to nearest,
 /// as everywhere in Alcedo, while libwebp rounds down.
 ///
-/// With a target size, a still image is scaled during decoding. A lossy image without alpha whose sides both shrink to
-/// less than three quarters is scaled by averaging luma and chroma. Other images are scaled by libwebp. The full size
-/// must be within the limits in any case.
+/// With a target size, a still image is scaled during decoding. A complete lossy image without alpha whose sides both
+/// shrink to less than three quarters, rounded down, is scaled by averaging luma and chroma. Other still images,
+/// previews and partial images are scaled by libwebp. The full size must be within the limits in any case.
 ///
 /// A lossy still image that is scaled needs no full-size RGBA buffer, but averaging can hold full-size planes of luma
 /// and chroma. The frames of an animation are composited on full-size canvases and then averaged down. While libwebp
 /// decodes a frame, it keeps some rows, and up to five bytes per pixel if the frame is lossless or has alpha.
 ///
-/// An EXIF orientation is applied. EXIF is stored after the pixels. If the options apply orientations, a file that
-/// declares EXIF therefore has no previews before the EXIF arrives. Source: RFC 9649.
+/// An EXIF orientation is applied if the options request it. EXIF is stored after the pixels, so a file that declares
+/// EXIF then has no previews before the EXIF or the end of the file arrives. Source: RFC 9649.
 package struct WebPDecoder: ImageDecoding {
     /// Whether a second thread may be used for a large lossy image whose bytes are complete. This does not change the
     /// pixels.
@@ -30,7 +30,7 @@ package struct WebPDecoder: ImageDecoding {
     ///
     /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` for an incomplete file, `exceedsLimit` also for more
     ///   frames than `limits` allows.
-    /// - Complexity: O(chunks).
+    /// - Complexity: O(chunks + bytes of metadata).
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         guard let info = try container(of: data, limits: limits).info else {
             throw ImageDecodingError(.corrupt, "WebP: the file has no image")
@@ -39,7 +39,7 @@ package struct WebPDecoder: ImageDecoding {
     }
 
     package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-        // Checks for the end first, because the rows of a truncated file would be decoded and then discarded.
+        // Rejects a truncated file before any pixels are decoded.
         if !options.allowsPartial { _ = try container(of: data, limits: options.limits) }
         let state = WebPDecodingState(options: options, settings)
         try state.append(data)
@@ -84,7 +84,7 @@ package struct WebPDecoder: ImageDecoding {
         IncrementalDecoder(WebPDecodingState(options: options, settings))
     }
 
-    /// Returns the maximum number of bytes that decoding holds.
+    /// Returns the maximum number of bytes that decoding holds, without the Huffman tables of libwebp.
     ///
     /// For a still image, these are the output, another output each for reorienting, premultiplying and partial images,
     /// the planes for averaging, and the memory of libwebp. libwebp keeps some rows, all pixels again for a lossless
@@ -119,9 +119,11 @@ extension CodecRegistry.Entry {
     /// The format is recognized by its RIFF header: `RIFF`, four bytes of size, `WEBP`. At a quality of 1, the
     /// registry's encoder is lossless.
     ///
-    /// The result is RGBA8 of the canvas's size, regardless of the requested pixel format. Pixels that the frames of an
-    /// animation do not cover are transparent, as in browsers, regardless of the file's background color. A still image
-    /// without transparent pixels is `.opaque`. With a target size, a still image is scaled during decoding.
+    /// The result is RGBA8, regardless of the requested pixel format. Without a target size, the whole canvas is
+    /// decoded at full size. Pixels that the frames of an animation do not cover are transparent, as in browsers,
+    /// regardless of the file's background color. A complete still image without transparent pixels is `.opaque`. With
+    /// a target size, a still image is scaled during decoding, and the frames of an animation are averaged down by a
+    /// whole-number factor, so the frames can be larger than the target.
     ///
     /// - Parameter usesThreads: Whether a second thread may be used for a large lossy image whose bytes are complete.
     ///   This does not change the pixels.
@@ -144,11 +146,11 @@ private struct WebPRowStream {
     private let bytesPerRow: Int
     private let decoder: WebPRowDecoder
 
-    /// The number of bytes that are passed to libwebp before finished rows are sent.
+    /// The maximum number of new bytes in one call of libwebp, after which the finished rows are sent.
     private static let pieceByteCount = 32 << 10
 
-    /// Creates the memory and the decoder. `size` must be within the limits; the number of bytes then does not
-    /// overflow.
+    /// Creates the memory and the decoder, or throws `outOfMemory`. `size` must be within the limits; the number of
+    /// bytes then does not overflow.
     init(_ frame: WebPFrame, size: PixelSize) throws(ImageDecodingError) {
         self.frame = frame
         self.size = size
@@ -181,7 +183,7 @@ private struct WebPRowStream {
         try consumer.finish()
     }
 
-    /// Passes bytes to libwebp. Returns `false` when libwebp rejects them.
+    /// Passes bytes to libwebp. Returns `false` when libwebp rejects them. Throws only `outOfMemory`.
     private func advance(_ bytes: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) -> Bool {
         do throws(ImageDecodingError) {
             try decoder.advance(bytes)

@@ -17,10 +17,11 @@ package struct WebPEncoder: EXIFEncoding {
     package var compression: Compression
     /// The effort of libwebp, from 0 (fastest) to 6 (smallest). Other values are clamped.
     package var method: Int
-    /// Whether lossless compression keeps the color under alpha 0, which is not visible. Files are smaller without it.
+    /// Whether the color under alpha 0, which is not visible, is kept: exactly by lossless compression, approximately
+    /// by lossy compression. Files with such pixels are usually smaller without it.
     package var keepsHiddenColor: Bool
-    /// The EXIF data to write, starting with the TIFF header. If it is `nil`, only an orientation other than upright is
-    /// written.
+    /// The EXIF data to write, starting with the TIFF header. Its orientation tag is set to the orientation of the
+    /// image. If `exif` is `nil` or empty, only an orientation other than upright is written.
     package var exif: Data?
 
     package init(compression: Compression = .lossy(quality: 75), method: Int = 4, keepsHiddenColor: Bool = false) {
@@ -38,13 +39,14 @@ package struct WebPEncoder: EXIFEncoding {
     ///
     /// Delays are the raw delays of the frames in milliseconds, rounded down. libwebp stores the changes between
     /// frames. For a frame without changes, it extends the delay of the previous frame. An animation whose frames are
-    /// all equal becomes a still image.
+    /// all equal usually becomes a still image.
     ///
-    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame that
-    ///   does not fill the canvas, for an animation of 2^31 ms or more and for an encoded image that exceeds the
-    ///   format's size limits; `failed` when libwebp fails or a frame cannot be decoded; `outOfMemory`.
-    /// - Complexity: O(*w* × *h*) for each frame. Memory: a copy of one image, the memory of libwebp, and the file; for
-    ///   an animation, three more canvases.
+    /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame
+    ///   whose size differs from the canvas, for an animation of 2^31 ms or more and for an encoded still image that
+    ///   exceeds the format's size limits; `failed` when libwebp fails for another reason or a frame cannot be decoded;
+    ///   `outOfMemory`.
+    /// - Complexity: O(*w* × *h*) for each frame. Memory: up to two copies of one image, several copies of the file,
+    ///   and the memory of libwebp, which includes three canvases for an animation.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
         let file: Data
         if let frames = image.frames, frames.frameCount > 1 {
@@ -69,12 +71,12 @@ extension ImageEncoding where Self == ImageEncoder {
     /// written as EXIF. Opaque images get no alpha. WebP stores only straight 8-bit pixels: gray is written as red,
     /// green and blue, 16-bit samples lose their low byte, and premultiplied samples are divided by alpha.
     ///
-    /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A number of plays
-    /// above 65,535 is stored as 65,535. An animation whose frames are all equal becomes a still image.
+    /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A number of plays above
+    /// 65,535 is stored as 65,535. An animation whose frames are all equal usually becomes a still image.
     ///
-    /// A side of more than 16,383 pixels, a frame that does not fill the canvas, an animation of 2^31 ms or more, and
-    /// an encoded image that exceeds the format's size limits are errors with the code `unsupportedImage`. A row
-    /// encoder collects the whole image, because libwebp needs all rows to encode. Source: RFC 9649.
+    /// A side of more than 16,383 pixels, a frame whose size differs from the canvas, an animation of 2^31 ms or more,
+    /// and an encoded still image that exceeds the format's size limits are errors with the code `unsupportedImage`. A
+    /// row encoder collects the whole image, because libwebp needs all rows to encode. Source: RFC 9649.
     ///
     /// - Parameters:
     ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
@@ -82,8 +84,9 @@ extension ImageEncoding where Self == ImageEncoder {
     ///   - lossless: Whether every pixel is kept exactly. The color under alpha 0 is kept only when `keepsHiddenColor`
     ///     is `true`. Default: `false`.
     ///   - method: The effort of libwebp, from 0 (fastest) to 6 (smallest). Other values are clamped. Default: 4.
-    ///   - keepsHiddenColor: Whether lossless compression keeps the color under alpha 0, which is not visible. Files
-    ///     are smaller without it. Default: `false`.
+    ///   - keepsHiddenColor: Whether the color under alpha 0, which is not visible, is kept: exactly by lossless
+    ///     compression, approximately by lossy compression. Files with such pixels are usually smaller without it.
+    ///     Default: `false`.
     public static func webp(
         quality: Double = 75, lossless: Bool = false, method: Int = 4, keepsHiddenColor: Bool = false
     ) -> Self {

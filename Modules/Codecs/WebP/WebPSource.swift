@@ -9,7 +9,7 @@ final class WebPSource {
     /// Copies the pixels: as ARGB, which lossless compression and animations need, or as luma and chroma.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides that do not fit the format, `failed`
-    ///   when libwebp has another version than its headers, or `outOfMemory`.
+    ///   when libwebp is incompatible with its headers, or `outOfMemory`.
     init(_ pixels: PixelBuffer, usesARGB: Bool) throws(ImageEncodingError) {
         try Self.check(pixels.size)
         guard WebPPictureInit(&picture) != 0 else {
@@ -53,7 +53,7 @@ final class WebPSource {
         return WebPAnimEncoderAdd(encoder, &picture, milliseconds, &config) != 0
     }
 
-    /// Throws `unsupportedImage` unless both sides fit in the 14 bits of the bitstream.
+    /// Throws `unsupportedImage` unless both sides are positive and fit in the 14 bits of the bitstream.
     static func check(_ size: PixelSize) throws(ImageEncodingError) {
         let maximum = Int(WEBP_MAX_DIMENSION)
         guard size.isPositive, size.width <= maximum, size.height <= maximum else {
@@ -62,7 +62,8 @@ final class WebPSource {
         }
     }
 
-    /// Returns the pixels unchanged when they are straight with four bytes per pixel, or a converted copy otherwise.
+    /// Returns the pixels unchanged when they have four bytes each and are not premultiplied, or a converted copy
+    /// otherwise.
     private static func straightRGBA(_ pixels: PixelBuffer) throws(ImageEncodingError) -> PixelBuffer {
         if pixels.format.bytesPerPixel == 4, pixels.alphaMode != .premultiplied { return pixels }
         guard let copy = pixels.straightRGBA(rowCount: pixels.height) else {

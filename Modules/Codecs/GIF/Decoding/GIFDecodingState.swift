@@ -12,8 +12,8 @@ final class GIFDecodingState: IncrementalDecodingState {
     private var previewedRows = 0
     /// The error that limits the result to a partial image, when partial images are allowed.
     private var partialError: ImageDecodingError?
-    /// The error in the pixels of the first frame. It is thrown only by ``finish()``, and only if the blocks have no
-    /// error, so that the thrown error does not depend on how the bytes arrive.
+    /// The error of decoding the first frame. Only ``finish()`` throws or accepts it, and only if the blocks have no
+    /// error, so that the result does not depend on how the bytes arrive.
     private var pixelError: ImageDecodingError?
 
     init(options: DecodingOptions) {

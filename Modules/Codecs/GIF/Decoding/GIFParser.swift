@@ -284,7 +284,7 @@ private struct GIFExtension {
     }
 
     /// Reads the packet and removes the trailer of 258 bytes after it. The trailer is built so that a reader of
-    /// sub-blocks stops at its last byte or at the byte before.
+    /// sub-blocks stops at its last byte or at the byte before. Ignores a packet without the trailer.
     private mutating func readXMP() {
         let trailer = [0x01] + (0...255).reversed().map { UInt8($0) } + [0x00]
         for end in [trailer[...], trailer.dropLast()] where collected.count > end.count {

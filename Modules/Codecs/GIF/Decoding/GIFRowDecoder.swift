@@ -11,11 +11,11 @@ final class GIFRowDecoder {
     private var count = 0
     /// The number of used bytes in the current sub-block.
     private var position = 0
-    /// The offset of the next sub-block's count.
+    /// The offset of the current sub-block's count.
     private var offset: Int
     private let rowOrder: [Int]
 
-    /// The number of rows that have been returned. In an interlaced image, they are not the topmost rows.
+    /// The number of rows that have been returned. In an interlaced image, they need not be the topmost rows.
     private(set) var rowCount = 0
 
     /// Creates a decoder. `codeSize` is the byte at the image's `dataStart`.
@@ -75,7 +75,8 @@ final class GIFRowDecoder {
     }
 }
 
-/// The color of every index, as the four bytes of a pixel. Indices without a color are opaque black.
+/// The color of every index, as the four bytes of a pixel. Indices without a color are opaque black, except for the
+/// transparent index.
 struct GIFPalette: Sendable {
     /// The maximum number of colors in a palette.
     private static let maximumCount = 256

@@ -6,7 +6,7 @@ struct GIFStructure: Sendable {
     var canvas: PixelSize
     /// The byte range of the global palette, or `nil` when the file has none.
     var palette: Range<Int>?
-    /// The frames whose last byte has been read.
+    /// The frames whose last byte has been read. In a copy for a still image, only the first frame, complete or not.
     var frames: [GIFFrame] = []
     /// The number of repeats after the first play as stored in the file. 0 means that the animation repeats forever.
     /// `nil` means that the file stores no number and the animation plays once.
@@ -16,7 +16,8 @@ struct GIFStructure: Sendable {
     /// The number of plays, or `nil` when the animation repeats forever.
     var playCount: Int? { loopCount.map { $0 == 0 ? nil : $0 + 1 } ?? 1 }
 
-    /// Whether a frame has a transparent color or leaves an empty part of the canvas uncovered.
+    /// Whether a frame has a transparent color or leaves an empty part of the canvas uncovered. Ignores parts that the
+    /// disposal `restore` empties again.
     var hasAlpha: Bool {
         // The empty area before the next frame: first the whole canvas, later the area that the previous frame cleared.
         var empty: PixelRect? = PixelRect(x: 0, y: 0, width: canvas.width, height: canvas.height)

@@ -1,6 +1,7 @@
 import AlcedoCore
 
-/// A decoder of the codes of one image into palette indices. It stops when the input or the output memory is used up.
+/// A decoder of the codes of one image into palette indices. It stops at the end code, and when the input or the space
+/// for another string is used up.
 ///
 /// Every table entry holds the last indices of its string, at most eight, and refers to the entry with the preceding
 /// indices. A string is therefore written eight indices at a time, starting at its end. Entries refer only to earlier

@@ -31,14 +31,16 @@ struct WebPContainer: Sendable {
 
     init(limits: DecodingLimits) { self.limits = limits }
 
-    /// The still image, complete or not, or the first frame of an animation when it is complete. `nil` before that.
+    /// The still image once its header has arrived, or the first frame of an animation once it is complete. `nil`
+    /// before that.
     var firstFrame: WebPFrame? { frames.first ?? arriving }
 
     var orientation: ImageOrientation {
         metadata.exif?.withUnsafeBytes { ImageOrientation(exif: $0.bytes) } ?? .up
     }
 
-    /// Whether the orientation is final. EXIF is stored after the pixels.
+    /// Whether the file has no declared EXIF that is yet to arrive. EXIF is stored after the pixels. EXIF that the file
+    /// does not declare can still change the orientation.
     var isOrientationKnown: Bool { isComplete || !declaresEXIF || metadata.exif != nil }
 
     /// The information about the image, or `nil` before ``firstFrame`` is known.

@@ -4,9 +4,10 @@ import FoundationEssentials
 /// A decoder that reduces the size of a lossy frame. It averages luma and chroma as libwebp finishes their rows, and
 /// converts only the averages to RGB.
 ///
-/// The scaler of libwebp gives the same result except for rounding, but takes a quarter longer for typical web images.
-/// Both skip the filter between blocks, whose effect the averages replace. Source rows of large planes are released, so
-/// that usually only a few MiB of each plane stay in memory.
+/// The scaler of libwebp takes a quarter longer for typical web images. Its result differs in rounding, and in chroma
+/// when a side keeps more than half its length, because libwebp then interpolates chroma. Both skip the filter between
+/// blocks, whose effect the averages replace. Source rows of large planes are released, so that usually only a few MiB
+/// of each plane stay in memory.
 final class WebPAverager {
     private let size: PixelSize
     private let luma: WebPRowMemory
@@ -24,15 +25,15 @@ final class WebPAverager {
     private static let minimumPieceByteCount = 4 << 10
 
     /// Returns whether a frame is averaged: it is lossy without alpha, and each side is reduced to less than three
-    /// quarters. libwebp skips its filter in the same case.
+    /// quarters, rounded down. libwebp skips its filter in the same case.
     static func averages(_ frame: WebPFrame, to size: PixelSize) -> Bool {
         let full = frame.area.size
         return !frame.isLossless && !frame.declaresAlpha && size.width < full.width * 3 / 4
             && size.height < full.height * 3 / 4
     }
 
-    /// Returns the number of bytes in the planes. All of them may be in memory when the frame compresses extremely
-    /// well.
+    /// Returns the number of bytes in the planes. All of them may be in memory when the planes are small or the frame
+    /// compresses extremely well.
     static func planeByteCount(_ frame: WebPFrame) -> Int {
         frame.area.size.pixelCount + 2 * chromaSize(frame).pixelCount
     }
@@ -131,8 +132,8 @@ final class WebPAverager {
 }
 
 extension WebPFrame {
-    /// Returns the averaged frame, or `nil` when ``WebPAverager`` does not apply or libwebp finds an error. `bytes` is
-    /// the file and must contain the whole frame.
+    /// Returns the averaged frame, or `nil` when ``WebPAverager`` does not apply or libwebp does not decode the whole
+    /// frame. `bytes` is the file and must contain the whole frame.
     ///
     /// - Throws: `outOfMemory`.
     func averaged(

@@ -1,8 +1,8 @@
 import AlcedoCore
 
 extension WebPContainer {
-    /// Returns the size, in stored orientation, to which a still image is decoded for a target. The header must be
-    /// complete.
+    /// Returns the size, in stored orientation, to which a still image is decoded for a target. EXIF that arrives later
+    /// can change it. The header must be complete.
     func size(for target: TargetSize?) -> PixelSize { size(for: target, isOnItsSide: orientation.swapsSides) }
 
     private func size(for target: TargetSize?, isOnItsSide: Bool) -> PixelSize {
@@ -11,7 +11,8 @@ extension WebPContainer {
         return canvas.scaled(to: isOnItsSide ? target.size.transposed : target.size, mode: target.mode)
     }
 
-    /// Returns the maximum number of bytes that decoding holds, or `nil` before ``firstFrame`` is known.
+    /// Returns the maximum number of bytes that decoding holds, without the Huffman tables of libwebp, or `nil` before
+    /// ``firstFrame`` is known.
     ///
     /// For a still image, these are the output, another output each for reorienting, premultiplying and partial images,
     /// the planes of a ``WebPAverager``, and the memory of libwebp. For an animation, they are two canvases, the image
@@ -48,7 +49,8 @@ extension WebPContainer {
 }
 
 extension WebPFrame {
-    /// The maximum number of bytes that libwebp allocates to decode the frame.
+    /// The maximum number of bytes that libwebp allocates to decode the frame, without the Huffman tables of lossless
+    /// data and alpha, whose number the bitstream determines.
     var workingByteCount: Int {
         let pixels = area.size.pixelCount
         // Rows of macroblocks with their state, for two threads. Measured and rounded up.

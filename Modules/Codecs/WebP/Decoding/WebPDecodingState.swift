@@ -3,22 +3,22 @@ import FoundationEssentials
 
 /// The state of a WebP that is decoded while its bytes arrive. A complete file is passed as one piece.
 ///
-/// All bytes are kept, because libwebp reads from them and the frames of an animation are decoded on request.
-/// Animations are decoded only at the end, except for previews of the first frame.
+/// All bytes are kept, because libwebp reads from them and the frames of an animation are decoded on request. The first
+/// frame of an animation is decoded for a preview or at the end.
 final class WebPDecodingState: IncrementalDecodingState {
     private let options: DecodingOptions
     private let settings: WebPSettings
     private var container: WebPContainer
     private var data = Data()
-    /// The decoder of the still image, when its bytes arrive in pieces or are damaged.
+    /// The incremental decoder of the still image, or `nil` while none is needed.
     private var partialImage: WebPPartialImage?
     /// The number of bytes of the file at the last call of libwebp.
     private var decodedByteCount = 0
     private var previewedRows = 0
     /// The error that limits the result to a partial image, when partial images are allowed.
     private var partialError: ImageDecodingError?
-    /// Whether libwebp rejects the rest of the still image. At the end, all bytes are decoded in one call, which is
-    /// more lenient, so that the result does not depend on how the bytes arrive.
+    /// Whether incremental decoding of the still image failed. At the end of a complete file, all bytes are decoded in
+    /// one call, which is more lenient, so that the result does not depend on how the bytes arrive.
     private var isStuck = false
 
     private static let pieceByteCount = 32 << 10
@@ -42,8 +42,9 @@ final class WebPDecodingState: IncrementalDecodingState {
         } catch {
             try accept(error)
         }
-        // A complete image waits for the end, because libwebp is faster with all bytes. Each piece makes libwebp decode
-        // some rows again, so small pieces are collected until there are enough bytes or a preview is requested.
+        // An image that is complete before its decoding starts waits for the end, because libwebp is faster with all
+        // bytes. Each piece makes libwebp decode some rows again, so small pieces are collected until there are enough
+        // bytes or a preview is requested.
         guard isKnown, partialImage != nil || container.arriving != nil,
             data.count - decodedByteCount >= Self.pieceByteCount
         else { return }
@@ -80,7 +81,7 @@ final class WebPDecodingState: IncrementalDecodingState {
     private var size: PixelSize { container.size(for: options.target) }
 
     func preview() throws(ImageDecodingError) -> ImagePreview? {
-        // A preview must not change its orientation while the image loads.
+        // Declared EXIF must not change the orientation between previews.
         guard !options.appliesOrientation || container.isOrientationKnown else { return nil }
         if container.isAnimated { return try previewOfFirstFrame() }
         if partialImage?.size != size || decodedByteCount < data.count { try advance() }
@@ -114,8 +115,8 @@ final class WebPDecodingState: IncrementalDecodingState {
         return result
     }
 
-    /// Returns an image with the available frames. Throws `missing` when there are no frames, or `corrupt` if `missing`
-    /// is `nil`. Also throws the error of the first frame.
+    /// Returns the first frame, with all available frames if the options include the animation. Throws `missing` when
+    /// there are no frames, or `corrupt` if `missing` is `nil`. Also throws the error of the first frame.
     private func animatedImage(_ missing: ImageDecodingError?) throws(ImageDecodingError) -> DecodedImage {
         guard let animation else { throw missing ?? ImageDecodingError(.corrupt, "WebP: the file has no image") }
         var image = decoded(try animation.composited(0))
@@ -149,7 +150,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         if let partialImage, partialImage.size == size, let finished = try? partialImage.finished() {
             pixels = finished
         } else {
-            // All bytes arrived at once, the requested size has changed, or libwebp rejected a piece.
+            // Nothing was decoded incrementally, libwebp rejected a piece, or averaging failed.
             pixels = try data.withDecoderInput(of: "WebP") { bytes throws(ImageDecodingError) in
                 try frame.pixels(bytes, size: size, settings)
             }

@@ -37,7 +37,7 @@ final class WebPPartialImage {
         return pixels
     }
 
-    /// Returns a copy with the finished rows. The other rows are transparent.
+    /// Returns a copy with the finished rows, or throws `outOfMemory`. The other rows are transparent.
     func copy() throws(ImageDecodingError) -> PixelBuffer {
         let end = rowCount * pixels.bytesPerRow
         let copy = PixelBuffer(size: size, format: .rgba8, alphaMode: .straight) { target, _ in

@@ -57,7 +57,7 @@ final class WebPRowDecoder {
     }
 
     /// Decodes as far as bytes are available. `bytes` contains all bytes of the frame received so far, and may move
-    /// between calls.
+    /// between calls. Does nothing after an error or the end of the frame.
     ///
     /// - Throws: The error of invalid bytes, or `outOfMemory`. Missing bytes are reported only by
     ///   ``requireComplete()``.

@@ -1,7 +1,7 @@
 import AlcedoCore
 import AlcedoLibc
 
-/// Memory for all rows of an image. For a large image, only the rows in use occupy physical memory.
+/// Memory for all rows of an image. For a large image, ``release(first:)`` returns physical memory to the system.
 final class WebPRowMemory {
     let bytes: UnsafeMutableRawBufferPointer
     /// The memory as samples.
@@ -37,8 +37,8 @@ final class WebPRowMemory {
 
     deinit { if isMapped { munmap(bytes.baseAddress, bytes.count) } else { bytes.deallocate() } }
 
-    /// Returns whole pages of the first `count` bytes to the system when at least 4 MiB can be returned. Their bytes
-    /// then read as zero. Does nothing when the memory is not mapped.
+    /// Returns whole pages of the first `count` bytes to the system when at least 4 MiB of them have not been returned.
+    /// Their bytes must not be read afterwards. Does nothing when the memory is not mapped.
     func release(first count: Int) {
         let page = sysconf(Int32(_SC_PAGESIZE))
         guard isMapped, page > 0, let base = bytes.baseAddress, count <= bytes.count else { return }
