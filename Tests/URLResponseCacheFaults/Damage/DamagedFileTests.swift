@@ -97,7 +97,10 @@ struct DamagedFileTests {
         let request = HTTPRequest(url: .page(), fields: ["X": "1"])
         for _ in 0..<3 {
             #expect(try await cache.send(request).text() == body)
-            try FileManager.default.removeItem(at: directory.url)
+            // A removal with its contents can fail while the cache creates files, so the directory is renamed first.
+            let removed = directory.url.appendingPathExtension("removed")
+            try FileManager.default.moveItem(at: directory.url, to: removed)
+            try? FileManager.default.removeItem(at: removed)
         }
     }
 
