@@ -167,13 +167,9 @@ extension PixelBuffer: Equatable {
     /// Whether both buffers have the same pixels, format and alpha mode. Padding is not compared. O(*w* × *h*).
     public static func == (a: PixelBuffer, b: PixelBuffer) -> Bool {
         guard a.size == b.size, a.format == b.format, a.alphaMode == b.alphaMode else { return false }
-        return a.withUnsafeBytes { left in
-            b.withUnsafeBytes { right in
-                (0..<a.height).allSatisfy { y in
-                    let range = y * a.bytesPerRow..<y * a.bytesPerRow + a.usedBytesPerRow
-                    return left[range].elementsEqual(right[range])
-                }
-            }
+        return (0..<a.height).allSatisfy { y in
+            let start = y * a.bytesPerRow
+            return memcmp(a.storage.base + start, b.storage.base + start, a.usedBytesPerRow) == 0
         }
     }
 }
