@@ -76,7 +76,7 @@ import Testing
 
     @Test(arguments: [0, 2, 3, 4, 6] as [UInt8])
     func `every filter of every kind of file matches libpng`(colorType: UInt8) throws {
-        let sizes = (1...20).map { PixelSize(width: $0, height: 7) } + [PixelSize(width: 2_000, height: 60)]
+        let sizes = (1...20).map { PixelSize(width: $0, height: 7) } + [PixelSize(width: 2_000, height: 15)]
         for (index, size) in sizes.enumerated() {
             let stream = try stream(size, colorType: colorType, seed: UInt64(index))
             let third = stream.count / 3

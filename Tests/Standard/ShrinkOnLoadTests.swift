@@ -85,11 +85,12 @@ struct ShrinkOnLoadTests {
     func `an image that is decoded smaller is resized like the full one`(
         format: ImageFormat, filter: ResizeFilter
     ) async throws {
-        let more = format == .jpeg ? ["dunes", "feathers", "sea", "relief"] : []
+        let isDefault = filter == .lanczos3
+        let more = format == .jpeg && isDefault ? ["dunes", "feathers", "sea", "relief"] : []
         for name in ["clouds", "forest", "turned"] + more {
             let data = try data(name, as: format)
             let full = try Self.codecs.inspect(data).uprightSize.width
-            for width in [37, 80, 131, 200] {
+            for width in isDefault ? [37, 80, 131, 200] : [37, 131] {
                 let resize: ImageProcessors.BuiltIn = .resize(width: width, sampling: ResizeSampling(filter))
                 let shrunk = try await image(data, resize)
                 let expected = try await image(data, Self.whole, resize)

@@ -209,7 +209,7 @@ struct InterruptionTests {
             }
         }
 
-        let program = try bench.start(["disk-cache", "--entries", "1", "--rounds", "1"])
+        let program = try bench.start(["disk-cache", "--entries", "1", "--rounds", "0"])
         try await program.waitUntil("a worker runs") { try !workers().isEmpty }
         program.process.send(SIGTERM)
 

@@ -18,7 +18,7 @@ struct DiskCacheBenchCommand: ProgramCommand {
           --directory DIR  work in DIR, which is created if needed; its files are removed (default: the temporary
                            directory)
           --entries N      open and trim only N entries (default: 1000 and 100000)
-          --rounds N       measure N rounds; the best counts (default: 5)
+          --rounds N       measure N rounds; the best counts (default: 5); 0 measures no puts and gets
 
         """
 
@@ -31,7 +31,7 @@ struct DiskCacheBenchCommand: ProgramCommand {
         switch option {
         case "--directory": directory = URL(filePath: try arguments.value(of: option))
         case "--entries": counts = [try arguments.number(of: option, in: 1...10_000_000)]
-        case "--rounds": rounds = try arguments.number(of: option, in: 1...1_000)
+        case "--rounds": rounds = try arguments.number(of: option, in: 0...1_000)
         // The option of the child processes.
         case "--worker": worker = try arguments.number(of: option, in: 0...9)
         default: return false
@@ -47,7 +47,7 @@ struct DiskCacheBenchCommand: ProgramCommand {
         let scratch = try BenchDirectory(in: directory)
         defer { scratch.remove() }
         let location = scratch.url
-        try await TransferBenchmark(directory: location, rounds: rounds).run()
+        if rounds > 0 { try await TransferBenchmark(directory: location, rounds: rounds).run() }
         for count in counts { try await OpeningBenchmark(directory: location, count: count).run() }
         try await SharedDirectoryBenchmark(directory: location).run()
         return .success

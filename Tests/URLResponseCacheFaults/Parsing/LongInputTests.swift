@@ -39,8 +39,8 @@ struct LongInputTests {
     }
 
     @Test(arguments: ["a", "9", "\"", "a, "])
-    func `a field of megabytes is parsed in linear time`(text: String) {
-        Self.expectLinear("max-age=" + Self.repeating(text, toCount: 2 << 20), Self.read)
+    func `a field of a megabyte is parsed in linear time`(text: String) {
+        Self.expectLinear("max-age=" + Self.repeating(text, toCount: 1 << 20), Self.read)
     }
 
     private static func read(_ value: String) {
