@@ -280,7 +280,8 @@ package.targets += [
         path: "Tests/URLResponseCacheFaults"),
     .testTarget(
         name: "ReadmeTests",
-        dependencies: ["AlcedoCodecs", "AlcedoCore", "AlcedoTesting"], path: "Tests/Readme", packageAccess: false),
+        dependencies: ["Alcedo", "AlcedoCodecs", "AlcedoCore", "AlcedoTesting"], path: "Tests/Readme",
+        packageAccess: false),
     .testTarget(
         name: "HTTPCacheClientTests",
         dependencies: ["AlcedoCore", "AlcedoTesting", "TestSupport", "http-cache-client"],

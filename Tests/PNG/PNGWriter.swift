@@ -44,7 +44,9 @@ enum PNGWriter {
     }
 
     /// The checksums of all bytes.
-    private static let checksums = (0..<256).map { byte in
-        (0..<8).reduce(UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+    private static let checksums: [UInt32] = (0..<256).map { byte in
+        var sum = UInt32(byte)
+        for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+        return sum
     }
 }

@@ -1,4 +1,5 @@
 // The code of the article, and what it says of it: `ReadmeTests` compares the two.
+import Alcedo
 import AlcedoCore
 import AlcedoRuntime
 import AlcedoTesting
@@ -37,6 +38,22 @@ final class PlainMemoryCache: MemoryCaching {
     func removeAll() { images.withLock { $0.removeAll() } }
 
     private static func cost(of images: [ImageKey: DecodedImage]) -> Int { images.values.reduce(0) { $0 + $1.cost } }
+}
+
+func pipeline() -> ImagePipeline {
+    var configuration = ImagePipeline.Configuration.standard()
+    configuration.memoryCache = PlainMemoryCache(costLimit: 64 << 20)
+    return ImagePipeline(configuration)
+}
+
+@Test func pipelineUsesTheCache() async throws {
+    let image: DecodedImage = .gray(side: 2)
+    let request = ImageRequest(source: .bytes(try ImageEncoder.png().encode(image), identity: "a"))
+
+    let pipeline = pipeline()
+    _ = try await pipeline.image(for: request)
+
+    #expect(pipeline.cache[request]?.size == image.size)
 }
 
 @Test(arguments: MemoryCacheConformance.checks)
