@@ -20,6 +20,25 @@ struct HTTPBodyTests {
         func cancel() { cancels.update { $0 += 1 } }
     }
 
+    /// Throws an error of another kind than the protocol states.
+    private final class Foreign: HTTPBodySource {
+        struct Failure: Error {}
+
+        let cancels = Watched(0)
+
+        func next() async throws -> Data? { throw Failure() }
+
+        func cancel() { cancels.update { $0 += 1 } }
+    }
+
+    @Test func `draining ignores any error of the body and cancels it`() async throws {
+        let source = Foreign()
+
+        try await HTTPBody(source).drain { try await Task.sleep(for: $0 * 10_000) }
+
+        #expect(source.cancels.value > 0)
+    }
+
     @Test func `a body in memory is read once`() async throws {
         let body = HTTPBody(Data([1, 2, 3]))
         #expect(try await body.collect(limit: 3) == Data([1, 2, 3]))

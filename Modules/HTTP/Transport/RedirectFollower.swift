@@ -173,13 +173,13 @@ extension HTTPBody {
                 defer { group.cancelAll() }
                 do {
                     try await group.next()
-                } catch let error as HTTPTransportError {
+                } catch {
                     // The group waits for all its tasks. After this call, the task that reads the body ends.
                     cancel()
                     throw error
                 }
             }
-        } catch is HTTPTransportError {
+        } catch where !(error is CancellationError) {
             // The body exceeds a limit or has failed, so it is not read further.
         }
     }
