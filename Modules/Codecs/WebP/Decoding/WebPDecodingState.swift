@@ -73,6 +73,7 @@ final class WebPDecodingState: IncrementalDecodingState {
                 try partialImage.advance(frame.bytes(in: bytes))
             }
         } catch {
+            guard error.code != .outOfMemory else { throw error }
             isStuck = true
         }
     }
