@@ -4,8 +4,8 @@ package struct DataCacheVerification: Sendable, Hashable {
     package var checkedCount: Int
     /// The number of bytes that the intact entries occupy, as ``DataCacheLimits/maximumSize`` counts them.
     package var byteCount: Int
-    /// The ``ImageKey/fileName`` of the key of each entry that was damaged or whose file was missing. The cache no
-    /// longer contains these entries.
+    /// The ``ImageKey/fileName`` of the key of each damaged entry, in a database also of each entry whose file was
+    /// missing. The cache no longer contains these entries.
     package var damagedNames: [String]
     /// The first error that prevented reading an entry or removing a damaged one; nil if there was none.
     package var error: DataCacheError?
