@@ -1,5 +1,6 @@
 import Alcedo
 import AlcedoHTTP
+import AlcedoPlaceholders
 import AlcedoTesting
 import Foundation
 import TestSupport
@@ -65,6 +66,20 @@ struct InspectTests {
         #expect((object["frames"] as? [Any])?.count == 3 && object["frameCount"] as? Int == 3)
         #expect(object["delaysMs"] as? [Double] == [50, 50, 50] && object["loopCount"] as? Int == 3)
         #expect(plain.output.contains("gif, 13 x 19") && plain.output.contains("3 frames, 0.15 s, loop count 3"))
+    }
+
+    @Test func `placeholders are hashes that decode, and a color`() async throws {
+        let path = SampleImages.path("tiles.png")
+
+        let outcome = try await alcedo.run(["inspect", "--json", "--placeholders", path])
+        let text = try await alcedo.run(["inspect", "--placeholders", path])
+
+        let object = try #require(try JSONLines.objects(outcome.output).first?["placeholders"] as? [String: String])
+        let thumbHash = try #require(object["thumbHash"])
+        #expect(ThumbHash(base64: thumbHash)?.image?.size == PixelSize(width: 32, height: 32))
+        #expect(BlurHash(try #require(object["blurHash"]))?.text.count == 28)
+        #expect(object["dominantColor"]?.count == 7 && object["dominantColor"]?.first == "#")
+        #expect(text.output.contains("ThumbHash: \(thumbHash)\n"))
     }
 
     @Test func `requests follow the network options`() async throws {

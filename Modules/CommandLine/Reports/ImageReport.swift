@@ -25,6 +25,8 @@ struct ImageReport: Sendable, Encodable {
     var xmpBytes: Int?
     /// The digests of the frames. Set only with `--pixels`.
     var frames: [FrameDigest]?
+    /// The placeholders. Set only with `--placeholders`.
+    var placeholders: PlaceholderReport?
     /// The error, which begins with the code of ``ImageDecodingError``, or with `empty` or `unreadable`.
     var error: String?
 
@@ -48,10 +50,11 @@ struct ImageReport: Sendable, Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, frameCount, loopCount, delaysMs
-        case profileBytes, exifBytes, xmpBytes, frames, error
+        case profileBytes, exifBytes, xmpBytes, frames, placeholders, error
     }
 
-    /// Encodes every key except `frames`, with null for unknown values, so that scripts need no test for a missing key.
+    /// Encodes every key except `frames` and `placeholders`, with null for unknown values, so that scripts need no test
+    /// for a missing key.
     func encode(to encoder: any Encoder) throws {
         var keys = encoder.container(keyedBy: CodingKeys.self)
         try keys.encode(input, forKey: .input)
@@ -69,6 +72,7 @@ struct ImageReport: Sendable, Encodable {
         try keys.encode(exifBytes, forKey: .exifBytes)
         try keys.encode(xmpBytes, forKey: .xmpBytes)
         try keys.encodeIfPresent(frames, forKey: .frames)
+        try keys.encodeIfPresent(placeholders, forKey: .placeholders)
         try keys.encode(error, forKey: .error)
     }
 }
@@ -90,8 +94,22 @@ extension ImageReport {
         let metadata = [("profile", profileBytes), ("EXIF", exifBytes), ("XMP", xmpBytes)]
         for (name, count) in metadata { if let count { lines.append("  \(name): \(count) bytes") } }
         for (index, frame) in (frames ?? []).enumerated() { lines.append("  frame \(index): \(frame.sha256)") }
+        if let placeholders {
+            lines.append("  ThumbHash: \(placeholders.thumbHash)")
+            lines.append("  BlurHash: \(placeholders.blurHash)")
+            if let color = placeholders.dominantColor { lines.append("  dominant color: \(color)") }
+        }
         return lines.count == 1 ? "" : lines.map { $0 + "\n" }.joined()
     }
+}
+
+/// The hashes that stand for an image while it is loaded.
+struct PlaceholderReport: Sendable, Encodable {
+    /// The ThumbHash in base64.
+    let thumbHash: String
+    let blurHash: String
+    /// The color as in style sheets, such as `#336699`; nil for an image that is transparent everywhere.
+    let dominantColor: String?
 }
 
 /// The SHA-256 of one frame's rows.
