@@ -2,7 +2,7 @@ import AlcedoCore
 
 /// The entries of an icon file.
 ///
-/// Source: Microsoft, "Icons" (ICONDIR and ICONDIRENTRY), and Raymond Chen, "The evolution of the ICO file format".
+/// Source: Raymond Chen, "The evolution of the ICO file format", parts 1 to 4 (Microsoft, 2010).
 struct IconDirectory {
     /// One image of the file.
     struct Entry {
