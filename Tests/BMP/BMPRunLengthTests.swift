@@ -79,12 +79,13 @@ import Testing
 
     @Test(arguments: DecoderConformance.checks)
     func `the decoder conforms`(check: DecoderConformance.Check) async throws {
-        try await check { [decoder, complete] _ in (decoder, file(complete)) }
+        let data = file(complete)
+        try await check { [decoder] _ in (decoder, data) }
     }
 
     @Test func `many codes without pixels take linear time`() throws {
         let skips = { (count: Int) in
-            file([UInt8](repeating: 0, count: 0) + (0..<count).flatMap { _ in [0, 2, 0, 0] as [UInt8] } + [0, 1])
+            file((0..<count).flatMap { _ in [0, 2, 0, 0] as [UInt8] } + [0, 1])
         }
         let (short, long) = (skips(50_000), skips(200_000))
 

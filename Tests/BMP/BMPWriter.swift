@@ -30,8 +30,10 @@ struct BMPWriter {
         let stored = storedPixels
         let start = 14 + head.count
         let size = start + stored.count + profile.count
-        let fileHeader = [0x42, 0x4D] + Self.bytes(size, 4) + [0, 0, 0, 0] + Self.bytes(pixelOffset ?? start, 4)
-        return Data(fileHeader + head + stored + profile)
+        var bytes: [UInt8] = [0x42, 0x4D]
+        bytes += Self.bytes(size, 4) + Self.bytes(0, 4) + Self.bytes(pixelOffset ?? start, 4)
+        bytes += head + stored + profile
+        return Data(bytes)
     }
 
     /// The bytes of an icon's bitmap: the height counts the rows of the mask, which follow the pixels.
@@ -39,7 +41,8 @@ struct BMPWriter {
         var writer = self
         writer.height *= 2
         let rows = isTopDown ? mask : mask.reversed()
-        return writer.header + masksAfterHeader + paletteBytes + storedPixels + rows.flatMap(Self.padded)
+        let maskBytes = rows.flatMap(Self.padded)
+        return writer.header + masksAfterHeader + paletteBytes + storedPixels + maskBytes
     }
 
     private var header: [UInt8] {
@@ -65,7 +68,9 @@ struct BMPWriter {
     }
 
     private var paletteBytes: [UInt8] {
-        palette.flatMap { [$0[2], $0[1], $0[0]] + (headerByteCount == 12 ? [] : [0]) }
+        palette.flatMap { color -> [UInt8] in
+            headerByteCount == 12 ? [color[2], color[1], color[0]] : [color[2], color[1], color[0], 0]
+        }
     }
 
     private var storedPixels: [UInt8] {
@@ -105,6 +110,6 @@ enum ICOWriter {
             directory += BMPWriter.bytes(image.bytes.count, 4) + BMPWriter.bytes(offset, 4)
             offset += image.bytes.count
         }
-        return Data(directory + images.flatMap(\.bytes))
+        return Data(directory + images.flatMap { $0.bytes })
     }
 }

@@ -36,7 +36,8 @@ import Testing
     @Test func `alpha replaces the mask, unless it is zero everywhere`() throws {
         #expect(try pixels([(2, 32, bitmap(bits: 32))]) == masked + masked)
         #expect(
-            try pixels([(2, 32, bitmap(bits: 32, alpha: 9))]) == [UInt8]((0..<4).flatMap { _ in [100, 100, 100, 9] }))
+            try pixels([(2, 32, bitmap(bits: 32, alpha: 9))])
+                == ((0..<4).flatMap { _ in [100, 100, 100, 9] as [UInt8] }))
     }
 
     @Test func `the largest and then the deepest image is decoded`() throws {

@@ -78,7 +78,8 @@ import Testing
         let upright = DecodedImage(pixels: try turned.pixels.upright(from: .right))
 
         #expect(try ThumbHash(turned) == ThumbHash(upright))
-        #expect(try ThumbHash(turned).aspectRatio < 1 && BlurHash(turned) == BlurHash(upright))
+        #expect(try ThumbHash(turned).aspectRatio < 1)
+        #expect(try BlurHash(turned) == BlurHash(upright))
     }
 
     @Test(arguments: [PixelFormat.gray8, .rgba16, .rgbx8]) func `every pixel format has a hash`(format: PixelFormat)

@@ -55,7 +55,7 @@ import Testing
         let hash = "3OcRJYB4d3h/iIeHeEh3eIhw+j3A"
         let request = ImageRequest(source: .bytes(Data([1]), identity: "a"))
 
-        await withCheckedContinuation { done in
+        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
             binder.load(request, options: BindingOptions(placeholder: ThumbHash(base64: hash)?.image)) { _ in
                 done.resume()
             }

@@ -33,7 +33,9 @@ import Testing
             size: PixelSize(width: 32, height: 32), checksum: 0xA263_D0BE),
     ]
 
-    @Test(arguments: vectors) func `a ThumbHash gives the published ratio, color and pixels`(vector: Vector) throws {
+    @Test(arguments: PublishedVectorTests.vectors) func `a ThumbHash gives the published ratio, color and pixels`(
+        vector: Vector
+    ) throws {
         let hash = try #require(ThumbHash(base64: vector.description))
         let image = try #require(hash.image)
 
