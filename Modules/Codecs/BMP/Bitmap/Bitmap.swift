@@ -99,9 +99,9 @@ struct Bitmap {
         let bits = header.bitsPerPixel
         let highest = UInt8(truncatingIfNeeded: 1 << bits - 1)
         for x in 0..<width {
-            let byte = source.load(fromByteOffset: x &* bits &>> 3, as: UInt8.self)
+            let byte = source.load(fromByteOffset: (x &* bits) &>> 3, as: UInt8.self)
             // The leftmost pixel is in the highest bits.
-            let index = byte &>> UInt8(truncatingIfNeeded: 8 &- bits &- (x &* bits) & 7) & highest
+            let index = byte &>> UInt8(truncatingIfNeeded: 8 &- bits &- ((x &* bits) & 7)) & highest
             target.storeBytes(of: palette[index], toByteOffset: x &* 4, as: SIMD4<UInt8>.self)
         }
     }
