@@ -85,6 +85,12 @@ import Testing
         #expect(try decoder.decode(writer.file, options: DecodingOptions()).pixels.tightBytes == [1, 2, 3, 255])
     }
 
+    @Test(arguments: [0, 54]) func `an offset that does not count the palette is corrected`(offset: Int) throws {
+        let sample = BMPSample.indexed(bits: 4) { $0.pixelOffset = offset }
+
+        #expect(try decoder.decode(sample.file, options: DecodingOptions()).pixels.tightBytes == sample.rgba)
+    }
+
     @Test func `the format is recognized by both headers`() throws {
         let registry = CodecRegistry([.bmp])
         let file = BMPSample.indexed(bits: 4).file

@@ -28,7 +28,7 @@ import Testing
     /// also of thumbhash 0.1.2 (Jannchie).
     @Test(arguments: [
         (32, 20, false, "3/cJRJqAh3dgdndXiYZxoAj4eA=="), (20, 32, true, "3veJIxIacHB3RmdxcAf3iN/Nromd17g="),
-        (9, 9, false, "XPkNJxyBh4dweIiIiHiHh4iHCFiHgI8H"), (100, 1, false, "VPYqcb52d4eIiAiJlYdPiAg="),
+        (100, 1, false, "VPYqcb52d4eIiAiJlYdPiAg="),
         (100, 75, true, "3weGJJAJcHdwd3dnBwd4cH+o/Mqo+aqcDw=="),
     ])
     func `a ThumbHash equals that of other implementations`(

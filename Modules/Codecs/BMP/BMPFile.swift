@@ -29,8 +29,9 @@ struct BMPFile {
         self.bytes = bytes
         let start = Self.fileHeaderByteCount + header.byteCount + header.maskByteCount
         let entry = header.paletteEntryByteCount
-        // Files without an offset store the pixels after the palette.
-        pixelStart = offset == 0 ? start + entry * header.storedColorCount : offset
+        // Files without an offset, and those of writers that do not count the palette, store the pixels after it.
+        let hasNoOffset = offset == 0 || offset == start && header.bitsPerPixel <= 8
+        pixelStart = hasNoOffset ? start + entry * header.storedColorCount : offset
         guard pixelStart >= start else { throw ImageDecodingError(.corrupt, "BMP: the pixels begin in the header") }
         // The declared number of colors may be larger than the palette, and a palette larger than the bit count needs.
         let colorCount = header.bitsPerPixel > 8 ? 0 : min(header.storedColorCount, 1 << header.bitsPerPixel)
