@@ -44,7 +44,7 @@ import Testing
 
     @Test func `sizes are checked before pixels are read`() {
         let huge = BMPWriter(width: 0x7FFF_FFFF, height: 0x7FFF_FFFF, bits: 24)
-        let smallest = BMPWriter(width: 1, height: 0x8000_0000, bits: 1)
+        let smallest = BMPWriter(width: 1, height: 0x8000_0000, bits: 24)
         let negative = BMPWriter(width: -5, height: 1, bits: 24)
 
         #expect(decoder.errorCode(huge.file) == .exceedsLimit)
@@ -56,12 +56,23 @@ import Testing
 
     @Test func `a truncated bitmap gives the rows at its bottom`() throws {
         let sample = try #require(BMPSample.all.first { $0.description == "24 bits" })
-        let cut = Data(sample.file.dropLast(17))
+        // The top row and a byte of the next one are missing.
+        let cut = Data(sample.file.dropLast(18))
 
         let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
 
         #expect(decoder.errorCode(cut) == .truncated && image.partialError?.code == .truncated)
         #expect(image.pixels.tightBytes == [UInt8](repeating: 0, count: 40) + sample.rgba[40...])
+    }
+
+    @Test func `a partial image without the padding of its last row has all rows`() throws {
+        let sample = try #require(BMPSample.all.first { $0.description == "24 bits" })
+        let cut = Data(sample.file.dropLast(1))
+
+        let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+
+        #expect(decoder.errorCode(cut) == .truncated && image.partialError?.code == .truncated)
+        #expect(image.pixels.tightBytes == sample.rgba)
     }
 
     @Test func `pixels that begin in the header are corrupt`() {

@@ -52,7 +52,7 @@ struct Bitmap {
 
     /// Whether at least one pixel can be decoded.
     var hasPixels: Bool {
-        guard let runs else { return bytes.count - pixelStart >= header.bytesPerRow }
+        guard let runs else { return bytes.count - pixelStart >= header.usedBytesPerRow }
         return runs.coveredPixelCount > 0
     }
 
@@ -62,10 +62,10 @@ struct Bitmap {
         return header.fields?.alpha != nil || mask != nil || problem != nil || !isCovered ? .straight : .opaque
     }
 
-    /// Returns the offset of a row of the image, counted from the top; nil when the row is incomplete.
-    func offset(ofRow y: Int) -> Int? {
+    /// Returns the offset of a row of the image, counted from the top; nil when a pixel of the row is missing.
+    private func offset(ofRow y: Int) -> Int? {
         let offset = pixelStart + storedIndex(ofRow: y) * header.bytesPerRow
-        return offset <= bytes.count - header.bytesPerRow ? offset : nil
+        return offset <= bytes.count - header.usedBytesPerRow ? offset : nil
     }
 
     private func storedIndex(ofRow y: Int) -> Int { header.isTopDown ? y : header.size.height - 1 - y }

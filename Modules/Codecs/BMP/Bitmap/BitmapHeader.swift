@@ -121,6 +121,9 @@ extension BitmapHeader {
     /// The number of bytes in a stored row, which is padded to four bytes.
     var bytesPerRow: Int { (size.width * bitsPerPixel + 31) / 32 * 4 }
 
+    /// The number of bytes in a stored row that hold pixels.
+    var usedBytesPerRow: Int { (size.width * bitsPerPixel + 7) / 8 }
+
     /// The number of bytes in an entry of the palette.
     var paletteEntryByteCount: Int { byteCount == 12 ? 3 : 4 }
 
