@@ -64,7 +64,7 @@ public struct ThumbHash: Sendable, Hashable {
     /// The image of the hash: RGBA8 with straight alpha, 32 pixels on its longer side. Scale it up to the size of the
     /// image with linear filtering. Nil when its memory cannot be allocated.
     ///
-    /// - Complexity: About 40,000 multiplications, which take some 50 microseconds.
+    /// - Complexity: About 100,000 multiplications, which take about 0.3 ms.
     public var image: DecodedImage? {
         let header = ThumbHashHeader(Array(bytes))
         let (ratio, longest) = (header.aspectRatio, 32.0)
