@@ -35,9 +35,11 @@ extension Bitmap {
         do {
             try send(to: options.chain(from: reduction, to: collector))
         } catch {
-            throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(error)")
+            throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(name): \(error)")
         }
-        guard let image = collector.image else { throw ImageDecodingError(.corrupt, "the decoder produced no image") }
+        guard let image = collector.image else {
+            throw ImageDecodingError(.corrupt, "\(name): the decoder produced no image")
+        }
         return image.pixels
     }
 

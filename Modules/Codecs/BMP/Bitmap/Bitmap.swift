@@ -19,6 +19,8 @@ struct Bitmap {
     var mask: IconMask?
     /// The error of an incomplete bitmap.
     var problem: ImageDecodingError?
+    /// The name of the format in messages.
+    let name: String
 
     private let scaling: BitFieldScaling?
 
@@ -27,6 +29,8 @@ struct Bitmap {
     /// - Parameters:
     ///   - paletteRange: The bytes of the palette. They may end before the range does.
     ///   - pixelStart: The offset of the first stored row.
+    ///   - options: The options, which determine the format of the rows.
+    ///   - name: The name of the format in messages.
     init(
         _ bytes: UnsafeBufferPointer<UInt8>, _ header: BitmapHeader, paletteRange: Range<Int>, pixelStart: Int,
         options: DecodingOptions, name: String
@@ -34,6 +38,7 @@ struct Bitmap {
         self.bytes = bytes
         self.header = header
         self.pixelStart = pixelStart
+        self.name = name
         palette = Palette(
             UnsafeBufferPointer(rebasing: bytes[paletteRange.clamped(to: 0..<bytes.count)]),
             entryByteCount: header.paletteEntryByteCount)

@@ -21,7 +21,7 @@ package struct ICODecoder: ImageDecoding {
             (info.format, info.frameCount, info.loopCount, info.delays) = (.ico, 1, nil, [])
             return info
         }
-        return try part.withDecoderInput { bytes throws(ImageDecodingError) in
+        return try part.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
             let header = try BitmapHeader(ByteReader(bytes: bytes, format: "ICO"), at: 0, isIcon: true)
             try limits.check(header.size, format: .rgba8)
             var info = header.info(format: .ico)
@@ -41,7 +41,7 @@ package struct ICODecoder: ImageDecoding {
             image = try png.decode(part, options: options)
             image.format = .ico
         } else {
-            image = try part.withDecoderInput { bytes throws(ImageDecodingError) in
+            image = try part.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
                 try Bitmap(icon: bytes, options: options).image(options, as: .ico)
             }
         }
@@ -68,7 +68,7 @@ package struct ICODecoder: ImageDecoding {
         let (directory, part) = try bestImage(in: data)
         if let problem = directory.problem { throw problem }
         if let png = pngDecoder(for: directory) { return try png.decodingByteCount(part, options: options.forRows) }
-        return try part.withDecoderInput { bytes throws(ImageDecodingError) in
+        return try part.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
             let header = try BitmapHeader(ByteReader(bytes: bytes, format: "ICO"), at: 0, isIcon: true)
             try options.limits.check(header.size, format: Bitmap.format(of: header, options))
             return header.decodingByteCount(options)
@@ -84,7 +84,7 @@ package struct ICODecoder: ImageDecoding {
     private func bestImage(
         in data: Data
     ) throws(ImageDecodingError) -> (directory: IconDirectory, part: Data) {
-        let directory = try data.withDecoderInput { bytes throws(ImageDecodingError) in
+        let directory = try data.withDecoderInput(of: "ICO") { bytes throws(ImageDecodingError) in
             try IconDirectory(ByteReader(bytes: bytes, format: "ICO"), readsPNG: png != nil)
         }
         let rest = data.dropFirst(directory.best.range.lowerBound)
@@ -93,22 +93,21 @@ package struct ICODecoder: ImageDecoding {
 }
 
 extension CodecRegistry.Entry {
-    /// Returns the codec of Windows icons (ICO), which are decoded without a C library. The format cannot be written.
+    /// Returns the codec of Windows icons (ICO). The format cannot be written.
     ///
     /// ```swift
     /// let codecs = CodecRegistry([.png, .bmp, .ico(png: .png)])
     /// ```
     ///
-    /// The result is the image with the most pixels and, of several, the one with the most bits per pixel. Bitmaps are
-    /// decoded as those of `bmp`, without run lengths. Their mask makes pixels transparent black, except in 32-bit
-    /// images with alpha. PNG images are decoded by the given codec. Their animation, if any, is not.
+    /// The result is the image with the most pixels. Of several such images, it is the one with the most bits per
+    /// pixel. Bitmaps are decoded as by `bmp`, but run lengths are not supported. The mask makes pixels transparent
+    /// black, except in 32-bit images with alpha. The given codec decodes PNG images, without their animations.
     ///
     /// The format is recognized by its first four bytes. Cursors are not decoded. A file that ends before one of its
-    /// images is an error with the code `truncated`, even if the image to decode is complete.
+    /// images does is an error with the code `truncated`, even if the image to decode is complete.
     ///
-    /// - Parameter png: The codec of PNG images, for example `png` of AlcedoPNG, so that this module does not depend on
-    ///   it. With nil, PNG images are ignored; a file that has no other images is an error with the code
-    ///   `unsupportedVariant`.
+    /// - Parameter png: The codec of PNG images, for example `png` of AlcedoPNG. With nil, PNG images are ignored, and
+    ///   a file that has no other images is an error with the code `unsupportedVariant`.
     public static func ico(png: CodecRegistry.Entry?) -> Self {
         Self(format: .ico, decoder: ICODecoder(png: png?.decoder), signatures: [[0, 0, 1, 0]])
     }
