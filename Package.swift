@@ -111,14 +111,15 @@ let package = Package(
         .executableTarget(
             name: "AlcedoTool",
             dependencies: [
-                "Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoPlaceholders", "AlcedoProgramSupport",
-                "AlcedoTerminal",
+                "Alcedo", "AlcedoBMP", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoPlaceholders",
+                "AlcedoProgramSupport", "AlcedoTerminal",
             ],
             path: "Modules/CommandLine", exclude: ["README.md", "show.png"]),
         .executableTarget(
             name: "thumbnail-server",
             dependencies: [
-                "Alcedo", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim", "CMalloc",
+                "Alcedo", "AlcedoBMP", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim",
+                "CMalloc",
             ],
             path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "CMicroHTTPD", "README.md"]),
         .target(
