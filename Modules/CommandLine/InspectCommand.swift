@@ -11,15 +11,15 @@ struct InspectCommand: ProgramCommand {
         """
         usage: alcedo inspect URL|FILE|DIRECTORY... [options]
 
-        Prints the properties of images. Pixels are decoded only with --pixels and --placeholders.
+        Prints the properties of images. Pixels are decoded only with --pixels or --placeholders.
 
           --pixels                decode every frame and print the SHA-256 of its rows: straight 8-bit RGBA, top row
                                   first, without orientation, gamma or profile applied
-          --placeholders          decode the image at a small size and print its ThumbHash, its BlurHash with 4 x 3
-                                  components and its dominant color
+          --placeholders          decode the first frame at a small size and print its ThumbHash, its BlurHash with
+                                  4 x 3 components, and its dominant color
           --json                  print one JSON object per line and image, in order
-          --quiet, -q             print only problems; damaged pixel data, such as a truncated file, is found only with
-                                  --pixels
+          --quiet, -q             print only problems; damaged pixel data, such as a truncated file, is found only when
+                                  pixels are decoded
 
         """ + InputOptions.help + NetworkOptions.help
 
@@ -62,7 +62,7 @@ struct InspectCommand: ProgramCommand {
         _ tally: RunTally
     ) async -> Bool {
         let inspector = Inspector(
-            codecs: .standard, limits: inputs.limits, decodesPixels: decodesPixels,
+            codecs: .tool, limits: inputs.limits, decodesPixels: decodesPixels,
             makesPlaceholders: makesPlaceholders)
         let decoding = BlockingExecutor(name: "alcedo.inspect", maxConcurrent: 1)
         // Images are inspected one at a time. The reports are then in the order of the list, and only one image is in
@@ -107,7 +107,7 @@ private struct Inspector: Sendable {
     let makesPlaceholders: Bool
 
     /// Returns the report `blank`, filled with the properties of the encoded image. If the inspection or the decoding
-    /// of a frame fails, the report has the error and the properties that were read before. Blocks the calling thread.
+    /// of pixels fails, the report has the error and the properties that were read before. Blocks the calling thread.
     func inspect(_ data: Data, _ blank: ImageReport) -> ImageReport {
         var report = blank
         report.format = codecs.entry(for: data)?.format.rawValue
@@ -121,6 +121,7 @@ private struct Inspector: Sendable {
         return report
     }
 
+    /// Returns the placeholders of the upright image, or of the first frame of an animation.
     private func placeholders(of data: Data) throws(ImageDecodingError) -> PlaceholderReport {
         let image = try codecs.decode(
             data,
