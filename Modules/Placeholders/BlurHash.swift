@@ -1,9 +1,9 @@
 public import AlcedoCore
 
-/// A placeholder of 6 to 166 characters with the colors of an image.
+/// A hash of 6 to 166 characters that contains the colors of an image.
 ///
-/// A hash has neither the aspect ratio nor the transparency of the image: send both sides of the image with it. Use
-/// ``ThumbHash`` when no other program prescribes BlurHash.
+/// A hash contains neither the aspect ratio nor the transparency of the image. Send the size of the image with the
+/// hash. Prefer ``ThumbHash`` unless another program requires BlurHash.
 ///
 /// ```swift
 /// let hash = try BlurHash(image).text
@@ -19,8 +19,8 @@ public struct BlurHash: Sendable, Hashable {
     let components: (x: Int, y: Int)
     private let digits: [UInt8]
 
-    /// Creates a hash from its text. Returns nil when a character is not a digit of base 83, or the length differs from
-    /// the one that the first character declares.
+    /// Creates a hash from its text. Returns nil when a character is not a digit of base 83, or when the length differs
+    /// from the length that the first character declares.
     public init?(_ text: String) {
         guard text.utf8.count <= 166, let digits = Base83.values(of: text), let flag = digits.first else { return nil }
         components = (Int(flag) % 9 + 1, Int(flag) / 9 + 1)
@@ -31,14 +31,14 @@ public struct BlurHash: Sendable, Hashable {
 
     /// Computes the hash of an image, or of the first frame of an animation.
     ///
-    /// The image is made upright and, if it is transparent, drawn on white. Images of more than 100 pixels in one
-    /// direction are averaged down to 100. The color profile is not applied.
+    /// The orientation is applied, and an image with alpha is drawn on white. An image with a side of more than 100
+    /// pixels is averaged down to fit into 100 by 100 pixels. The color profile is not applied.
     ///
     /// - Parameters:
     ///   - image: The image.
     ///   - horizontal: The number of horizontal components, from 1 to 9. Other values are clamped. Default: 4.
     ///   - vertical: The number of vertical components, from 1 to 9. Other values are clamped. Default: 3.
-    /// - Throws: ``/AlcedoCore/ImageDecodingError`` `outOfMemory`.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError`` with the code `outOfMemory`.
     /// - Complexity: O(*w* × *h*) for large images, and at most a few million multiplications.
     public init(_ image: DecodedImage, horizontal: Int = 4, vertical: Int = 3) throws(ImageDecodingError) {
         components = (max(1, min(9, horizontal)), max(1, min(9, vertical)))
@@ -46,13 +46,14 @@ public struct BlurHash: Sendable, Hashable {
         text = Base83.text(of: digits)
     }
 
-    /// Returns the opaque image of the hash, RGBA8, with the given size. Sides are clamped to 1 to 1,024 pixels. Nil
-    /// when its memory cannot be allocated.
+    /// Returns the opaque image of the hash, in RGBA8, or nil when its memory cannot be allocated.
+    ///
+    /// A small image that a view scales up looks like a large one and takes less time to decode.
     ///
     /// - Parameters:
-    ///   - width: The width in pixels. Default: 32.
-    ///   - height: The height in pixels. Default: 32.
-    /// - Complexity: O(*w* × *h*) times the number of components. A small image that is scaled up looks the same.
+    ///   - width: The width in pixels, from 1 to 1,024. Other values are clamped. Default: 32.
+    ///   - height: The height in pixels, from 1 to 1,024. Other values are clamped. Default: 32.
+    /// - Complexity: O(*w* × *h* × *c*), where *c* is the number of components.
     public func image(width: Int = 32, height: Int = 32) -> DecodedImage? {
         let size = PixelSize(width: max(1, min(1024, width)), height: max(1, min(1024, height)))
         let decoder = BlurHashCoding(digits, components, size)

@@ -1,25 +1,25 @@
 public import AlcedoCore
 
 extension DecodedImage {
-    /// Returns the most common color of the image, or of the first frame of an animation; nil when the image is
-    /// transparent everywhere.
+    /// Returns the most common color of the image, or of the first frame of an animation; nil when every pixel is
+    /// transparent.
     ///
     /// ```swift
     /// let background = try image.dominantColor()
     /// ```
     ///
-    /// The colors of the image, averaged down to at most 100 pixels on each side, are counted in overlapping cubes of
-    /// 32 levels of red, green and blue. The result is the opaque average of the colors in the cube that has most of
-    /// them. Pixels are weighted by their alpha. The color profile is not applied.
+    /// An image with a side of more than 100 pixels is averaged down to fit into 100 by 100 pixels. The pixels are then
+    /// counted in overlapping cubes of 32 levels of red, green and blue. The result is the opaque average of the colors
+    /// in the cube with the largest count. Pixels are weighted by their alpha. The color profile is not applied.
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError`` `outOfMemory`.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError`` with the code `outOfMemory`.
     /// - Complexity: O(*w* × *h*).
     public func dominantColor() throws(ImageDecodingError) -> PixelColor? {
         ColorHistogram(try ReducedImage(self)).dominantColor
     }
 }
 
-/// The numbers of pixels in cubes of 16 levels of red, green and blue.
+/// The counts of pixels in cubes of 16 levels of red, green and blue.
 private struct ColorHistogram {
     private static let side = 16
     /// The sums of color times alpha, and of alpha, in each cube.

@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// An upright image of at most 100 × 100 pixels, averaged from a larger one.
+/// An upright image of at most 100 × 100 pixels, averaged down from a larger image.
 struct ReducedImage {
     static let maximumSide = 100
 
@@ -8,9 +8,9 @@ struct ReducedImage {
     /// The pixels in rows: red, green, blue and straight alpha, from 0 to 1.
     let pixels: [SIMD4<Double>]
 
-    /// Averages the image. Color is weighted by alpha. Smaller images are not changed.
+    /// Averages an image down, with color weighted by alpha. The pixels of a smaller image stay unchanged.
     ///
-    /// - Throws: ``ImageDecodingError`` `outOfMemory`.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError`` with the code `outOfMemory`.
     init(_ image: DecodedImage) throws(ImageDecodingError) {
         let limit = PixelSize(width: Self.maximumSide, height: Self.maximumSide)
         let averages = Self.averages(of: image, size: image.size.scaled(to: limit, mode: .fit))

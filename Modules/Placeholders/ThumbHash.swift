@@ -1,10 +1,10 @@
 public import AlcedoCore
 public import FoundationEssentials
 
-/// A placeholder of 5 to 25 bytes with the aspect ratio, the colors and the transparency of an image.
+/// A hash of 17 to 25 bytes that contains the aspect ratio, the colors and the transparency of an image.
 ///
-/// A server computes the hash once and sends it with the address of the image. An app shows the small, blurred image of
-/// the hash until the image itself is loaded.
+/// A server computes the hash once and sends it with the URL of the image. An app shows the small, blurred image of the
+/// hash as a placeholder until the image itself is loaded.
 ///
 /// ```swift
 /// let hash = try ThumbHash(image).base64
@@ -25,8 +25,8 @@ public struct ThumbHash: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// Creates a hash from its bytes in base64, with or without padding. Returns nil when the text is not base64, and
-    /// in the cases of ``init(bytes:)``.
+    /// Creates a hash from its bytes in base64, with or without padding. Returns nil when the text is not base64, or
+    /// when ``init(bytes:)`` returns nil for the bytes.
     public init?(base64: String) {
         guard base64.utf8.count <= 88 else { return nil }
         let text = base64.filter { $0 != "=" }
@@ -37,22 +37,22 @@ public struct ThumbHash: Sendable, Hashable {
 
     /// Computes the hash of an image, or of the first frame of an animation.
     ///
-    /// The image is made upright. Images of more than 100 pixels in one direction are averaged down to 100. The color
-    /// profile is not applied.
+    /// The orientation is applied. An image with a side of more than 100 pixels is averaged down to fit into 100 by 100
+    /// pixels. The color profile is not applied.
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError`` `outOfMemory`.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError`` with the code `outOfMemory`.
     /// - Complexity: O(*w* × *h*) for large images, and at most a few million multiplications.
     public init(_ image: DecodedImage) throws(ImageDecodingError) {
         bytes = Data(ThumbHashEncoder(try ReducedImage(image)).bytes)
     }
 
-    /// The bytes in base64, with padding: at most 36 characters.
+    /// The bytes in base64, with padding. The hash of an image has 24 to 36 characters.
     public var base64: String { bytes.base64EncodedString() }
 
-    /// The width of the image divided by its height, approximately: a quotient of whole numbers up to 7.
+    /// The approximate width of the image divided by its height: a quotient of two integers from 1 to 7.
     public var aspectRatio: Double { ThumbHashHeader(Array(bytes)).aspectRatio }
 
-    /// The average color of the image. Transparent pixels count less.
+    /// The average color of the image, in which pixels are weighted by their alpha.
     public var averageColor: PixelColor {
         let header = ThumbHashHeader(Array(bytes))
         let pixel = LPQA(header.average).rgba
@@ -61,10 +61,10 @@ public struct ThumbHash: Sendable, Hashable {
             red: sample(pixel.x), green: sample(pixel.y), blue: sample(pixel.z), alpha: sample(pixel.w))
     }
 
-    /// The image of the hash: RGBA8 with straight alpha, 32 pixels on its longer side. Scale it up to the size of the
-    /// image with linear filtering. Nil when its memory cannot be allocated.
+    /// The image of the hash, or nil when its memory cannot be allocated. The format is RGBA8, opaque or with straight
+    /// alpha, and the longer side has 32 pixels. Scale it up to the size of the image with linear filtering.
     ///
-    /// - Complexity: About 100,000 multiplications, which take about 0.3 ms.
+    /// The image is decoded at each access, which takes about 0.3 ms.
     public var image: DecodedImage? {
         let header = ThumbHashHeader(Array(bytes))
         let (ratio, longest) = (header.aspectRatio, 32.0)

@@ -37,7 +37,7 @@ struct ThumbHashDecoder {
         rows = CosineTable(count: 7, length: size.height, offset: 0.5)
         var nibble = 0
         channels = header.counts.enumerated().map { channel, count in
-            // The colors are enhanced, because quantization makes them smaller.
+            // The color differences are enlarged, because quantization makes them smaller.
             let scale = header.scales[channel] * (channel == 1 || channel == 2 ? 1.25 : 1)
             return ThumbHashHeader.indices(count).map { x, y in
                 let value = bytes[header.coefficientStart + nibble / 2] >> UInt8(nibble % 2 * 4) & 15

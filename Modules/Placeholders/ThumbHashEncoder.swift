@@ -6,7 +6,8 @@ struct ThumbHashEncoder {
     private struct Channel {
         var average = 0.0
         var scale = 0.0
-        /// From 0 to 1, where 0.5 stands for zero.
+        /// The coefficients divided by `scale`, mapped to the range from 0 to 1, with 0.5 for zero. If the scale is 0,
+        /// all are 0.
         var coefficients: [Double] = []
     }
 
@@ -16,7 +17,7 @@ struct ThumbHashEncoder {
         let size = image.size
         let alphaSum = image.pixels.reduce(0) { $0 + $1.w }
         let hasAlpha = alphaSum < Double(size.pixelCount)
-        // Transparent pixels get the average color, so that they do not change the others.
+        // Transparent pixels get the average color, so that their color does not affect the other pixels.
         let colorSum = image.pixels.reduce(SIMD4<Double>.zero) { $0 + $1 * $1.w }
         let average = alphaSum > 0 ? colorSum / alphaSum : .zero
         let values = image.pixels.map { pixel in

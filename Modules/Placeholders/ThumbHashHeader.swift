@@ -1,4 +1,4 @@
-/// A color as luminance, yellow-blue difference, red-green difference and alpha.
+/// A color as luminance (L), yellow-blue difference (P), red-green difference (Q) and alpha (A).
 struct LPQA {
     var values: SIMD4<Double>
 
@@ -26,7 +26,7 @@ struct ThumbHashHeader {
     let scales: SIMD4<Double>
     let hasAlpha: Bool
     let isLandscape: Bool
-    /// The number of luminance coefficients in the shorter direction, from 1 to 7.
+    /// The number of luminance coefficients in the shorter direction, from 1 to 7, or 0 in an invalid hash.
     let shortCount: Int
 
     /// Reads a header. Missing bytes count as zero.
@@ -55,7 +55,7 @@ struct ThumbHashHeader {
         return [luminance, (3, 3), (3, 3)] + (hasAlpha ? [(5, 5)] : [])
     }
 
-    /// The width of the image divided by its height. A hash that declares no coefficients counts as one.
+    /// The width of the image divided by its height. A number of 0 coefficients counts as 1.
     var aspectRatio: Double {
         let ratio = Double(longCount) / Double(max(1, shortCount))
         return isLandscape ? ratio : 1 / ratio
