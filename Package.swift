@@ -198,7 +198,7 @@ let package = Package(
 // Each module has one test target, in a directory with the module's short name.
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("BMP", ["AlcedoPNG", "AlcedoTesting", "TestSupport"], false),
-    ("CURL", ["AlcedoTesting", "TestSupport"], false),
+    ("CURL", ["AlcedoTesting", "TestSupport", "CCURL"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
     ("DiskCache", ["AlcedoTesting", "CFileSystemShim", "TestSupport"], false),
     (
