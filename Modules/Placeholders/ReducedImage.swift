@@ -18,6 +18,7 @@ struct ReducedImage {
         let upright = try averages.upright(from: image.orientation)
         size = upright.size
         var pixels: [SIMD4<Double>] = []
+        pixels.reserveCapacity(upright.size.pixelCount)
         for y in 0..<upright.height {
             let row = upright.row(y)
             for x in 0..<upright.width {

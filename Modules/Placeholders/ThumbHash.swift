@@ -29,9 +29,11 @@ public struct ThumbHash: Sendable, Hashable {
     /// when ``init(bytes:)`` returns nil for the bytes.
     public init?(base64: String) {
         guard base64.utf8.count <= 88 else { return nil }
-        let text = base64.filter { $0 != "=" }
+        let text = base64.prefix { $0 != "=" }
         let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let bytes = Data(base64Encoded: text + padding) else { return nil }
+        guard base64 == text || base64 == text + padding, let bytes = Data(base64Encoded: text + padding) else {
+            return nil
+        }
         self.init(bytes: bytes)
     }
 

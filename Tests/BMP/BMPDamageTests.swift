@@ -75,6 +75,16 @@ import Testing
         #expect(image.pixels.tightBytes == sample.rgba)
     }
 
+    @Test func `a profile beyond the declared end of the file is ignored`() throws {
+        let sample = try #require(BMPSample.all.first { $0.description == "24 bits, with a profile" })
+        var cut = Data(sample.file.dropLast(2))
+
+        #expect(decoder.errorCode(cut) == .truncated)
+        cut.replaceSubrange(2..<6, with: BMPWriter.bytes(cut.count, 4))
+        let image = try decoder.decode(cut, options: DecodingOptions())
+        #expect(image.colorProfile == nil && image.partialError == nil && image.pixels.tightBytes == sample.rgba)
+    }
+
     @Test func `pixels that begin in the header are corrupt`() {
         var writer = BMPWriter(width: 1, height: 1, bits: 24, rows: [[1, 2, 3]])
         writer.pixelOffset = 53

@@ -40,6 +40,24 @@ import Testing
                 == ((0..<4).flatMap { _ in [100, 100, 100, 9] as [UInt8] }))
     }
 
+    @Test func `only an icon of 32 bits may have no mask`() throws {
+        let withoutMask = { (bits: Int) in [UInt8](bitmap(bits: bits).dropLast(8)) }
+
+        #expect(try pixels([(2, 32, withoutMask(32))]) == (0..<4).flatMap { _ in [100, 100, 100, 255] as [UInt8] })
+        #expect(decoder.errorCode(ICOWriter.file([(2, 24, withoutMask(24))])) == .truncated)
+    }
+
+    @Test func `a partial icon keeps its alpha`() throws {
+        // The top row and the mask are missing.
+        let cut = Data(ICOWriter.file([(2, 32, bitmap(bits: 32, alpha: 9))]).dropLast(16))
+
+        let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+
+        #expect(decoder.errorCode(cut) == .truncated && image.partialError?.code == .truncated)
+        #expect(
+            image.pixels.tightBytes == [UInt8](repeating: 0, count: 8) + [100, 100, 100, 9, 100, 100, 100, 9])
+    }
+
     @Test func `the largest and then the deepest image is decoded`() throws {
         let small: ICOWriter.Image = (2, 24, bitmap(bits: 24, level: 1))
         let shallow: ICOWriter.Image = (2, 4, bitmap(bits: 4, level: 2))
@@ -106,6 +124,13 @@ import Testing
         #expect(decoder.errorCode(cursor) == .corrupt)
         #expect(decoder.errorCode(lying) == .corrupt)
         #expect(decoder.errorCode(Data([0, 0, 1])) == .truncated)
+    }
+
+    @Test func `run lengths in an icon are unsupported`() {
+        var writer = BMPWriter(width: 2, height: 1, bits: 8, compression: 1, palette: [[1, 2, 3]])
+        writer.pixels = [2, 0, 0, 1]
+
+        #expect(decoder.errorCode(ICOWriter.file([(2, 8, writer.icon(mask: [[0]]))])) == .unsupportedVariant)
     }
 
     @Test func `a damaged image is skipped when another one is intact`() throws {

@@ -9,6 +9,7 @@ import Testing
 @Suite struct HashInputTests {
     @Test(arguments: [
         "", "AAAA", "!!!!", "3OcRJYB4d3h/iIeHeEh3eIhw+g==", "3OcRJYB4d3h/iIeHeEh3eIhw+j3A_", "1 2 3 4 5 6 7",
+        "3OcR=JYB4d3h/iIeHeEh3eIhw+j3A", "3OcRJYB4d3h/iIeHeEh3eIhw+j3A=", "2fcZFIB3iId/h3iJh4aIYJ2V8g=",
     ])
     func `an invalid ThumbHash is nil`(text: String) {
         #expect(ThumbHash(base64: text) == nil)

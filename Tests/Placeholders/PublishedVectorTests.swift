@@ -3,7 +3,7 @@ import AlcedoPlaceholders
 import TestSupport
 import Testing
 
-/// Vectors that others have published.
+/// Test vectors of other implementations.
 @Suite struct PublishedVectorTests {
     /// The vectors of `t/data/pngified.txt` in the Perl module Image::ThumbHash 0.01 by Lukas Mai
     /// (github.com/mauke/Image-ThumbHash, commit 90ab0a5), which come from the implementation of Evan Wallace: hash,

@@ -12,8 +12,8 @@ package struct BMPDecoder: ImageDecoding {
 
     /// Reads the header and the color profile. O(1).
     ///
-    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the data ends before the pixels, or before the
-    ///   end of the color profile.
+    /// - Throws: ``/AlcedoCore/ImageDecodingError``; `truncated` when the data ends within the headers, the palette or
+    ///   the color profile.
     package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
         try data.withDecoderInput(of: "BMP") { bytes throws(ImageDecodingError) in
             let file = try BMPFile(bytes, limits: limits)

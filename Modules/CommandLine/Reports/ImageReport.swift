@@ -53,8 +53,8 @@ struct ImageReport: Sendable, Encodable {
         case profileBytes, exifBytes, xmpBytes, frames, placeholders, error
     }
 
-    /// Encodes every key, with null for unknown values, so that scripts need no test for a missing key. Only `frames` and
-    /// `placeholders` are omitted if they are nil.
+    /// Encodes every key, with null for unknown values, so that scripts need no test for a missing key. Only `frames`
+    /// and `placeholders` are omitted if they are nil.
     func encode(to encoder: any Encoder) throws {
         var keys = encoder.container(keyedBy: CodingKeys.self)
         try keys.encode(input, forKey: .input)

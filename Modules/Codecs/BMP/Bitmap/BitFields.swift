@@ -8,7 +8,7 @@ struct BitFields: Equatable {
         let shift: UInt32
         let bitCount: Int
 
-        /// Returns nil when the bits of the mask are not contiguous.
+        /// Creates a sample from its mask. Returns nil when the bits of the mask are not contiguous.
         init?(_ mask: UInt32) {
             self.mask = mask
             shift = UInt32(mask == 0 ? 0 : mask.trailingZeroBitCount)

@@ -15,7 +15,7 @@ struct BitmapHeader {
 
     /// The number of bytes of the header.
     let byteCount: Int
-    /// The size. In an icon, half of the stored height.
+    /// The size. In an icon, the height is half of the stored height, which also counts the rows of the mask.
     private(set) var size: PixelSize
     /// Whether the first stored row is the top row.
     let isTopDown: Bool
@@ -53,7 +53,6 @@ struct BitmapHeader {
             isTopDown = height < 0
             bitsPerPixel = try reader.number(at: start + 14, byteCount: 2)
         }
-        // The stored height of an icon counts the rows of its mask as well.
         if isIcon { size.height /= 2 }
         var code = 0
         if byteCount >= 40 {

@@ -104,7 +104,8 @@ extension CodecRegistry.Entry {
     /// black, except in 32-bit images with alpha. The given codec decodes PNG images, without their animations.
     ///
     /// The format is recognized by its first four bytes. Cursors are not decoded. A file that ends before one of its
-    /// images does is an error with the code `truncated`, even if the image to decode is complete.
+    /// images does is an error with the code `truncated`, even if the image to decode is complete, unless the options
+    /// allow a partial image.
     ///
     /// - Parameter png: The codec of PNG images, for example `png` of AlcedoPNG. With nil, PNG images are ignored, and
     ///   a file that has no other images is an error with the code `unsupportedVariant`.

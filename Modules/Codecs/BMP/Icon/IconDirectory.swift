@@ -18,7 +18,8 @@ struct IconDirectory {
     private static let entryByteCount = 16
     private static let pngSignature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// The largest image, and the deepest one of several. Equal ones: the first.
+    /// The image with the most pixels. Of several such images, it is the one with the most bits per pixel, and then the
+    /// first.
     let best: Entry
     /// The error when the bytes end before one of the images does.
     private(set) var problem: ImageDecodingError?
@@ -50,7 +51,8 @@ struct IconDirectory {
                 }
                 let entry = try Self.entry(offset..<offset + byteCount, reader)
                 guard readsPNG || !entry.isPNG else {
-                    throw ImageDecodingError(.unsupportedVariant, "ICO: a PNG image, and no decoder of PNG is given")
+                    throw ImageDecodingError(
+                        .unsupportedVariant, "ICO: a PNG image, which cannot be decoded without a codec of PNG")
                 }
                 if let other = best, !entry.isBetter(than: other) { continue }
                 best = entry

@@ -42,7 +42,8 @@ extension Bitmap {
         let pixelStart = start + entry * header.storedColorCount
         let pixelEnd = pixelStart + header.size.height * header.bytesPerRow
         let hasAlphaBits = header.bitsPerPixel == 32 && header.compression == .none
-        if hasAlphaBits, pixelEnd <= bytes.count, Self.hasAlpha(bytes[pixelStart..<pixelEnd]) {
+        // The check covers the available pixels, so that a partial image has alpha as well.
+        if hasAlphaBits, Self.hasAlpha(bytes[(pixelStart..<pixelEnd).clamped(to: 0..<bytes.count)]) {
             header.fields = .eightBitsWithAlpha
         }
         self.init(
@@ -51,7 +52,7 @@ extension Bitmap {
         guard header.fields?.alpha == nil else { return }
         let mask = IconMask(UnsafeBufferPointer(rebasing: bytes[min(pixelEnd, bytes.count)...]), header)
         self.mask = mask
-        // Writers of 32-bit icons omit the mask.
+        // Some writers of 32-bit icons omit the mask.
         if !mask.isComplete, !hasAlphaBits {
             problem = problem ?? ImageDecodingError(.truncated, "ICO: the data ends within the mask")
         }
