@@ -15,8 +15,9 @@ let package = Package(
     products: [
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
-        "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoProcessing",
-        "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
+        "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoBMP",
+        "AlcedoProcessing", "AlcedoPlaceholders", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK",
+        "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
         .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
@@ -72,11 +73,13 @@ let package = Package(
         .target(name: "AlcedoJPEG", dependencies: ["AlcedoCore", "CJPEGShim"], path: "Modules/Codecs/JPEG"),
         .target(name: "AlcedoGIF", dependencies: ["AlcedoCore", "CGIFShim"], path: "Modules/Codecs/GIF"),
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
+        .target(name: "AlcedoBMP", dependencies: ["AlcedoCore"], path: "Modules/Codecs/BMP"),
 
         // Pixels, pipeline, views
         .target(
             name: "AlcedoProcessing", dependencies: ["AlcedoCore", "CSampleKernels"], path: "Modules/Processing",
             exclude: ["CSampleKernels", "README.md"]),
+        .target(name: "AlcedoPlaceholders", dependencies: ["AlcedoCore"], path: "Modules/Placeholders"),
         .target(
             name: "AlcedoPipeline", dependencies: ["AlcedoCore", "AlcedoHTTP"], path: "Modules/Pipeline",
             exclude: ["README.md"]),
@@ -108,13 +111,15 @@ let package = Package(
         .executableTarget(
             name: "AlcedoTool",
             dependencies: [
-                "Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoTerminal",
+                "Alcedo", "AlcedoBMP", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoPlaceholders",
+                "AlcedoProgramSupport", "AlcedoTerminal",
             ],
             path: "Modules/CommandLine", exclude: ["README.md", "show.png"]),
         .executableTarget(
             name: "thumbnail-server",
             dependencies: [
-                "Alcedo", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim", "CMalloc",
+                "Alcedo", "AlcedoBMP", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim",
+                "CMalloc",
             ],
             path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "CMicroHTTPD", "README.md"]),
         .target(
@@ -192,6 +197,7 @@ let package = Package(
 
 // Each module has one test target, in a directory with the module's short name.
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
+    ("BMP", ["AlcedoPNG", "AlcedoTesting", "TestSupport"], false),
     ("CURL", ["AlcedoTesting", "TestSupport", "CCURL"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
     ("DiskCache", ["AlcedoTesting", "CFileSystemShim", "TestSupport"], false),
@@ -216,6 +222,7 @@ let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
         ], false
     ),
     ("PNG", ["AlcedoJPEG", "AlcedoTesting", "TestSupport"], true),
+    ("Placeholders", ["AlcedoTesting", "AlcedoViewBinding", "TestSupport"], false),
     ("Processing", ["AlcedoPNG", "AlcedoTesting", "TestSupport"], true),
     ("RedisCache", ["AlcedoTesting", "TestSupport"], false),
     ("Runtime", ["AlcedoTesting", "TestSupport"], false),
@@ -295,8 +302,8 @@ package.targets += [
     .testTarget(
         name: "ToolTests",
         dependencies: [
-            "Alcedo", "AlcedoProgramSupport", "AlcedoTesting", "AlcedoTool", "CReferenceDecoders", "TestSupport",
-            "alcedo-bench",
+            "Alcedo", "AlcedoPlaceholders", "AlcedoProgramSupport", "AlcedoTesting", "AlcedoTool", "CReferenceDecoders",
+            "TestSupport", "alcedo-bench",
         ],
         path: "Tests/Tool",
         exclude: ["Fixtures"]),

@@ -1,4 +1,5 @@
 import Alcedo
+import AlcedoPlaceholders
 import AlcedoProgramSupport
 import AlcedoRuntime
 import FoundationEssentials
@@ -10,13 +11,15 @@ struct InspectCommand: ProgramCommand {
         """
         usage: alcedo inspect URL|FILE|DIRECTORY... [options]
 
-        Prints the properties of images. Pixels are decoded only with --pixels.
+        Prints the properties of images. Pixels are decoded only with --pixels or --placeholders.
 
           --pixels                decode every frame and print the SHA-256 of its rows: straight 8-bit RGBA, top row
                                   first, without orientation, gamma or profile applied
+          --placeholders          decode the first frame at a small size and print its ThumbHash, its BlurHash with
+                                  4 x 3 components, and its dominant color
           --json                  print one JSON object per line and image, in order
-          --quiet, -q             print only problems; damaged pixel data, such as a truncated file, is found only with
-                                  --pixels
+          --quiet, -q             print only problems; damaged pixel data, such as a truncated file, is found only when
+                                  pixels are decoded
 
         """ + InputOptions.help + NetworkOptions.help
 
@@ -25,12 +28,14 @@ struct InspectCommand: ProgramCommand {
     private var isJSON = false
     private var isQuiet = false
     private var decodesPixels = false
+    private var makesPlaceholders = false
 
     mutating func take(_ option: String, from arguments: inout Arguments) throws -> Bool {
         switch option {
         case "--json": isJSON = true
         case "--quiet", "-q": isQuiet = true
         case "--pixels": decodesPixels = true
+        case "--placeholders": makesPlaceholders = true
         default: return try inputs.take(option, from: &arguments) || network.take(option, from: &arguments)
         }
         return true
@@ -56,7 +61,9 @@ struct InspectCommand: ProgramCommand {
         _ images: ImageList, with downloader: Downloader, until interruption: Interruption, _ report: JobReport,
         _ tally: RunTally
     ) async -> Bool {
-        let inspector = Inspector(codecs: .standard, limits: inputs.limits, decodesPixels: decodesPixels)
+        let inspector = Inspector(
+            codecs: .tool, limits: inputs.limits, decodesPixels: decodesPixels,
+            makesPlaceholders: makesPlaceholders)
         let decoding = BlockingExecutor(name: "alcedo.inspect", maxConcurrent: 1)
         // Images are inspected one at a time. The reports are then in the order of the list, and only one image is in
         // memory. On a terminal, the reports themselves show the progress.
@@ -97,19 +104,32 @@ private struct Inspector: Sendable {
     let codecs: CodecRegistry
     let limits: DecodingLimits
     let decodesPixels: Bool
+    let makesPlaceholders: Bool
 
     /// Returns the report `blank`, filled with the properties of the encoded image. If the inspection or the decoding
-    /// of a frame fails, the report has the error and the properties that were read before. Blocks the calling thread.
+    /// of pixels fails, the report has the error and the properties that were read before. Blocks the calling thread.
     func inspect(_ data: Data, _ blank: ImageReport) -> ImageReport {
         var report = blank
         report.format = codecs.entry(for: data)?.format.rawValue
         do throws(ImageDecodingError) {
             report.take(try codecs.inspect(data, limits: limits))
+            if makesPlaceholders { report.placeholders = try placeholders(of: data) }
             if decodesPixels { report.frames = try digests(of: data) }
         } catch {
             report.error = "\(error.code.rawValue): \(error.message)"
         }
         return report
+    }
+
+    /// Returns the placeholders of the upright image, or of the first frame of an animation.
+    private func placeholders(of data: Data) throws(ImageDecodingError) -> PlaceholderReport {
+        let image = try codecs.decode(
+            data,
+            options: DecodingOptions(
+                limits: limits, target: TargetSize(width: 100, height: 100), includesAnimation: false))
+        return PlaceholderReport(
+            thumbHash: try ThumbHash(image).base64, blurHash: try BlurHash(image).text,
+            dominantColor: try image.dominantColor().map { "#\($0.opaqueDescription)" })
     }
 
     private func digests(of data: Data) throws(ImageDecodingError) -> [FrameDigest] {

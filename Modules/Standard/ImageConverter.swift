@@ -25,7 +25,7 @@ public import FoundationEssentials
 ///
 /// **Metadata.** The color profile is kept if the encoder supports it. ``MetadataPolicy`` controls EXIF.
 public struct ImageConverter: Sendable {
-    /// The codecs of the source formats. Default: every format of the package.
+    /// The codecs of the source formats. Default: PNG, JPEG, GIF and WebP.
     package var codecs: CodecRegistry
     /// The limits of a source image, checked after its header is read and before any pixel is decoded. Default:
     /// `DecodingLimits()`, which allows 100 million pixels and 512 MiB in a frame.
@@ -41,7 +41,7 @@ public struct ImageConverter: Sendable {
     /// Creates a converter.
     ///
     /// - Parameters:
-    ///   - codecs: The codecs of the source formats. Default: every format of the package.
+    ///   - codecs: The codecs of the source formats. Default: PNG, JPEG, GIF and WebP.
     ///   - limits: The limits of a source image, checked after its header is read and before any pixel is decoded.
     ///     Default: `DecodingLimits()`, which allows 100 million pixels and 512 MiB in a frame.
     ///   - appliesOrientation: Whether the orientation is applied to the pixels. When false, the pixels keep their

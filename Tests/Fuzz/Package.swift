@@ -19,6 +19,11 @@ let package = Package(
                 name: "fuzz-\(format.lowercased())",
                 dependencies: [product("Core"), "FuzzSupport", product(format)], path: format)
         }
+        + [
+            .executableTarget(
+                name: "fuzz-bmp", dependencies: [product("Core"), "FuzzSupport", product("BMP"), product("PNG")],
+                path: "BMP", exclude: ["Seeds"])
+        ]
         + ["Fields", "Entries"].map { part in
             .executableTarget(
                 name: "fuzz-\(part.lowercased())", dependencies: ["FuzzSupport"], path: part, exclude: ["Seeds"])

@@ -18,6 +18,7 @@ struct ResponseTests {
                 ("/opaque.png", [:], "image/jpeg"), ("/clear.png", [:], "image/png"),
                 ("/opaque.png", webp, "image/webp"),
                 ("/clear.png", webp, "image/webp"),
+                ("/pixel.bmp", [:], "image/jpeg"), ("/pixel.ico", [:], "image/png"),
             ] as [(String, HTTPFields, String)] {
                 let response = try await server.get(server.target(path), fields)
                 #expect(response.status == 200)

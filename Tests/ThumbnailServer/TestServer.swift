@@ -58,11 +58,13 @@ struct TestServer: Sendable {
         try result.get()
     }
 
-    /// The origin's files: an opaque and a transparent image, and a text.
+    /// The origin's files: an opaque and a transparent image, a bitmap, an icon, and a text.
     static let images: @Sendable (OriginRequest) -> OriginReply = { request in
         switch request.path {
         case "/opaque.png": .ok(opaque, type: "image/png")
         case "/clear.png": .ok(clear, type: "image/png")
+        case "/pixel.bmp": .ok(bitmap, type: "image/bmp")
+        case "/pixel.ico": .ok(icon, type: "image/vnd.microsoft.icon")
         case "/text": .text("the origin's own words")
         case "/gone": .status(410)
         case "/moved": OriginReply.redirect(to: "/opaque.png").setting("Cache-Control", "no-store")
@@ -82,6 +84,26 @@ struct TestServer: Sendable {
         }
         return pixels.map { encoded(DecodedImage(pixels: $0)) } ?? Data()
     }()
+
+    /// A bitmap of one gray pixel.
+    private static let bitmap: Data = {
+        let fileHeader: [UInt8] = [0x42, 0x4D, 58, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0]
+        let row: [UInt8] = [9, 9, 9, 0]
+        return Data(fileHeader + header(height: 1) + row)
+    }()
+
+    /// An icon of one pixel that the mask makes transparent. The height in the header counts the rows of the mask.
+    private static let icon: Data = {
+        let directory: [UInt8] = [0, 0, 1, 0, 1, 0, 1, 1, 0, 0, 1, 0, 24, 0, 48, 0, 0, 0, 22, 0, 0, 0]
+        let rowAndMask: [UInt8] = [9, 9, 9, 0, 0x80, 0, 0, 0]
+        return Data(directory + header(height: 2) + rowAndMask)
+    }()
+
+    /// Returns the second header of a bitmap that is one pixel wide and has 24 bits per pixel.
+    private static func header(height: UInt8) -> [UInt8] {
+        let fields: [UInt8] = [40, 0, 0, 0, 1, 0, 0, 0, height, 0, 0, 0, 1, 0, 24, 0]
+        return fields + [UInt8](repeating: 0, count: 24)
+    }
 
     private static func encoded(_ image: DecodedImage) -> Data { (try? PNGEncoder().encode(image)) ?? Data() }
 

@@ -1,5 +1,6 @@
 import Alcedo
 import AlcedoHTTP
+import AlcedoPlaceholders
 import AlcedoTesting
 import Foundation
 import TestSupport
@@ -65,6 +66,65 @@ struct InspectTests {
         #expect((object["frames"] as? [Any])?.count == 3 && object["frameCount"] as? Int == 3)
         #expect(object["delaysMs"] as? [Double] == [50, 50, 50] && object["loopCount"] as? Int == 3)
         #expect(plain.output.contains("gif, 13 x 19") && plain.output.contains("3 frames, 0.15 s, loop count 3"))
+    }
+
+    @Test func `--placeholders prints a ThumbHash, a BlurHash and the dominant color of each image`() async throws {
+        let orange = directory.url.appending(path: "orange.png")
+        let size = PixelSize(width: 300, height: 150)
+        let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, _ in
+            for index in memory.indices { memory[index] = [240, 128, 16, 255][index % 4] }
+        }
+        let image = DecodedImage(pixels: try #require(pixels))
+        try ImageEncoder.png().encode(image).write(to: orange)
+
+        let outcome = try await alcedo.run([
+            "inspect", "--json", "--placeholders", orange.path, SampleImages.path("tiles.png"),
+        ])
+        let text = try await alcedo.run(["inspect", "--placeholders", orange.path])
+        let plain = try await alcedo.run(["inspect", "--json", orange.path])
+
+        #expect(outcome.status == 0 && text.status == 0)
+        let found = try JSONLines.objects(outcome.output).map { try #require($0["placeholders"] as? [String: String]) }
+        let hashes = (try ThumbHash(image).base64, try BlurHash(image).text)
+        #expect(found.first == ["thumbHash": hashes.0, "blurHash": hashes.1, "dominantColor": "#f08010"])
+        #expect(text.output.contains("  ThumbHash: \(hashes.0)\n  BlurHash: \(hashes.1)\n"))
+        #expect(text.output.contains("  dominant color: #f08010\n"))
+        #expect(found.count == 2)
+        let tiles = try #require(found.last)
+        #expect(ThumbHash(base64: tiles["thumbHash"] ?? "")?.image?.size == PixelSize(width: 32, height: 32))
+        #expect(BlurHash(tiles["blurHash"] ?? "")?.text.count == 28)
+        #expect(try JSONLines.objects(plain.output).first?.keys.contains("placeholders") == false)
+    }
+
+    @Test func `a truncated image has an error and no placeholders`() async throws {
+        let cut = directory.url.appending(path: "cut.jpg")
+        try SampleImages.data("dunes.jpg").prefix(5_000).write(to: cut)
+
+        let outcome = try await alcedo.run(["inspect", "--json", "--placeholders", cut.path])
+
+        let object = try #require(try JSONLines.objects(outcome.output).first)
+        #expect(outcome.status == 1 && (object["error"] as? String)?.hasPrefix("truncated: ") == true)
+        #expect(object["width"] as? Int == 1200 && !object.keys.contains("placeholders"))
+    }
+
+    @Test func `a bitmap and an icon in a directory are inspected and converted`() async throws {
+        let seeds = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/BMP/Seeds")
+        for (seed, name) in [("rgb.bmp", "a.BMP"), ("icon.ico", "b.ico")] {
+            try Data(contentsOf: seeds.appending(path: seed)).write(to: directory.url.appending(path: name))
+        }
+        let png = directory.url.appending(path: "a.png")
+
+        let outcome = try await alcedo.run(["inspect", "--json", "--pixels", directory.path])
+        let conversion = try await alcedo.run([
+            "convert", directory.url.appending(path: "a.BMP").path, "--output", png.path, "--no-cache",
+        ])
+
+        let objects = try JSONLines.objects(outcome.output)
+        #expect(outcome.status == 0 && objects.map { $0["format"] as? String } == ["bmp", "ico"])
+        #expect(objects.map { $0["width"] as? Int } == [3, 2])
+        #expect(objects.map { $0["hasAlpha"] as? Bool } == [false, true])
+        #expect(conversion.status == 0, "\(conversion.problems)")
+        #expect(try CodecRegistry.standard.decode(Data(contentsOf: png)).size == PixelSize(width: 3, height: 2))
     }
 
     @Test func `requests follow the network options`() async throws {

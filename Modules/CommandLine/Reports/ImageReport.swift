@@ -25,6 +25,8 @@ struct ImageReport: Sendable, Encodable {
     var xmpBytes: Int?
     /// The digests of the frames. Set only with `--pixels`.
     var frames: [FrameDigest]?
+    /// The placeholders. Set only with `--placeholders`.
+    var placeholders: PlaceholderReport?
     /// The error, which begins with the code of ``ImageDecodingError``, or with `empty` or `unreadable`.
     var error: String?
 
@@ -48,11 +50,11 @@ struct ImageReport: Sendable, Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case input, format, width, height, hasAlpha, orientation, bitDepth, colorModel, frameCount, loopCount, delaysMs
-        case profileBytes, exifBytes, xmpBytes, frames, error
+        case profileBytes, exifBytes, xmpBytes, frames, placeholders, error
     }
 
     /// Encodes every key, with null for unknown values, so that scripts need no test for a missing key. Only `frames`
-    /// is omitted if it is nil.
+    /// and `placeholders` are omitted if they are nil.
     func encode(to encoder: any Encoder) throws {
         var keys = encoder.container(keyedBy: CodingKeys.self)
         try keys.encode(input, forKey: .input)
@@ -70,6 +72,7 @@ struct ImageReport: Sendable, Encodable {
         try keys.encode(exifBytes, forKey: .exifBytes)
         try keys.encode(xmpBytes, forKey: .xmpBytes)
         try keys.encodeIfPresent(frames, forKey: .frames)
+        try keys.encodeIfPresent(placeholders, forKey: .placeholders)
         try keys.encode(error, forKey: .error)
     }
 }
@@ -91,8 +94,23 @@ extension ImageReport {
         let metadata = [("profile", profileBytes), ("EXIF", exifBytes), ("XMP", xmpBytes)]
         for (name, count) in metadata { if let count { lines.append("  \(name): \(count) bytes") } }
         for (index, frame) in (frames ?? []).enumerated() { lines.append("  frame \(index): \(frame.sha256)") }
+        if let placeholders {
+            lines.append("  ThumbHash: \(placeholders.thumbHash)")
+            lines.append("  BlurHash: \(placeholders.blurHash)")
+            if let color = placeholders.dominantColor { lines.append("  dominant color: \(color)") }
+        }
         return lines.count == 1 ? "" : lines.map { $0 + "\n" }.joined()
     }
+}
+
+/// The placeholders of an image.
+struct PlaceholderReport: Sendable, Encodable {
+    /// The ThumbHash in base64.
+    let thumbHash: String
+    /// The BlurHash with 4 x 3 components.
+    let blurHash: String
+    /// The dominant color as in style sheets, such as `#336699`, or nil if every pixel is transparent.
+    let dominantColor: String?
 }
 
 /// The SHA-256 digests of one frame's rows.

@@ -1,0 +1,86 @@
+import AlcedoCore
+import FoundationEssentials
+
+/// The headers of a BMP file and the ranges of its parts.
+struct BMPFile {
+    private static let fileHeaderByteCount = 14
+    private static let name = "BMP"
+
+    let header: BitmapHeader
+    /// The range of an embedded color profile that is within the bytes and the limits.
+    private(set) var profile: Range<Int>?
+    /// The error when the bytes end before the color profile does.
+    private(set) var profileProblem: ImageDecodingError?
+
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private let palette: Range<Int>
+    private let pixelStart: Int
+
+    /// Reads the headers. The size is not checked.
+    ///
+    /// - Throws: `truncated`, `corrupt`, `unsupportedVariant`.
+    init(_ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits) throws(ImageDecodingError) {
+        guard bytes.first == 0x42, bytes.count < 2 || bytes[1] == 0x4D else {
+            throw ImageDecodingError(.corrupt, "BMP: the signature is missing")
+        }
+        let reader = ByteReader(bytes: bytes, format: Self.name)
+        let offset = try reader.number(at: 10, byteCount: 4)
+        header = try BitmapHeader(reader, at: Self.fileHeaderByteCount, isIcon: false)
+        self.bytes = bytes
+        let start = Self.fileHeaderByteCount + header.byteCount + header.maskByteCount
+        let entry = header.paletteEntryByteCount
+        // Files without an offset, and those of writers that do not count the palette, store the pixels after it.
+        let hasNoOffset = offset == 0 || offset == start && header.bitsPerPixel <= 8
+        pixelStart = hasNoOffset ? start + entry * header.storedColorCount : offset
+        guard pixelStart >= start else { throw ImageDecodingError(.corrupt, "BMP: the pixels begin in the header") }
+        // The declared number of colors may be larger than the palette, and a palette larger than the bit count needs.
+        let colorCount = header.bitsPerPixel > 8 ? 0 : min(header.storedColorCount, 1 << header.bitsPerPixel)
+        palette = start..<start + entry * min(colorCount, (pixelStart - start) / entry)
+        guard palette.upperBound <= bytes.count else {
+            throw ImageDecodingError(.truncated, "BMP: the data ends within the palette")
+        }
+        try findProfile(reader, limits)
+    }
+
+    /// Finds the profile of a header of version 5.
+    private mutating func findProfile(_ reader: ByteReader, _ limits: DecodingLimits) throws(ImageDecodingError) {
+        let start = Self.fileHeaderByteCount
+        // PROFILE_EMBEDDED, "MBED".
+        guard header.byteCount == 124, try reader.number(at: start + 56, byteCount: 4) == 0x4D42_4544 else { return }
+        let offset = try reader.number(at: start + 112, byteCount: 4)
+        let count = try reader.number(at: start + 116, byteCount: 4)
+        guard count > 0, offset >= header.byteCount else { return }
+        let range = start + offset..<start + offset + count
+        if range.upperBound > bytes.count {
+            // A profile beyond the end that the file declares is ignored, because no more bytes would complete it.
+            if range.upperBound <= (try reader.number(at: 2, byteCount: 4)) {
+                profileProblem = ImageDecodingError(.truncated, "BMP: the data ends within the color profile")
+            }
+        } else if count <= min(limits.maximumMetadataByteCount, limits.maximumChunkByteCount) {
+            profile = range
+        }
+    }
+
+    /// Returns the bitmap, whose pixels may be incomplete.
+    ///
+    /// - Throws: `exceedsLimit`; `corrupt` for an empty image.
+    func bitmap(_ options: DecodingOptions) throws(ImageDecodingError) -> Bitmap {
+        try options.limits.check(header.size, format: Bitmap.format(of: header, options))
+        var bitmap = Bitmap(
+            bytes, header, paletteRange: palette, pixelStart: pixelStart, options: options, name: Self.name)
+        bitmap.colorProfile = profile.map { Data(bytes[$0]) }
+        bitmap.problem = bitmap.problem ?? profileProblem
+        return bitmap
+    }
+}
+
+extension BitmapHeader {
+    /// Returns the properties of the image.
+    func info(format: ImageFormat, colorProfile: Data? = nil) -> ImageInfo {
+        let hasAlpha = fields?.alpha != nil
+        return ImageInfo(
+            format: format, size: size, hasAlpha: hasAlpha, bitDepth: bitDepth,
+            colorModel: bitsPerPixel <= 8 ? .palette : hasAlpha ? .rgba : .rgb,
+            metadata: ImageMetadata(colorProfile: colorProfile))
+    }
+}

@@ -1,0 +1,83 @@
+import AlcedoCore
+import FoundationEssentials
+
+extension Bitmap {
+    private var rowHeader: PixelRowHeader {
+        PixelRowHeader(size: header.size, format: format, alphaMode: alphaMode, colorProfile: colorProfile)
+    }
+
+    /// Returns the image.
+    ///
+    /// - Throws: The error of an incomplete bitmap, unless the options allow a partial image and at least one pixel can
+    ///   be decoded; `outOfMemory`.
+    func image(_ options: DecodingOptions, as imageFormat: ImageFormat) throws(ImageDecodingError) -> DecodedImage {
+        if let problem, !options.allows(problem) || !hasPixels { throw problem }
+        let reduction = BoxReduction(from: header.size, towards: options.target)
+        let pixels = try reduction.factor > 1 ? collected(options, reduction) : wholePixels(options)
+        return DecodedImage(pixels: pixels, colorProfile: colorProfile, format: imageFormat, partialError: problem)
+    }
+
+    private func wholePixels(_ options: DecodingOptions) throws(ImageDecodingError) -> PixelBuffer {
+        let pixels = PixelBuffer(size: header.size, format: format, alphaMode: alphaMode) { memory, bytesPerRow in
+            for y in 0..<header.size.height {
+                let row = memory[y * bytesPerRow..<(y + 1) * bytesPerRow]
+                writeRow(y, to: UnsafeMutableRawBufferPointer(rebasing: row))
+            }
+        }
+        guard let pixels else { throw ImageDecodingError.noMemory(for: header.size) }
+        return options.alphaMode == .premultiplied ? pixels.converted(to: .premultiplied) : pixels
+    }
+
+    private func collected(
+        _ options: DecodingOptions, _ reduction: BoxReduction
+    ) throws(ImageDecodingError) -> PixelBuffer {
+        let collector = PixelRowCollector()
+        do {
+            try send(to: options.chain(from: reduction, to: collector))
+        } catch {
+            throw error as? ImageDecodingError ?? ImageDecodingError(.corrupt, "\(name): \(error)")
+        }
+        guard let image = collector.image else {
+            throw ImageDecodingError(.corrupt, "\(name): the decoder produced no image")
+        }
+        return image.pixels
+    }
+
+    /// Sends the rows of a complete bitmap, converted as the options request. Memory: one row.
+    ///
+    /// - Throws: The error of an incomplete bitmap, before the first row, and the errors of the consumer.
+    func sendRows(_ options: DecodingOptions, to consumer: any PixelRowConsumer) throws {
+        if let problem { throw problem }
+        try send(to: options.chain(from: BoxReduction(from: header.size, towards: options.target), to: consumer))
+    }
+
+    private func send(to consumer: any PixelRowConsumer) throws {
+        let rowHeader = rowHeader
+        try consumer.begin(rowHeader)
+        var row = [UInt8](repeating: 0, count: rowHeader.bytesPerRow)
+        for y in 0..<header.size.height {
+            try row.withUnsafeMutableBytes { row in
+                writeRow(y, to: row)
+                try consumer.consume(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(row)))
+            }
+        }
+        try consumer.finish()
+    }
+}
+
+extension BitmapHeader {
+    /// Returns the maximum number of bytes that decoding holds: the result, a premultiplied copy, the rows of a
+    /// reduction, and the beginnings of run-length rows. Saturates at `Int.max`.
+    func decodingByteCount(_ options: DecodingOptions) -> Int {
+        let reduction = BoxReduction(from: size, towards: options.target)
+        let format = Bitmap.format(of: self, options)
+        guard let result = PixelBuffer.byteCount(size: reduction.size(of: size), format: format) else { return .max }
+        let copies = options.alphaMode == .premultiplied ? 2 : 1
+        // A reduction holds a row, its sums of 32 bytes for each cell, sums of columns and an output row.
+        let rows = reduction.factor > 1 ? 64 * size.width : format.bytesPerPixel * size.width
+        let starts = compression == .runLengths ? RunLengths.byteCountPerRow * size.height : 0
+        let (total, overflow) = result.multipliedReportingOverflow(by: copies)
+        let (sum, isTooLarge) = total.addingReportingOverflow(rows + starts)
+        return overflow || isTooLarge ? .max : sum
+    }
+}

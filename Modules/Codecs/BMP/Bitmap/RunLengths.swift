@@ -1,0 +1,157 @@
+import AlcedoCore
+
+/// The rows of a bitmap with run-length compression.
+///
+/// Rows are stored from the bottom, and a code can skip pixels and rows. Creating the value reads all codes once and
+/// records the beginning of each row, so that the rows can be written from the top with memory of O(*h*).
+///
+/// Runs that extend beyond the width are clipped, as in other decoders. Source: Microsoft, "Bitmap Compression".
+struct RunLengths {
+    /// The beginning of a row: the offset of its first code and the column that it applies to.
+    private struct Row {
+        var offset: UInt32
+        var column: UInt32
+
+        static let skipped = Row(offset: .max, column: 0)
+    }
+
+    /// One step of the codes.
+    private enum Code {
+        case run(count: Int, value: UInt8)
+        /// Pixels that are stored one by one, beginning at an offset.
+        case pixels(count: Int, offset: Int)
+        case skip(columns: Int, rows: Int)
+        case endOfRow
+        case endOfBitmap
+    }
+
+    /// The number of bytes that are recorded for each row.
+    static let byteCountPerRow = 8
+
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private let size: PixelSize
+    private let hasNibbles: Bool
+    /// The stored rows, from the bottom.
+    private var rows: [Row]
+    /// The number of pixels that the codes set.
+    private(set) var coveredPixelCount = 0
+    /// Whether the codes end as the format requires, and not because there are no more bytes.
+    private(set) var isComplete = false
+
+    /// Reads the codes in `bytes`, which begin with the first pixel. The size must be within the limits.
+    init(_ bytes: UnsafeBufferPointer<UInt8>, _ header: BitmapHeader) {
+        // Offsets have 32 bits. No header can declare more bytes.
+        self.bytes = UnsafeBufferPointer(rebasing: bytes.prefix(Int(UInt32.max) - 1))
+        size = header.size
+        hasNibbles = header.bitsPerPixel == 4
+        rows = Array(repeating: .skipped, count: header.size.height)
+        readRows(declaredByteCount: header.pixelByteCount)
+    }
+
+    private mutating func readRows(declaredByteCount: Int) {
+        // Writers may omit the end code when they declare the number of bytes and set all pixels.
+        let hasDeclaredBytes = declaredByteCount > 0 && bytes.count >= declaredByteCount
+        var (offset, column, row) = (0, 0, 0)
+        rows[0] = Row(offset: 0, column: 0)
+        while row < size.height {
+            guard let code = next(&offset) else {
+                isComplete = hasDeclaredBytes && row == size.height - 1 && column == size.width
+                return
+            }
+            switch code {
+            case .run(let count, _), .pixels(let count, _):
+                let visible = min(count, size.width - column)
+                coveredPixelCount += visible
+                column += visible
+                continue
+            case .skip(let columns, let skipped):
+                column = min(size.width, column + columns)
+                if skipped == 0 { continue }
+                row += skipped
+            case .endOfRow: (row, column) = (row + 1, 0)
+            case .endOfBitmap:
+                isComplete = true
+                return
+            }
+            if row < size.height {
+                rows[row] = Row(
+                    offset: UInt32(truncatingIfNeeded: offset), column: UInt32(truncatingIfNeeded: column))
+            }
+        }
+        // Only the end code follows the last row.
+        isComplete = hasDeclaredBytes || next(&offset) != nil
+    }
+
+    /// Reads a code and advances the offset. Returns nil when the bytes end within the code.
+    @inline(__always)
+    private func next(_ offset: inout Int) -> Code? {
+        guard offset <= bytes.count - 2 else { return nil }
+        let (count, value) = (bytes[offset], bytes[offset + 1])
+        offset += 2
+        guard count == 0 else { return .run(count: Int(count), value: value) }
+        switch value {
+        case 0: return .endOfRow
+        case 1: return .endOfBitmap
+        case 2:
+            guard offset <= bytes.count - 2 else { return nil }
+            offset += 2
+            return .skip(columns: Int(bytes[offset - 2]), rows: Int(bytes[offset - 1]))
+        default:
+            let start = offset
+            let used = hasNibbles ? (Int(value) + 1) / 2 : Int(value)
+            guard used <= bytes.count - offset else { return nil }
+            // Stored pixels are padded to 16 bits.
+            offset += (used + 1) / 2 * 2
+            return .pixels(count: Int(value), offset: start)
+        }
+    }
+
+    /// Writes the pixels of a stored row that the codes set. The caller has cleared the row.
+    ///
+    /// - Parameters:
+    ///   - index: The index of the row, from the bottom.
+    ///   - target: `width` pixels.
+    ///   - palette: 256 colors.
+    func write(_ index: Int, to target: UnsafeMutablePointer<SIMD4<UInt8>>, _ palette: Palette) {
+        let row = rows[index]
+        guard row.offset != .max else { return }
+        var (offset, column) = (Int(row.offset), Int(row.column))
+        while let code = next(&offset) {
+            switch code {
+            case .run(let count, let value):
+                let visible = min(count, size.width - column)
+                let (even, odd) = hasNibbles ? (value >> 4, value & 15) : (value, value)
+                for x in 0..<visible { target[column + x] = palette[x & 1 == 0 ? even : odd] }
+                column += visible
+            case .pixels(let count, let start):
+                let visible = min(count, size.width - column)
+                for x in 0..<visible {
+                    let value = bytes[start + (hasNibbles ? x / 2 : x)]
+                    target[column + x] = palette[!hasNibbles ? value : x & 1 == 0 ? value >> 4 : value & 15]
+                }
+                column += visible
+            case .skip(let columns, rows: 0): column = min(size.width, column + columns)
+            case .skip, .endOfRow, .endOfBitmap: return
+            }
+        }
+    }
+}
+
+/// The colors of a bitmap, always 256. Indices beyond the stored colors are opaque black.
+struct Palette {
+    private var colors: [SIMD4<UInt8>]
+
+    /// Creates a palette of black.
+    init() { colors = Array(repeating: SIMD4(0, 0, 0, 255), count: 256) }
+
+    /// Reads at most 256 colors, stored as blue, green, red and an unused byte.
+    init(_ bytes: UnsafeBufferPointer<UInt8>, entryByteCount: Int) {
+        self.init()
+        for index in 0..<min(256, bytes.count / entryByteCount) {
+            let entry = index * entryByteCount
+            colors[index] = SIMD4(bytes[entry + 2], bytes[entry + 1], bytes[entry], 255)
+        }
+    }
+
+    subscript(index: UInt8) -> SIMD4<UInt8> { colors.withUnsafeBufferPointer { $0[Int(index)] } }
+}

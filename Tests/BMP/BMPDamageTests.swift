@@ -1,0 +1,96 @@
+import AlcedoBMP
+import AlcedoCore
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct BMPDamageTests {
+    private let decoder = BMPDecoder()
+
+    @Test(
+        arguments: ["1 bits, header of 12 bytes", "24 bits, with a profile", "32 bits, version 4", "16 bits, 5-6-5"],
+        DecoderConformance.checks)
+    func `the decoder conforms`(name: String, check: DecoderConformance.Check) async throws {
+        let sample = try #require(BMPSample.all.first { $0.description == name })
+        try await check { [decoder] _ in (decoder, sample.file) }
+    }
+
+    @Test func `compressions of other formats are unsupported variants`() {
+        func code(_ compression: Int, bits: Int = 0, header: Int = 40) -> ImageDecodingError.Code? {
+            decoder.errorCode(
+                BMPWriter(width: 1, height: 1, bits: bits, compression: compression, headerByteCount: header).file)
+        }
+
+        #expect(code(4) == .unsupportedVariant && code(5) == .unsupportedVariant)
+        #expect(code(11, bits: 32) == .unsupportedVariant)
+        #expect(code(3, bits: 1, header: 64) == .unsupportedVariant)
+        #expect(code(4, bits: 24, header: 64) == .unsupportedVariant)
+        #expect(code(0, bits: 64) == .unsupportedVariant && code(0, bits: 3) == .unsupportedVariant)
+        #expect(code(0, bits: 24, header: 66) == .unsupportedVariant)
+    }
+
+    @Test(
+        arguments: [
+            [0, 0, 0], [0xFF, 0xFF, 0xFF00], [0b101, 0xFF00, 0xFF_0000], [0x1_0000, 0xFF, 0xFF00],
+        ] as [[UInt32]])
+    func `masks that overlap, have gaps, or name no color are corrupt`(masks: [UInt32]) {
+        let bits = masks[0] == 0x1_0000 ? 16 : 32
+        let writer = BMPWriter(
+            width: 1, height: 1, bits: bits, compression: 3, masks: masks, rows: [[0, 0, 0, 0]])
+
+        #expect(decoder.errorCode(writer.file) == .corrupt)
+    }
+
+    @Test func `sizes are checked before pixels are read`() {
+        let huge = BMPWriter(width: 0x7FFF_FFFF, height: 0x7FFF_FFFF, bits: 24)
+        let smallest = BMPWriter(width: 1, height: 0x8000_0000, bits: 24)
+        let negative = BMPWriter(width: -5, height: 1, bits: 24)
+
+        #expect(decoder.errorCode(huge.file) == .exceedsLimit)
+        #expect(decoder.errorCode(smallest.file) == .exceedsLimit)
+        #expect(decoder.errorCode(negative.file) == .corrupt)
+        #expect(decoder.errorCode(BMPWriter(width: 0, height: 1, bits: 24).file) == .corrupt)
+        #expect(throws: ImageDecodingError.self) { try decoder.inspect(huge.file, limits: DecodingLimits()) }
+    }
+
+    @Test func `a truncated bitmap gives the rows at its bottom`() throws {
+        let sample = try #require(BMPSample.all.first { $0.description == "24 bits" })
+        // The top row and a byte of the next one are missing.
+        let cut = Data(sample.file.dropLast(18))
+
+        let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+
+        #expect(decoder.errorCode(cut) == .truncated && image.partialError?.code == .truncated)
+        #expect(image.pixels.tightBytes == [UInt8](repeating: 0, count: 40) + sample.rgba[40...])
+    }
+
+    @Test func `a partial image without the padding of its last row has all rows`() throws {
+        let sample = try #require(BMPSample.all.first { $0.description == "24 bits" })
+        let cut = Data(sample.file.dropLast(1))
+
+        let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+
+        #expect(decoder.errorCode(cut) == .truncated && image.partialError?.code == .truncated)
+        #expect(image.pixels.tightBytes == sample.rgba)
+    }
+
+    @Test func `a profile beyond the declared end of the file is ignored`() throws {
+        let sample = try #require(BMPSample.all.first { $0.description == "24 bits, with a profile" })
+        var cut = Data(sample.file.dropLast(2))
+
+        #expect(decoder.errorCode(cut) == .truncated)
+        cut.replaceSubrange(2..<6, with: BMPWriter.bytes(cut.count, 4))
+        let image = try decoder.decode(cut, options: DecodingOptions())
+        #expect(image.colorProfile == nil && image.partialError == nil && image.pixels.tightBytes == sample.rgba)
+    }
+
+    @Test func `pixels that begin in the header are corrupt`() {
+        var writer = BMPWriter(width: 1, height: 1, bits: 24, rows: [[1, 2, 3]])
+        writer.pixelOffset = 53
+
+        #expect(decoder.errorCode(writer.file) == .corrupt)
+        #expect(decoder.errorCode(Data("no picture at all".utf8)) == .corrupt)
+        #expect(decoder.errorCode(Data()) == .empty)
+    }
+}

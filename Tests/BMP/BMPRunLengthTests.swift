@@ -1,0 +1,103 @@
+import AlcedoBMP
+import AlcedoCore
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct BMPRunLengthTests {
+    private let decoder = BMPDecoder()
+
+    /// A bitmap of 16 or fewer colors in which index *i* is the gray 16 *i*.
+    private func file(
+        _ codes: [UInt8], width: Int = 4, height: Int = 3, bits: Int = 8, declared: Int = 0, isTopDown: Bool = false
+    ) -> Data {
+        BMPWriter(
+            width: width, height: height, bits: bits, compression: bits == 8 ? 1 : 2, isTopDown: isTopDown,
+            palette: (0..<16).map { [UInt8](repeating: UInt8($0 * 16), count: 3) }, declaredPixelByteCount: declared,
+            pixels: codes
+        ).file
+    }
+
+    /// The indices of the image, from the top; nil for transparent pixels.
+    private func indices(_ file: Data) throws -> [[Int?]] {
+        let pixels = try decoder.decode(file, options: DecodingOptions()).pixels
+        return (0..<pixels.height).map { y in
+            (0..<pixels.width).map { x in
+                let pixel = pixels.rgba(x, y)
+                return pixel == [0, 0, 0, 0] ? nil : Int(pixel[0] / 16)
+            }
+        }
+    }
+
+    private let complete: [UInt8] = [4, 1, 0, 0, 0, 3, 2, 3, 4, 0, 1, 5, 0, 0, 2, 6, 2, 7, 0, 1]
+
+    @Test func `runs and stored pixels of eight bits`() throws {
+        let image = try decoder.decode(file(complete), options: DecodingOptions())
+
+        #expect(try indices(file(complete)) == [[6, 6, 7, 7], [2, 3, 4, 5], [1, 1, 1, 1]])
+        #expect(image.pixels.alphaMode == .opaque)
+    }
+
+    @Test func `runs and stored pixels of four bits`() throws {
+        // A run alternates between two indices. Five stored pixels have three bytes and a byte of padding.
+        let codes: [UInt8] = [5, 0x12, 0, 0, 0, 5, 0x34, 0x56, 0x70, 0, 0, 1]
+
+        #expect(try indices(file(codes, width: 5, height: 2, bits: 4)) == [[3, 4, 5, 6, 7], [1, 2, 1, 2, 1]])
+    }
+
+    @Test func `skipped pixels are transparent`() throws {
+        let codes: [UInt8] = [1, 1, 0, 2, 1, 1, 1, 2, 0, 0, 2, 3, 0, 1]
+        let image = try decoder.decode(file(codes), options: DecodingOptions())
+
+        #expect(try indices(file(codes)) == [[3, 3, nil, nil], [nil, nil, 2, nil], [1, nil, nil, nil]])
+        #expect(image.pixels.alphaMode == .straight)
+    }
+
+    @Test func `runs beyond the width and rows beyond the height are clipped`() throws {
+        let codes: [UInt8] = [200, 1, 9, 9, 0, 0, 4, 2, 0, 0, 0, 2, 9, 0, 1, 5, 0, 0, 4, 4, 0, 1]
+
+        #expect(try indices(file(codes)) == [[nil, nil, nil, nil], [2, 2, 2, 2], [1, 1, 1, 1]])
+    }
+
+    @Test func `the end code may be missing when the declared bytes set all pixels`() throws {
+        let codes: [UInt8] = [4, 1, 0, 0, 4, 2, 0, 0, 4, 3]
+
+        #expect(try indices(file(codes, declared: 10)) == [[3, 3, 3, 3], [2, 2, 2, 2], [1, 1, 1, 1]])
+        #expect(decoder.errorCode(file(codes)) == .truncated)
+        #expect(decoder.errorCode(file(codes, declared: 11)) == .truncated)
+    }
+
+    @Test func `a partial image has the rows before the end of the data`() throws {
+        let cut = Data(file(complete).dropLast(8))
+
+        let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+
+        #expect(image.partialError?.code == .truncated && decoder.errorCode(cut) == .truncated)
+        #expect(image.pixels.rgba(0, 2) == [16, 16, 16, 255] && image.pixels.rgba(3, 0) == [0, 0, 0, 0])
+    }
+
+    @Test(arguments: DecoderConformance.checks)
+    func `the decoder conforms`(check: DecoderConformance.Check) async throws {
+        let data = file(complete)
+        try await check { [decoder] _ in (decoder, data) }
+    }
+
+    @Test func `many codes without pixels take linear time`() throws {
+        let skips = { (count: Int) in
+            file((0..<count).flatMap { _ in [0, 2, 0, 0] as [UInt8] } + [0, 1])
+        }
+        let (short, long) = (skips(50_000), skips(200_000))
+
+        LinearTime.expect {
+            #expect(decoder.errorCode(short) == nil)
+        } fourTimes: {
+            #expect(decoder.errorCode(long) == nil)
+        }
+    }
+
+    @Test func `run lengths from the top, or with another bit count, are corrupt`() {
+        #expect(decoder.errorCode(file(complete, isTopDown: true)) == .corrupt)
+        #expect(decoder.errorCode(BMPWriter(width: 1, height: 1, bits: 24, compression: 1).file) == .corrupt)
+    }
+}

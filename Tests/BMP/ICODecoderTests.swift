@@ -1,0 +1,141 @@
+import AlcedoBMP
+import AlcedoCore
+import AlcedoPNG
+import AlcedoTesting
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct ICODecoderTests {
+    private let decoder = ICODecoder(png: CodecRegistry.Entry.png.decoder)
+
+    /// A bitmap of 2 × 2 pixels whose right column is masked.
+    private func bitmap(bits: Int, level: UInt8 = 100, alpha: UInt8 = 0) -> [UInt8] {
+        var writer = BMPWriter(width: 2, height: 2, bits: bits)
+        if bits <= 8 { writer.palette = [[level, level, level], [200, 200, 200]] }
+        let pixel: [UInt8] = bits == 32 ? [level, level, level, alpha] : [level, level, level]
+        writer.rows = (0..<2).map { _ in bits <= 8 ? [0] : pixel + pixel }
+        if bits <= 8 { writer.declaredColorCount = 2 }
+        return writer.icon(mask: [[0b0100_0000], [0b0100_0000]])
+    }
+
+    private func png(side: Int, level: UInt8) throws -> [UInt8] {
+        Array(try ImageEncoder.png().encode(.gray(side: side, level: level)))
+    }
+
+    private func pixels(_ images: [ICOWriter.Image]) throws -> [UInt8] {
+        try decoder.decode(ICOWriter.file(images), options: DecodingOptions()).pixels.tightBytes
+    }
+
+    private let masked: [UInt8] = [100, 100, 100, 255, 0, 0, 0, 0]
+
+    @Test(arguments: [1, 4, 8, 24]) func `the mask makes pixels transparent black`(bits: Int) throws {
+        #expect(try pixels([(2, bits, bitmap(bits: bits))]) == masked + masked)
+    }
+
+    @Test func `alpha replaces the mask, unless it is zero everywhere`() throws {
+        #expect(try pixels([(2, 32, bitmap(bits: 32))]) == masked + masked)
+        #expect(
+            try pixels([(2, 32, bitmap(bits: 32, alpha: 9))])
+                == ((0..<4).flatMap { _ in [100, 100, 100, 9] as [UInt8] }))
+    }
+
+    @Test func `only an icon of 32 bits may have no mask`() throws {
+        let withoutMask = { (bits: Int) in [UInt8](bitmap(bits: bits).dropLast(8)) }
+
+        #expect(try pixels([(2, 32, withoutMask(32))]) == (0..<4).flatMap { _ in [100, 100, 100, 255] as [UInt8] })
+        #expect(decoder.errorCode(ICOWriter.file([(2, 24, withoutMask(24))])) == .truncated)
+    }
+
+    @Test func `a partial icon keeps its alpha`() throws {
+        // The top row and the mask are missing.
+        let cut = Data(ICOWriter.file([(2, 32, bitmap(bits: 32, alpha: 9))]).dropLast(16))
+
+        let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+
+        #expect(decoder.errorCode(cut) == .truncated && image.partialError?.code == .truncated)
+        #expect(
+            image.pixels.tightBytes == [UInt8](repeating: 0, count: 8) + [100, 100, 100, 9, 100, 100, 100, 9])
+    }
+
+    @Test func `the largest and then the deepest image is decoded`() throws {
+        let small: ICOWriter.Image = (2, 24, bitmap(bits: 24, level: 1))
+        let shallow: ICOWriter.Image = (2, 4, bitmap(bits: 4, level: 2))
+        let large: ICOWriter.Image = (0, 8, try png(side: 300, level: 3))
+        let file = ICOWriter.file([shallow, small, large])
+
+        let image = try decoder.decode(file, options: DecodingOptions())
+
+        #expect(try pixels([shallow, small])[0] == 1)
+        #expect(image.size == PixelSize(width: 300, height: 300) && image.pixels.rgba(0, 0) == [3, 3, 3, 255])
+        #expect(image.format == .ico && image.frames == nil)
+        #expect(try decoder.inspect(file, limits: DecodingLimits()).size == image.size)
+        #expect(try decoder.inspect(file, limits: DecodingLimits()).format == .ico)
+    }
+
+    @Test func `without a codec of PNG, bitmaps are decoded and PNG images are unsupported`() throws {
+        let codecs = CodecRegistry([.ico(png: nil)])
+        let large: ICOWriter.Image = (0, 8, try png(side: 30, level: 3))
+
+        let image = try codecs.decode(ICOWriter.file([large, (2, 24, bitmap(bits: 24))]))
+
+        #expect(image.size == PixelSize(width: 2, height: 2))
+        #expect(codecs.entries[0].decoder.errorCode(ICOWriter.file([large])) == .unsupportedVariant)
+    }
+
+    @Test func `a registry with both codecs decodes icons by their content`() throws {
+        let registry = CodecRegistry([.png, .bmp, .ico(png: .png)])
+        let file = ICOWriter.file([(9, 8, try png(side: 9, level: 7))])
+
+        #expect(registry.entry(for: file)?.format == .ico)
+        #expect(try registry.decode(file).pixels.rgba(8, 8) == [7, 7, 7, 255])
+        #expect(registry.acceptFieldValue.hasPrefix("image/png,image/bmp,image/vnd.microsoft.icon"))
+    }
+
+    @Test(arguments: ["bitmap", "alpha", "png"], DecoderConformance.checks)
+    func `the decoder conforms`(kind: String, check: DecoderConformance.Check) async throws {
+        let image: ICOWriter.Image =
+            switch kind {
+            case "bitmap": (2, 4, bitmap(bits: 4))
+            case "alpha": (2, 32, bitmap(bits: 32, alpha: 120))
+            default: (3, 8, try png(side: 3, level: 90))
+            }
+        let other: ICOWriter.Image = (
+            1, 24, BMPWriter(width: 1, height: 1, bits: 24, rows: [[1, 2, 3]]).icon(mask: [[0]])
+        )
+        let file = ICOWriter.file([image, other])
+        try await check { [decoder] _ in (decoder, file) }
+    }
+
+    @Test func `limits apply to the image that is decoded`() throws {
+        let huge = BMPWriter(width: 60_000, height: 60_000, bits: 24).icon(mask: [])
+        let file = ICOWriter.file([(0, 24, huge)])
+
+        #expect(decoder.errorCode(file) == .exceedsLimit)
+        #expect(throws: ImageDecodingError.self) { try decoder.inspect(file, limits: DecodingLimits()) }
+    }
+
+    @Test func `damaged directories are errors`() {
+        let cursor = Data([0, 0, 2, 0, 1, 0]) + Data(count: 64)
+        var lying = ICOWriter.file([(2, 24, bitmap(bits: 24))])
+        lying.replaceSubrange(18..<22, with: [3, 0, 0, 0])
+
+        #expect(decoder.errorCode(ICOWriter.file([])) == .corrupt)
+        #expect(decoder.errorCode(cursor) == .corrupt)
+        #expect(decoder.errorCode(lying) == .corrupt)
+        #expect(decoder.errorCode(Data([0, 0, 1])) == .truncated)
+    }
+
+    @Test func `run lengths in an icon are unsupported`() {
+        var writer = BMPWriter(width: 2, height: 1, bits: 8, compression: 1, palette: [[1, 2, 3]])
+        writer.pixels = [2, 0, 0, 1]
+
+        #expect(decoder.errorCode(ICOWriter.file([(2, 8, writer.icon(mask: [[0]]))])) == .unsupportedVariant)
+    }
+
+    @Test func `a damaged image is skipped when another one is intact`() throws {
+        let file = ICOWriter.file([(200, 32, [77] + [UInt8](repeating: 1, count: 60)), (2, 24, bitmap(bits: 24))])
+
+        #expect(try decoder.decode(file, options: DecodingOptions()).size == PixelSize(width: 2, height: 2))
+    }
+}
