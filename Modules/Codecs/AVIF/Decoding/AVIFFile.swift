@@ -1,0 +1,102 @@
+#if AVIF
+    import AlcedoCore
+
+    /// A file whose properties have been read, and whose frames can be decoded.
+    struct AVIFFile {
+        let reader: AVIFReader
+        let header: AVIFHeader
+        /// The error that a complete file with these bytes has, or nil.
+        let damage: ImageDecodingError?
+
+        /// Reads the properties from the bytes of a file, or from the beginning of one.
+        ///
+        /// Damaged metadata is ignored. `bytes` must outlive the file.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `exceedsLimit` also for more frames than `limits` allows.
+        init(
+            _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, threadCount: Int = 1
+        ) throws(ImageDecodingError) {
+            var container = AVIFContainer()
+            container.advance(bytes)
+            try container.check(limits)
+            var firstError: ImageDecodingError?
+            for attempt in Attempt.allCases {
+                do throws(ImageDecodingError) {
+                    let isComplete = attempt != .withoutEnd
+                    let reader = try AVIFReader(
+                        isComplete ? bytes : nil, limits: limits, threadCount: threadCount,
+                        readsMetadata: attempt == .everything, ignoresAlpha: container.hasOtherAuxiliaryTrack)
+                    if !isComplete { reader.feed(bytes) }
+                    header = try AVIFHeader(reader, container, limits: limits)
+                    self.reader = reader
+                    damage =
+                        Self.damage(reader, header, container, byteCount: bytes.count)
+                        ?? (isComplete ? nil : firstError)
+                    return
+                } catch {
+                    if error.code == .outOfMemory || error.code == .exceedsLimit { throw error }
+                    if firstError == nil { firstError = error }
+                }
+            }
+            throw container.error(firstError, limits)
+        }
+
+        private enum Attempt: CaseIterable {
+            case everything
+            case withoutMetadata
+            /// Reads the properties of a file whose end is missing.
+            case withoutEnd
+        }
+
+        /// Returns the error of a file whose end is missing, or nil.
+        private static func damage(
+            _ reader: AVIFReader, _ header: AVIFHeader, _ container: AVIFContainer, byteCount: Int
+        ) -> ImageDecodingError? {
+            let end = (try? reader.dataEnd(frame: header.frameCount - 1)) ?? 0
+            guard container.isTruncated || end > UInt64(byteCount) else { return nil }
+            return ImageDecodingError(.truncated, "AVIF: the data ends within the image")
+        }
+
+        /// Checks the size, and limits the decoder to frames of this size or below the limit.
+        func check(_ limits: DecodingLimits, format: PixelFormat) throws(ImageDecodingError) {
+            try limits.check(header.codedSize, format: format)
+            reader.setPixelLimit(limits.maximumPixelCount)
+        }
+
+        /// Returns the number of frames, from the first, whose bytes are present. O(frames × log frames).
+        func availableFrameCount(byteCount: Int) -> Int {
+            var (low, high) = (0, header.frameCount)
+            // Data ends later for a later frame.
+            while low < high {
+                let middle = (low + high) / 2
+                let end = (try? reader.dataEnd(frame: middle)) ?? UInt64.max
+                if end <= UInt64(byteCount) { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+    }
+
+    extension AVIFContainer {
+        /// Throws `exceedsLimit` for more frames or coded items than are decoded.
+        func check(_ limits: DecodingLimits) throws(ImageDecodingError) {
+            if let track = imageTrack { try limits.check(frameCount: track.sampleCount) }
+            guard itemCount <= Self.maximumItemCount else {
+                throw ImageDecodingError(
+                    .exceedsLimit, "AVIF: \(itemCount) coded items exceed the limit of \(Self.maximumItemCount)")
+            }
+        }
+
+        /// Returns the error of a file that libavif cannot read.
+        func error(_ cause: ImageDecodingError?, _ limits: DecodingLimits) -> ImageDecodingError {
+            if let largestItem, largestItem.pixelCount > limits.maximumPixelCount {
+                return ImageDecodingError(
+                    .exceedsLimit, "\(largestItem) pixels exceed the limit of \(limits.maximumPixelCount) pixels")
+            }
+            if isTruncated || isMissingBoxes && hasBrand {
+                return ImageDecodingError(.truncated, "AVIF: the data ends within the header")
+            }
+            guard hasBrand else { return ImageDecodingError(.corrupt, "AVIF: the file has no brand of AVIF") }
+            return cause ?? ImageDecodingError(.corrupt, "AVIF: cannot read the file")
+        }
+    }
+#endif
