@@ -65,6 +65,23 @@
             #expect(try frames.frame(at: 2) == sequenceFrame(2).reduced(by: reduction))
         }
 
+        @Test(arguments: [nil, 1, 3, 70_000] as [Int?])
+        func `the number of plays is written`(plays: Int?) throws {
+            let pixels = try (0..<2).map { try sequenceFrame($0).reinterpreted(as: .straight) }
+            let source = MadeFrames(
+                pixels[0].size, playCount: plays, pixels.map { (pixels: Optional($0), delay: .milliseconds(40)) })
+
+            let data = try AVIFEncoder(compression: .lossless, speed: 10).encode(
+                DecodedImage(pixels: pixels[0], frames: source))
+
+            let frames = try frames(data)
+            #expect(frames.playCount == plays)
+            #expect(frames.rawDelay(at: 1) == .milliseconds(40))
+            #expect(try frames.frame(at: 1).tightBytes == pixels[1].tightBytes)
+            let still = try decoder.decode(data, options: DecodingOptions(includesAnimation: false))
+            #expect(still.pixels.tightBytes == pixels[0].tightBytes)
+        }
+
         @Test(arguments: [
             (0, 100, 300, 1 as Int?), (1, 100, 100, 1), (1, 100, 500, 5), (1, 100, 501, 6), (1, 100, 0xFFFF_FFFF, nil),
         ])

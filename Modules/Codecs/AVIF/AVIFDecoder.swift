@@ -11,14 +11,11 @@
     /// libavif holds the planes of an image. With a target size, rows are averaged as they are converted, so that the
     /// full-size image is never in memory in addition to its planes.
     package struct AVIFDecoder: ImageDecoding {
-        /// Whether a second thread may be used for a large image. The pixels are the same.
+        /// Whether a second thread may be used. The pixels are the same.
         package var usesThreads: Bool
 
         /// Creates a stateless decoder. By default, it uses the calling thread only.
         package init(usesThreads: Bool = false) { self.usesThreads = usesThreads }
-
-        /// The number of pixels from which a second thread is faster.
-        private static let threadedPixelCount = 512 * 512
 
         /// Reads the properties from the boxes. The data may be the beginning of a file that contains them.
         ///
@@ -59,7 +56,8 @@
             let options = options.forRows
             try data.bytes.withUnsafeBytes { memory in
                 guard !memory.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
-                let file = try decodedFile(memory.assumingMemoryBound(to: UInt8.self), options)
+                let file = try completeFile(memory.assumingMemoryBound(to: UInt8.self), options)
+                try readFirstFrame(of: file)
                 let rows = AVIFRows(file.reader, file.header, options: options)
                 let isOpaque = file.reader.isOpaque(file.header)
                 guard options.appliesOrientation, file.header.orientation != .up else {
@@ -92,22 +90,17 @@
             // The AV1 decoder keeps up to eight reference frames of a sequence. For a still image, these are the planes
             // of the decoder, those of a grid, and what the decoder notes for each block.
             let planes = (header.frameCount > 1 ? 10 : 3) * header.planeByteCount
-            return planes + output + rotated + strips + (isIncremental ? output : 0)
+            let items = header.itemCount * AVIFContainer.itemByteCount
+            return planes + items + output + rotated + strips + (isIncremental ? output : 0)
         }
 
         /// Returns the image of complete bytes.
         private func image(
             _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
         ) throws(ImageDecodingError) -> DecodedImage {
-            if options.includesAnimation {
-                let file = try AVIFFile(bytes, limits: options.limits)
-                if file.header.frameCount > 1 {
-                    try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
-                    if let damage = file.damage { throw damage }
-                    return try animation(bytes, options)
-                }
-            }
-            let file = try decodedFile(bytes, options)
+            let file = try completeFile(bytes, options)
+            if file.header.frameCount > 1, options.includesAnimation { return try animation(bytes, options) }
+            try readFirstFrame(of: file)
             let isOpaque = file.reader.isOpaque(file.header)
             return try file.header.image(
                 AVIFRows(file.reader, file.header, options: options).pixels(isOpaque: isOpaque), options)
@@ -116,23 +109,26 @@
         private func animation(
             _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
         ) throws(ImageDecodingError) -> DecodedImage {
-            let animation = try AVIFAnimation(bytes, options: options, threadCount: 1)
+            let animation = try AVIFAnimation(bytes, options: options, threadCount: usesThreads ? 2 : 1)
             var image = try animation.image(animation.pixels(at: 0))
             if animation.frameCount > 1, options.includesAnimation { image.frames = animation }
             return image
         }
 
-        /// Returns a complete file whose first frame is decoded.
-        private func decodedFile(
+        /// Returns a complete file within the limits.
+        private func completeFile(
             _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
         ) throws(ImageDecodingError) -> AVIFFile {
             let file = try AVIFFile(bytes, limits: options.limits, threadCount: usesThreads ? 2 : 1)
             try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
             if let damage = file.damage { throw damage }
+            return file
+        }
+
+        private func readFirstFrame(of file: AVIFFile) throws(ImageDecodingError) {
             guard try file.reader.readFrame(0) else {
                 throw ImageDecodingError(.truncated, "AVIF: the data ends within the image")
             }
-            return file
         }
 
         /// Returns the part of a damaged file that can be decoded, or nil when there is none.
@@ -171,7 +167,7 @@
         ///
         /// - Parameter usesThreads: Whether a second thread may be used to decode an image. The pixels are the same.
         public static func avif(usesThreads: Bool) -> Self {
-            return Self(
+            Self(
                 format: .avif, decoder: AVIFDecoder(usesThreads: usesThreads), signatures: AVIFBrands.signatures,
                 recognizes: AVIFBrands.contains,
                 makeEncoder: { quality in

@@ -77,7 +77,10 @@
                 }
                 try writer.add(pixels, duration: frames.rawDelay(at: index))
             }
-            return try writer.finish()
+            let file = try writer.finish()
+            // Without an edit list, a sequence plays forever.
+            guard let playCount = frames.playCount else { return file }
+            return AVIFEditList(playCount: min(max(playCount, 1), Int(Int32.max))).added(to: file)
         }
 
         /// Returns the settings of libavif, without metadata.
@@ -142,10 +145,9 @@
         /// stored with 10 bits, or losslessly with 12 bits. Color is stored with half the resolution below a quality of
         /// 90.
         ///
-        /// Raw delays of frames are stored in whole milliseconds. libavif before 1.0 does not store the number of
-        /// plays, so that its animations repeat forever. A side of more than 65,535 pixels and a frame that does not
-        /// fill the canvas are errors with the code `unsupportedImage`. A row encoder collects the whole image. Source:
-        /// AV1 Image File Format.
+        /// Raw delays of frames are stored in whole milliseconds. A side of more than 65,535 pixels and a frame that
+        /// does not fill the canvas are errors with the code `unsupportedImage`. A row encoder collects the whole
+        /// image. Source: AV1 Image File Format.
         ///
         /// - Parameters:
         ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when

@@ -3,6 +3,9 @@
 
 #include "CAVIFShim.h"
 
+#if !__has_include(<avif/avif.h>)
+#error "libavif is missing: install Debian's package libavif-dev, or build without the package trait AVIF"
+#endif
 #include <avif/avif.h>
 
 struct alcedo_avif_decoder {

@@ -6,9 +6,10 @@
     /// libavif itself reads all other boxes. This type tells truncated files from damaged ones, finds what exceeds
     /// limits before libavif allocates memory for it, and reads the number of plays, which libavif 0.11 ignores.
     struct AVIFContainer {
-        /// The maximum number of coded items, such as the tiles of a grid. libavif 0.11 creates a decoder for each
-        /// tile, and each takes some hundred kilobytes.
+        /// The maximum number of coded items, such as the tiles of a grid.
         static let maximumItemCount = 1_024
+        /// The approximate memory for each coded item. libavif 0.11 creates an AV1 decoder for each.
+        static let itemByteCount = 450_000
 
         /// The offset of the next box of the file.
         private var offset = 0

@@ -80,9 +80,10 @@
         /// Throws `exceedsLimit` for more frames or coded items than are decoded.
         func check(_ limits: DecodingLimits) throws(ImageDecodingError) {
             if let track = imageTrack { try limits.check(frameCount: track.sampleCount) }
-            guard itemCount <= Self.maximumItemCount else {
+            let maximum = min(Self.maximumItemCount, max(8, limits.maximumByteCount / Self.itemByteCount))
+            guard itemCount <= maximum else {
                 throw ImageDecodingError(
-                    .exceedsLimit, "AVIF: \(itemCount) coded items exceed the limit of \(Self.maximumItemCount)")
+                    .exceedsLimit, "AVIF: \(itemCount) coded items exceed the limit of \(maximum)")
             }
         }
 

@@ -23,6 +23,8 @@
         let playCount: Int?
         /// The number of layers that improve the image one after another; 1 for no layers.
         let layerCount: Int
+        /// The number of coded items, such as tiles.
+        let itemCount: Int
         let metadata: ImageMetadata
 
         /// Reads the properties. `limits` applies to metadata, and larger metadata is dropped.
@@ -41,6 +43,7 @@
             delays = count > 1 ? reader.durations(count: count, timescale: info.timescale) : []
             playCount = count > 1 ? container.imageTrack?.playCount : nil
             layerCount = Int(info.layer_count)
+            itemCount = container.itemCount
             metadata = ImageMetadata(info, limits)
         }
 

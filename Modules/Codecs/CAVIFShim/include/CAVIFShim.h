@@ -146,7 +146,7 @@ typedef struct {
     /// Whether several frames are added.
     int is_sequence;
     uint64_t timescale;
-    /// The number of plays, or 0 to repeat forever. libavif before 1.0 does not store it.
+    /// The number of plays, or 0 to repeat forever. libavif before 1.0 does not write it.
     uint32_t play_count;
 } alcedo_avif_encoder_settings;
 
