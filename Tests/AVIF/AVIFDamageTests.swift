@@ -56,7 +56,7 @@
         }
 
         @Test func `more frames than the limit are refused`() throws {
-            let data = try sequence(frameCount: 4)
+            let data = try sequenceFile(frameCount: 4)
 
             #expect(decoder.errorCode(data, limits: DecodingLimits(maximumFrameCount: 3)) == .exceedsLimit)
             #expect(decoder.errorCode(data, limits: DecodingLimits(maximumFrameCount: 4)) == nil)
@@ -104,7 +104,7 @@
         }
 
         @Test func `a truncated sequence gives its complete frames`() throws {
-            let data = try sequence(frameCount: 4)
+            let data = try sequenceFile(frameCount: 4)
             let cut = Data(data.dropLast(1))
 
             let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))

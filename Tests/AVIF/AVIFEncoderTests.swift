@@ -23,7 +23,7 @@
         }
 
         @Test func `lossy images are close, closer and larger with quality, and alpha is exact`() throws {
-            let pixels = try #require(PixelBuffer.gradient(PixelSize(width: 90, height: 70)))
+            let pixels = try smoothPixels(PixelSize(width: 90, height: 70))
             func result(_ quality: Double) throws -> (count: Int, error: Int) {
                 let encoder = AVIFEncoder(compression: .lossy(quality: quality), speed: 9)
                 let data = try encoder.encode(DecodedImage(pixels: pixels))

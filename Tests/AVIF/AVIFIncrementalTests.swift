@@ -2,6 +2,7 @@
     import AlcedoAVIF
     import AlcedoCore
     import Foundation
+    import TestSupport
     import Testing
 
     @Suite struct AVIFIncrementalTests {

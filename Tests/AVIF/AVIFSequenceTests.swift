@@ -14,7 +14,7 @@
         }
 
         @Test func `frames are decoded in any order`() throws {
-            let frames = try frames(sequence(frameCount: 5))
+            let frames = try frames(sequenceFile(frameCount: 5))
 
             for index in [0, 1, 4, 2, 3, 3, 0] {
                 let pixels = try frames.frame(at: index)
@@ -24,7 +24,7 @@
         }
 
         @Test func `durations and the canvas are known`() throws {
-            let data = try sequence(frameCount: 4)
+            let data = try sequenceFile(frameCount: 4)
 
             let frames = try frames(data)
             let info = try decoder.inspect(data, limits: DecodingLimits())
@@ -50,7 +50,7 @@
 
         @Test func `only the first frame is decoded on request`() throws {
             let image = try decoder.decode(
-                sequence(frameCount: 3), options: DecodingOptions(includesAnimation: false))
+                sequenceFile(frameCount: 3), options: DecodingOptions(includesAnimation: false))
 
             #expect(image.frames == nil)
             #expect(try image.pixels == sequenceFrame(0))
@@ -58,7 +58,7 @@
 
         @Test func `a target size reduces every frame`() throws {
             let options = DecodingOptions(target: TargetSize(width: 7, height: 5))
-            let frames = try frames(sequence(frameCount: 3), options)
+            let frames = try frames(sequenceFile(frameCount: 3), options)
 
             let reduction = BoxReduction(from: PixelSize(width: 21, height: 15), towards: options.target)
             #expect(frames.canvasSize == PixelSize(width: 7, height: 5))
@@ -86,7 +86,7 @@
             (0, 100, 300, 1 as Int?), (1, 100, 100, 1), (1, 100, 500, 5), (1, 100, 501, 6), (1, 100, 0xFFFF_FFFF, nil),
         ])
         func `the edit list states the number of plays`(flags: Int, edit: Int, whole: Int, plays: Int?) throws {
-            let file = try repeated(sequence(frameCount: 3), flags: flags, edit: edit, whole: whole)
+            let file = try repeated(sequenceFile(frameCount: 3), flags: flags, edit: edit, whole: whole)
 
             #expect(try frames(file).playCount == plays)
             #expect(try decoder.inspect(file, limits: DecodingLimits()).loopCount == plays ?? 0)

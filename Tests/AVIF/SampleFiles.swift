@@ -20,6 +20,21 @@
         return pixels
     }
 
+    /// Returns opaque RGBA8 pixels that change slowly.
+    func smoothPixels(_ size: PixelSize) throws -> PixelBuffer {
+        let pixels = PixelBuffer(size: size, format: .rgba8, alphaMode: .opaque) { memory, stride in
+            for y in 0..<size.height {
+                for x in 0..<size.width {
+                    for (channel, value) in [x * 2, y * 3, 128 + (x - y) / 2, 255].enumerated() {
+                        memory[y * stride + 4 * x + channel] = UInt8(truncatingIfNeeded: value)
+                    }
+                }
+            }
+        }
+        guard let pixels else { throw CocoaError(.fileReadUnknown) }
+        return pixels
+    }
+
     /// Returns the part of RGBA8 pixels.
     func cropped(_ pixels: PixelBuffer, x: Int, y: Int, width: Int, height: Int) throws -> PixelBuffer {
         let size = PixelSize(width: width, height: height)
@@ -51,7 +66,7 @@
                 return try encoder.encode(DecodedImage(pixels: samplePixels(size)))
             case .deep: return try lossless.encode(DecodedImage(pixels: deepPixels(size)))
             case .gray: return try lossless.encode(DecodedImage(pixels: grayPixels(size)))
-            case .sequence: return try sequence(frameCount: 4)
+            case .sequence: return try sequenceFile(frameCount: 4)
             case .grid: return try Self.grid().data
             case .rotated:
                 return try lossless.encode(DecodedImage(pixels: samplePixels(size), orientation: .leftMirrored))
@@ -74,14 +89,14 @@
         }
     }
 
-    /// Returns the pixels of frame `index` of ``sequence(frameCount:)``.
+    /// Returns the pixels of frame `index` of ``sequenceFile(frameCount:)``.
     func sequenceFrame(_ index: Int) throws -> PixelBuffer {
         let pixels = try samplePixels(PixelSize(width: 21 + index, height: 15))
         return try cropped(pixels, x: index, y: 0, width: 21, height: 15)
     }
 
     /// Returns a lossless sequence of opaque frames with durations of 40, 50, 60 and more milliseconds.
-    func sequence(frameCount: Int) throws -> Data {
+    func sequenceFile(frameCount: Int) throws -> Data {
         let frames = try (0..<frameCount).map { index in
             (pixels: Optional(try sequenceFrame(index)), delay: Duration.milliseconds(40 + 10 * index))
         }

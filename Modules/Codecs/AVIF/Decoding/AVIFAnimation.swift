@@ -70,7 +70,7 @@
         /// Returns the image whose pixels are those of the first frame, without the other frames.
         func image(_ first: PixelBuffer) -> DecodedImage {
             DecodedImage(
-                pixels: first, colorProfile: file.header.metadata.colorProfile,
+                pixels: first, colorProfile: file.header.sampleProfile,
                 orientation: options.appliesOrientation ? .up : file.header.orientation, format: .avif)
         }
     }

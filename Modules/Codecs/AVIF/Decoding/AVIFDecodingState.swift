@@ -71,7 +71,7 @@
         func image(_ pixels: PixelBuffer, _ options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
             let isUpright = options.appliesOrientation
             return DecodedImage(
-                pixels: isUpright ? try pixels.upright(from: orientation) : pixels, colorProfile: metadata.colorProfile,
+                pixels: isUpright ? try pixels.upright(from: orientation) : pixels, colorProfile: sampleProfile,
                 orientation: isUpright ? .up : orientation, format: .avif)
         }
     }

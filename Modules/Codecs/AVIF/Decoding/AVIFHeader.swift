@@ -26,6 +26,8 @@
         /// The number of coded items, such as tiles.
         let itemCount: Int
         let metadata: ImageMetadata
+        /// The ICC profile of decoded samples; nil for sRGB.
+        let sampleProfile: Data?
 
         /// Reads the properties. `limits` applies to metadata, and larger metadata is dropped.
         init(_ reader: AVIFReader, _ container: AVIFContainer, limits: DecodingLimits) throws(ImageDecodingError) {
@@ -45,6 +47,7 @@
             layerCount = Int(info.layer_count)
             itemCount = container.itemCount
             metadata = ImageMetadata(info, limits)
+            sampleProfile = metadata.colorProfile
         }
 
         /// The number of frames; 1 for a still image.
