@@ -18,8 +18,9 @@
         private var hasMeta = false
         private var hasMovie = false
         private var hasMediaData = false
-        /// Whether the file begins with a list of brands that contains one of AVIF.
-        private(set) var hasBrand = false
+        private var hasBrand: Bool { isStill || isSequence }
+        /// Whether the file does not begin with a list of brands that contains one of AVIF.
+        private(set) var isForeign = false
         /// Whether the last box ends after the received bytes.
         private(set) var isTruncated = true
         /// The size with the most pixels that an item declares.
@@ -35,10 +36,15 @@
 
         /// Reads the boxes that have arrived since the last call. `bytes` must begin at the start of the file.
         mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) {
-            while offset < bytes.count {
+            while offset < bytes.count, !isForeign {
                 guard let box = ISOBox(bytes, at: offset, limit: nil) else {
-                    isTruncated = bytes.count - offset < 16
+                    // Fewer bytes than a header may be the beginning of a further box, or other bytes after the image.
+                    isTruncated = bytes.count - offset < 16 && (isMissingBoxes || !hasMediaData)
                     return
+                }
+                guard offset > 0 || box.type == ISOBox.type("ftyp") else {
+                    isForeign = true
+                    break
                 }
                 guard box.end <= bytes.count else {
                     // Other bytes after the image are not a box, and are ignored.
@@ -48,7 +54,7 @@
                 read(box, bytes)
                 offset = box.end
             }
-            isTruncated = isMissingBoxes
+            isTruncated = !isForeign && isMissingBoxes
         }
 
         /// Whether a box is missing that the brands require.
@@ -91,7 +97,7 @@
                 // The minor version follows the major brand.
                 position += position == 0 ? 8 : 4
             }
-            hasBrand = isStill || isSequence
+            isForeign = !hasBrand
         }
 
         /// Counts the coded items and finds the largest size. Sources: ISO/IEC 14496-12, section 8.11; ISO/IEC

@@ -93,10 +93,8 @@
                 return ImageDecodingError(
                     .exceedsLimit, "\(largestItem) pixels exceed the limit of \(limits.maximumPixelCount) pixels")
             }
-            if isTruncated || isMissingBoxes && hasBrand {
-                return ImageDecodingError(.truncated, "AVIF: the data ends within the header")
-            }
-            guard hasBrand else { return ImageDecodingError(.corrupt, "AVIF: the file has no brand of AVIF") }
+            guard !isForeign else { return ImageDecodingError(.corrupt, "AVIF: the file has no brand of AVIF") }
+            guard !isTruncated else { return ImageDecodingError(.truncated, "AVIF: the data ends within the header") }
             return cause ?? ImageDecodingError(.corrupt, "AVIF: cannot read the file")
         }
     }
