@@ -7,7 +7,7 @@
 
 /// The size that libavif assumes for a file whose bytes arrive in pieces. It limits what damaged boxes may allocate.
 #define STREAM_SIZE_HINT ((uint64_t)1 << 28)
-/// The maximum number of pixels that a decoder of AV1 accepts.
+/// The maximum limit that libavif accepts.
 #define PIXEL_LIMIT ((uint32_t)AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
 
 static avifResult read_bytes(avifIO *io, uint32_t flags, uint64_t offset, size_t size, avifROData *out) {
@@ -77,7 +77,7 @@ alcedo_avif_decoder *alcedo_avif_create(
     d->decoder->allowIncremental = settings->is_stream ? AVIF_TRUE : AVIF_FALSE;
     d->decoder->ignoreExif = settings->ignores_metadata ? AVIF_TRUE : AVIF_FALSE;
     d->decoder->ignoreXMP = settings->ignores_metadata ? AVIF_TRUE : AVIF_FALSE;
-    d->decoder->imageSizeLimit = PIXEL_LIMIT;
+    d->decoder->imageSizeLimit = settings->pixel_limit < PIXEL_LIMIT ? settings->pixel_limit : PIXEL_LIMIT;
     // The limit of AV1. The number of pixels has its own limit.
     d->decoder->imageDimensionLimit = 65536;
     d->decoder->imageCountLimit = settings->frame_limit;
@@ -169,10 +169,6 @@ alcedo_avif_status alcedo_avif_frame_duration(const alcedo_avif_decoder *d, uint
     const avifResult result = avifDecoderNthImageTiming(d->decoder, frame, &timing);
     *duration = result == AVIF_RESULT_OK ? timing.durationInTimescales : 0;
     return alcedo_avif_status_of(result);
-}
-
-void alcedo_avif_set_pixel_limit(alcedo_avif_decoder *d, uint32_t limit) {
-    d->decoder->imageSizeLimit = limit < 1 ? 1 : limit < PIXEL_LIMIT ? limit : PIXEL_LIMIT;
 }
 
 alcedo_avif_status alcedo_avif_read_frame(alcedo_avif_decoder *d, uint32_t frame) {

@@ -23,8 +23,8 @@
         private(set) var isForeign = false
         /// Whether the last box ends after the received bytes.
         private(set) var isTruncated = true
-        /// The size with the most pixels that an item declares.
-        private(set) var largestItem: PixelSize?
+        /// The size with the most pixels that an item or a track declares.
+        private(set) var largestSize: PixelSize?
         /// The number of coded items.
         private(set) var itemCount = 0
         /// The tracks of a sequence.
@@ -82,9 +82,14 @@
                 hasMovie = true
                 let trackType = ISOBox.type("trak")
                 tracks = box.children(bytes).filter { $0.type == trackType }.map { AVIFTrack($0, bytes) }
+                for track in tracks { include(track.size) }
             case ISOBox.type("mdat"): hasMediaData = true
             default: break
             }
+        }
+
+        private mutating func include(_ size: PixelSize) {
+            if size.pixelCount > largestSize?.pixelCount ?? 0 { largestSize = size }
         }
 
         /// Reads the major and the compatible brands. Source: AV1 Image File Format, sections 6 and 9.
@@ -117,8 +122,7 @@
                 for property in properties where property.type == ISOBox.type("ispe") {
                     guard let width = property.number(bytes, at: 4, 4), let height = property.number(bytes, at: 8, 4)
                     else { continue }
-                    let size = PixelSize(width: Int(width), height: Int(height))
-                    if size.pixelCount > largestItem?.pixelCount ?? 0 { largestItem = size }
+                    include(PixelSize(width: Int(width), height: Int(height)))
                 }
             }
         }

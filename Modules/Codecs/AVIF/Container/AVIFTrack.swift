@@ -9,6 +9,8 @@
         private(set) var isAuxiliary = false
         /// Whether the track holds alpha; nil when the file does not state what an auxiliary track holds.
         private(set) var isAlpha: Bool?
+        /// The size of the frames.
+        private(set) var size = PixelSize(width: 0, height: 0)
         /// The number of samples, which are the frames.
         private(set) var sampleCount = 0
         /// The number of plays; 0 means forever, and nil means that the file does not state it.
@@ -18,8 +20,15 @@
 
         init(_ track: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
             isAuxiliary = track.child("tref", bytes)?.child("auxl", bytes) != nil
-            if let list = track.child("edts", bytes)?.child("elst", bytes), let header = track.child("tkhd", bytes) {
-                playCount = Self.playCount(list, header, bytes)
+            if let header = track.child("tkhd", bytes) {
+                let isLong = header.number(bytes, at: 0, 1) == 1
+                // Fixed-point numbers with 16 bits after the point.
+                let width = header.number(bytes, at: isLong ? 88 : 76, 4) ?? 0
+                let height = header.number(bytes, at: isLong ? 92 : 80, 4) ?? 0
+                size = PixelSize(width: Int(width >> 16), height: Int(height >> 16))
+                if let list = track.child("edts", bytes)?.child("elst", bytes) {
+                    playCount = Self.playCount(list, header, bytes)
+                }
             }
             guard
                 let table = track.child("mdia", bytes)?.child("minf", bytes)?.child("stbl", bytes)

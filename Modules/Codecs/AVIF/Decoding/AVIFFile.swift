@@ -57,10 +57,9 @@
             return ImageDecodingError(.truncated, "AVIF: the data ends within the image")
         }
 
-        /// Checks the size, and limits the decoder to frames of this size or below the limit.
+        /// Throws `exceedsLimit` for an image that exceeds the limits in a pixel format.
         func check(_ limits: DecodingLimits, format: PixelFormat) throws(ImageDecodingError) {
             try limits.check(header.codedSize, format: format)
-            reader.setPixelLimit(limits.maximumPixelCount)
         }
 
         /// Returns the number of frames, from the first, whose bytes are present. O(frames × log frames).
@@ -89,9 +88,9 @@
 
         /// Returns the error of a file that libavif cannot read.
         func error(_ cause: ImageDecodingError?, _ limits: DecodingLimits) -> ImageDecodingError {
-            if let largestItem, largestItem.pixelCount > limits.maximumPixelCount {
+            if let largestSize, largestSize.pixelCount > limits.maximumPixelCount {
                 return ImageDecodingError(
-                    .exceedsLimit, "\(largestItem) pixels exceed the limit of \(limits.maximumPixelCount) pixels")
+                    .exceedsLimit, "\(largestSize) pixels exceed the limit of \(limits.maximumPixelCount) pixels")
             }
             guard !isForeign else { return ImageDecodingError(.corrupt, "AVIF: the file has no brand of AVIF") }
             guard !isTruncated else { return ImageDecodingError(.truncated, "AVIF: the data ends within the header") }

@@ -25,7 +25,6 @@
             reader.feed(bytes)
             header = try AVIFHeader(reader, container, limits: options.limits)
             rows = AVIFRows(reader, header, options: options)
-            reader.setPixelLimit(options.limits.maximumPixelCount)
         }
 
         /// The number of the last decoded layer, from 1.

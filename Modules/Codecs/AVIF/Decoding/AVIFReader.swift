@@ -15,6 +15,7 @@
             ignoresAlpha: Bool = false
         ) throws(ImageDecodingError) {
             var settings = alcedo_avif_decoder_settings()
+            settings.pixel_limit = UInt32(clamping: max(1, limits.maximumPixelCount))
             settings.frame_limit = UInt32(clamping: max(1, limits.maximumFrameCount))
             settings.threads = Int32(clamping: threadCount)
             settings.is_stream = bytes == nil ? 1 : 0
@@ -58,9 +59,6 @@
                 return .seconds(Int64(min(seconds, 1 << 32))) + .nanoseconds(Int64(rest * 1_000_000_000 / timescale))
             }
         }
-
-        /// Sets the maximum number of pixels of a coded frame.
-        func setPixelLimit(_ count: Int) { alcedo_avif_set_pixel_limit(decoder, UInt32(clamping: count)) }
 
         /// Decodes a frame or a layer. Returns false when its bytes have not arrived.
         func readFrame(_ index: Int) throws(ImageDecodingError) -> Bool {

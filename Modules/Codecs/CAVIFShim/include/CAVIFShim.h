@@ -26,6 +26,8 @@ typedef enum {
 } alcedo_avif_format;
 
 typedef struct {
+    /// The maximum number of pixels of the image and of each coded frame, at least 1.
+    uint32_t pixel_limit;
     /// The maximum number of frames.
     uint32_t frame_limit;
     /// The number of threads, at least 1.
@@ -96,9 +98,6 @@ alcedo_avif_status alcedo_avif_data_end(
 /// Sets `duration` to the duration of a frame, in units of the timescale.
 alcedo_avif_status alcedo_avif_frame_duration(
     const alcedo_avif_decoder *_Nonnull decoder, uint32_t frame, uint64_t *_Nonnull duration);
-
-/// Sets the maximum number of pixels of a coded frame.
-void alcedo_avif_set_pixel_limit(alcedo_avif_decoder *_Nonnull decoder, uint32_t limit);
 
 /// Decodes a frame, or a layer. The pixels belong to the decoder until the next call. Returns ALCEDO_AVIF_CORRUPT when
 /// the frame does not have the size in the header.
