@@ -122,6 +122,18 @@
         return pixels
     }
 
+    /// Whether two images have the same samples of 16 bits, except for differences of one, which are those of rounding
+    /// 12 bits to 16 bits in floating point.
+    func haveEqualDeepSamples(_ first: PixelBuffer, _ second: PixelBuffer) -> Bool {
+        func samples(_ pixels: PixelBuffer) -> [Int] {
+            pixels.tightBytes.withUnsafeBytes { bytes in
+                (0..<bytes.count / 2).map { Int(bytes.loadUnaligned(fromByteOffset: 2 * $0, as: UInt16.self)) }
+            }
+        }
+        return first.size == second.size && first.format == .rgba16 && second.format == .rgba16
+            && zip(samples(first), samples(second)).allSatisfy { abs($0 - $1) <= 1 }
+    }
+
     /// Returns gray pixels.
     func grayPixels(_ size: PixelSize) throws -> PixelBuffer {
         let pixels = PixelBuffer(size: size, format: .gray8, alphaMode: .opaque) { memory, stride in
