@@ -246,7 +246,7 @@
             func count(_ file: SampleFile, _ options: DecodingOptions = DecodingOptions()) throws -> Int {
                 try decoder.decodingByteCount(file.data(), options: options)
             }
-            let output = try #require(PixelBuffer.byteCount(size: PixelSize(width: 21, height: 15), format: .rgba8))
+            let output = try #require(PixelBuffer.byteCount(size: PixelSize(width: 15, height: 21), format: .rgba8))
 
             #expect(try count(.gray) < count(.lossless) && count(.lossless) < count(.alpha))
             #expect(try count(.lossless) < count(.deep) && count(.lossless) < count(.sequence))

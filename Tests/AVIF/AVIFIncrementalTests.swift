@@ -8,7 +8,7 @@
     @Suite struct AVIFIncrementalTests {
         private let decoder = AVIFDecoder()
 
-        @Test(arguments: [SampleFile.lossless, .sequence, .grid])
+        @Test(arguments: [SampleFile.lossless, .sequence])
         func `the properties are known when the header has arrived`(file: SampleFile) throws {
             let data = try file.data()
             let end = try #require(data.range(of: Data("mdat".utf8))).lowerBound - 4

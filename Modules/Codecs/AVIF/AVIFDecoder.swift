@@ -205,6 +205,8 @@
                 let bytes = memory.bindMemory(to: UInt8.self)
                 guard bytes.count >= 12, bytes[4..<8].elementsEqual("ftyp".utf8) else { return false }
                 let size = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }
+                // A list of brands is short. Other text may contain the same words.
+                guard size <= 4_096 else { return false }
                 return stride(from: 8, to: min(size, bytes.count) - 3, by: 4).contains { position in
                     position != 12 && names.contains { bytes[position..<position + 4].elementsEqual($0) }
                 }

@@ -13,8 +13,9 @@
         private var container = AVIFContainer()
         private var header: AVIFHeader?
         private var partialImage: AVIFPartialImage?
-        /// Whether the header cannot be read from the first bytes, so that the whole file is needed.
-        private var needsAllBytes = false
+        /// The number of bytes from which reading the header is tried again. libavif also reads the layout of a grid,
+        /// which is stored with the pixels.
+        private var nextAttempt = 0
 
         init(_ decoder: AVIFDecoder, options: DecodingOptions) {
             self.decoder = decoder
@@ -27,19 +28,18 @@
 
         func append(_ bytes: Data) throws(ImageDecodingError) {
             if data.isEmpty { data = bytes } else { data.append(bytes) }
-            guard header == nil, !needsAllBytes, !data.isEmpty else { return }
+            guard header == nil, !data.isEmpty else { return }
             try data.withDecoderInput { bytes throws(ImageDecodingError) in
-                let hadHeader = container.hasHeader
                 container.advance(bytes)
-                // A file with both kinds of header is read again when the second one has arrived.
-                guard container.hasHeader, !container.isMissingBoxes else { return }
+                guard container.hasHeader, !container.isMissingBoxes, bytes.count >= nextAttempt else { return }
                 do throws(ImageDecodingError) {
                     let file = try AVIFFile(bytes, limits: options.limits)
                     try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
                     header = file.header
                 } catch {
                     if error.code == .exceedsLimit || error.code == .outOfMemory { throw error }
-                    needsAllBytes = hadHeader || !container.isTruncated
+                    // In growing steps, so that the number of attempts is logarithmic.
+                    nextAttempt = bytes.count + bytes.count / 8 + 16
                 }
             }
         }

@@ -20,6 +20,8 @@
             container.advance(bytes)
             try container.check(limits)
             var firstError: ImageDecodingError?
+            // Whether libavif needs bytes after the header, such as the layout of a grid.
+            var isMissingBytes = false
             for attempt in Attempt.allCases {
                 do throws(ImageDecodingError) {
                     let isComplete = attempt != .withoutEnd
@@ -36,9 +38,10 @@
                 } catch {
                     if error.code == .outOfMemory || error.code == .exceedsLimit { throw error }
                     if firstError == nil { firstError = error }
+                    isMissingBytes = attempt == .withoutEnd && error.code == .truncated
                 }
             }
-            throw container.error(firstError, limits)
+            throw container.error(firstError, isMissingBytes: isMissingBytes, limits)
         }
 
         private enum Attempt: CaseIterable {
@@ -87,13 +90,17 @@
         }
 
         /// Returns the error of a file that libavif cannot read.
-        func error(_ cause: ImageDecodingError?, _ limits: DecodingLimits) -> ImageDecodingError {
+        func error(
+            _ cause: ImageDecodingError?, isMissingBytes: Bool, _ limits: DecodingLimits
+        ) -> ImageDecodingError {
             if let largestSize, largestSize.pixelCount > limits.maximumPixelCount {
                 return ImageDecodingError(
                     .exceedsLimit, "\(largestSize) pixels exceed the limit of \(limits.maximumPixelCount) pixels")
             }
             guard !isForeign else { return ImageDecodingError(.corrupt, "AVIF: the file has no brand of AVIF") }
-            guard !isTruncated else { return ImageDecodingError(.truncated, "AVIF: the data ends within the header") }
+            guard !isTruncated, !isMissingBytes else {
+                return ImageDecodingError(.truncated, "AVIF: the data ends within the header")
+            }
             return cause ?? ImageDecodingError(.corrupt, "AVIF: cannot read the file")
         }
     }
