@@ -21,6 +21,12 @@ static avifResult read_bytes(avifIO *io, uint32_t flags, uint64_t offset, size_t
         size = available;
     }
     out->data = d->bytes + offset;
+    // libavif reads a header, or the contents of a box.
+    const size_t start = (size_t)offset;
+    if (d->repaired && start >= d->repaired_start && start - d->repaired_start < d->repaired_size) {
+        const size_t rest = d->repaired_size - (start - d->repaired_start);
+        if (size <= rest) out->data = d->repaired + (start - d->repaired_start);
+    }
     out->size = size;
     return AVIF_RESULT_OK;
 }
@@ -83,12 +89,14 @@ alcedo_avif_decoder *alcedo_avif_create(
     d->decoder->imageCountLimit = settings->frame_limit;
     // Many files violate the rules that libavif checks only in its strict mode. The caller checks the crop itself.
     d->decoder->strictFlags = AVIF_STRICT_DISABLED;
+    if (!d->is_stream) alcedo_avif_repair(d);
     return d;
 }
 
 void alcedo_avif_destroy(alcedo_avif_decoder *d) {
     avifDecoderDestroy(d->decoder);
     free(d->rows);
+    free(d->repaired);
     free(d);
 }
 

@@ -15,6 +15,10 @@ struct alcedo_avif_decoder {
     size_t count;
     int is_stream;
     int ignores_alpha;
+    /// A changed copy of one box, which replaces its bytes, or NULL.
+    uint8_t *repaired;
+    size_t repaired_start;
+    size_t repaired_size;
     /// The size in the header.
     uint32_t width;
     uint32_t height;
@@ -23,6 +27,10 @@ struct alcedo_avif_decoder {
     uint8_t *rows;
     size_t rows_size;
 };
+
+/// Makes a changed copy of a box of a complete file that libavif 0.11 would reject: a box `meta` that extends to the end
+/// of the file, or a movie with tracks that are not images.
+void alcedo_avif_repair(alcedo_avif_decoder *d);
 
 /// Returns the status for a result of libavif.
 alcedo_avif_status alcedo_avif_status_of(avifResult result);
