@@ -69,11 +69,18 @@
         }
 
         @Test func `an alpha plane without transparent pixels gives an opaque image`() throws {
-            let pixels = try samplePixels(PixelSize(width: 21, height: 15)).reinterpreted(as: .straight)
-            let data = try AVIFEncoder(compression: .lossless, speed: 10).encode(DecodedImage(pixels: pixels))
+            let pixels = try samplePixels(PixelSize(width: 21, height: 15))
+            let alpha = try #require(
+                PixelBuffer(size: pixels.size, format: .gray8, alphaMode: .opaque) { memory, _ in
+                    memory.initializeMemory(as: UInt8.self, repeating: 255)
+                })
+            var builder = AVIFBuilder()
+            builder.add(try CodedImage(pixels), [AVIFBuilder.rgb])
+            builder.add(try CodedImage(alpha), [AVIFBuilder.alpha])
+            builder.refer("auxl", from: 2, to: [1])
 
-            #expect(try decoder.inspect(data, limits: DecodingLimits()).hasAlpha)
-            #expect(try decode(data).pixels.alphaMode == .opaque)
+            #expect(try decoder.inspect(builder.data, limits: DecodingLimits()).hasAlpha)
+            #expect(try decode(builder.data).pixels == pixels)
             #expect(try decode(SampleFile.alpha.data()).pixels.alphaMode == .straight)
         }
 

@@ -110,7 +110,7 @@
         let pixels = PixelBuffer(size: size, format: .rgba16, alphaMode: .opaque) { memory, stride in
             for y in 0..<size.height {
                 for x in 0..<size.width {
-                    for (channel, value) in [x * 190, y * 260, 4095 - x * 11, 4095].enumerated() {
+                    for (channel, value) in [x * 120, y * 190, 4095 - x * 11, 4095].enumerated() {
                         // The 12 bits are spread over the whole range of 16 bits.
                         let sample = UInt16((value * 65_535 + 2047) / 4095)
                         memory.storeBytes(of: sample, toByteOffset: y * stride + 8 * x + 2 * channel, as: UInt16.self)
