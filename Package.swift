@@ -10,9 +10,11 @@ import PackageDescription
 /// GTK is a dependency only if the trait is enabled, so that other users do not need its headers.
 let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"]))
 
-/// The same for the libraries of formats that are not part of AlcedoCodecs.
+/// The same applies to libavif.
 let avifShim = Target.Dependency.target(name: "CAVIFShim", condition: .when(traits: ["AVIF"]))
 let avifLibrary = Target.Dependency.target(name: "CAVIF", condition: .when(traits: ["AVIF"]))
+/// Every target of the package is built. Without the trait, C code that needs libavif is therefore left out.
+let avifCondition = CSetting.define("ALCEDO_AVIF", .when(traits: ["AVIF"]))
 
 let package = Package(
     name: "Alcedo",
@@ -20,8 +22,7 @@ let package = Package(
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
         "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoAVIF",
-        "AlcedoProcessing",
-        "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
+        "AlcedoProcessing", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
         .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
@@ -168,8 +169,7 @@ let package = Package(
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
         .target(
             name: "CAVIFShim", dependencies: [avifLibrary], path: "Modules/Codecs/CAVIFShim",
-            // Without the trait, the sources are empty, because every target of the package is built.
-            cSettings: [.define("ALCEDO_AVIF", .when(traits: ["AVIF"]))]),
+            cSettings: [avifCondition]),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),

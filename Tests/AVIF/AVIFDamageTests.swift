@@ -10,7 +10,9 @@
         private let decoder = AVIFDecoder()
 
         @Test(.timeLimit(.minutes(10)), arguments: SampleFile.allCases, DecoderConformance.checks)
-        func `the decoder conforms`(file: SampleFile, check: DecoderConformance.Check) async throws {
+        func `the decoder passes each conformance check`(
+            file: SampleFile, check: DecoderConformance.Check
+        ) async throws {
             let data = try file.data()
             try await check { [decoder] _ in (decoder, data) }
         }

@@ -22,6 +22,20 @@
             #expect(pieces.decodingByteCount != nil)
         }
 
+        @Test func `metadata that is stored after the pixels is known at the end`() throws {
+            let data = try SampleFile.metadata.data()
+            let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+
+            try pieces.append(Data(data.dropLast()))
+            let early = try #require(pieces.info)
+            try pieces.append(Data(data.suffix(1)))
+            _ = try pieces.finish()
+
+            #expect(early.metadata.exif == nil)
+            #expect(pieces.info?.metadata.exif == Data(ImageOrientation.right.exif))
+            #expect(try pieces.info == decoder.inspect(data, limits: DecodingLimits()))
+        }
+
         @Test func `rows of tiles become visible as they arrive`() throws {
             let data = try SampleFile.grid.data()
             let whole = try decoder.decode(data, options: DecodingOptions()).pixels

@@ -48,6 +48,16 @@
             #expect(frames.delay(at: 1) == .milliseconds(11))
         }
 
+        @Test func `a delay below the limit of the format is kept to the millisecond`() throws {
+            let (first, second) = (try sequenceFrame(0), try sequenceFrame(1))
+            let source = MadeFrames(first.size, [(first, .milliseconds(16_777_001)), (second, .milliseconds(30))])
+            let image = DecodedImage(pixels: first, frames: source)
+
+            let frames = try frames(AVIFEncoder(compression: .lossless, speed: 10).encode(image))
+
+            #expect((0..<2).map(frames.rawDelay) == [.milliseconds(16_777_001), .milliseconds(30)])
+        }
+
         @Test func `only the first frame is decoded on request`() throws {
             let image = try decoder.decode(
                 sequenceFile(frameCount: 3), options: DecodingOptions(includesAnimation: false))
@@ -93,7 +103,7 @@
             #expect(try frames(file).frame(at: 1) == sequenceFrame(1))
         }
 
-        /// Returns a file with an edit list. The old movie box becomes free space, so that no offset changes.
+        /// Returns a file with an edit list. The old movie box becomes free space, so no offset changes.
         private func repeated(_ data: Data, flags: Int, edit: Int, whole: Int) throws -> Data {
             var file = data
             var movie = try CodedImage.box("moov", in: data)

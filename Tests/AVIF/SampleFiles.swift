@@ -53,7 +53,7 @@
 
     /// Files that are made by the encoder and by ``AVIFBuilder``, each of another kind.
     enum SampleFile: String, CaseIterable, Sendable {
-        case lossless, alpha, subsampled, deep, gray, sequence, grid, rotated
+        case lossless, alpha, subsampled, deep, gray, sequence, grid, rotated, metadata
 
         func data() throws -> Data {
             let size = PixelSize(width: 21, height: 15)
@@ -70,6 +70,13 @@
             case .grid: return try Self.grid().data
             case .rotated:
                 return try lossless.encode(DecodedImage(pixels: samplePixels(size), orientation: .leftMirrored))
+            case .metadata:
+                // EXIF is stored after the pixels.
+                var builder = AVIFBuilder()
+                builder.add(try CodedImage(samplePixels(size)), [AVIFBuilder.rgb])
+                builder.add("Exif", [0, 0, 0, 0] + ImageOrientation.right.exif)
+                builder.refer("cdsc", from: 2, to: [1])
+                return builder.data
             }
         }
 

@@ -8,10 +8,10 @@
     /// Rotation and mirroring are the orientation. The orientation in EXIF or XMP is not applied, because the format
     /// repeats it there for information only. Sources: AV1 Image File Format; ISO/IEC 23008-12.
     ///
-    /// libavif holds the planes of an image. With a target size, rows are averaged as they are converted, so that the
+    /// libavif holds the planes of an image. With a target size, rows are averaged as they are converted, so the
     /// full-size image is never in memory in addition to its planes.
     package struct AVIFDecoder: ImageDecoding {
-        /// Whether a second thread may be used. The pixels are the same.
+        /// Whether a second thread may be used. This does not change the pixels.
         package var usesThreads: Bool
 
         /// Creates a stateless decoder. By default, it uses the calling thread only.
@@ -19,24 +19,36 @@
 
         /// Reads the properties from the boxes. The data may be the beginning of a file that contains them.
         ///
-        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes are incomplete, `exceedsLimit` also
-        ///   for more frames than `limits` allows.
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes, or the EXIF or XMP data, are
+        ///   incomplete, `exceedsLimit` also for more frames than `limits` allows.
         /// - Complexity: O(boxes and frames).
         package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
-            try header(data, limits: limits).info
-        }
-
-        /// Returns the properties of a file within the limits.
-        func header(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> AVIFHeader {
-            try data.withDecoderInput { bytes throws(ImageDecodingError) in
-                let file = try AVIFFile(bytes, limits: limits)
-                try file.check(limits, format: file.header.format(for: .rgba8))
-                return file.header
+            try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
+                let file = try file(bytes, limits)
+                // The metadata of a file whose end is missing may be among the missing bytes.
+                if !file.readsMetadata, let damage = file.damage { throw damage }
+                return file.header.info
             }
         }
 
+        /// Returns the properties of a file within the limits. The metadata of a file whose end is missing may be
+        /// missing.
+        func header(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> AVIFHeader {
+            try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
+                try file(bytes, limits).header
+            }
+        }
+
+        private func file(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ limits: DecodingLimits
+        ) throws(ImageDecodingError) -> AVIFFile {
+            let file = try AVIFFile(bytes, limits: limits)
+            try file.check(limits, format: file.header.format(for: .rgba8))
+            return file
+        }
+
         package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
-            try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
                 do throws(ImageDecodingError) {
                     return try image(bytes, options)
                 } catch {
@@ -55,7 +67,7 @@
         package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
             let options = options.forRows
             try data.bytes.withUnsafeBytes { memory in
-                guard !memory.isEmpty else { throw ImageDecodingError(.empty, "the data is empty") }
+                guard !memory.isEmpty else { throw ImageDecodingError(.empty, "AVIF: the data is empty") }
                 let file = try completeFile(memory.assumingMemoryBound(to: UInt8.self), options)
                 try readFirstFrame(of: file)
                 let rows = AVIFRows(file.reader, file.header, options: options)
@@ -88,7 +100,7 @@
             let rotated = isRotated ? PixelBuffer.byteCount(size: header.decodedSize(stored), format: format) ?? 0 : 0
             let strips = 4 << 20
             // The AV1 decoder keeps up to eight reference frames of a sequence. For a still image, these are the planes
-            // of the decoder, those of a grid, and what the decoder notes for each block.
+            // of the decoder, those of a grid, and the properties of each block.
             let planes = (header.frameCount > 1 ? 10 : 3) * header.planeByteCount
             let items = header.itemCount * AVIFContainer.itemByteCount
             return planes + items + output + rotated + strips + (isIncremental ? output : 0)
@@ -158,14 +170,15 @@
         /// ```
         ///
         /// The format is recognized by the brands `avif` and `avis` among the first 64 bytes. At a quality of 1, the
-        /// encoder is lossless.
+        /// registry's encoder is lossless.
         ///
         /// The image is cropped, rotated and mirrored as the file states. The orientation in EXIF is ignored, as the
         /// format requires. The result is straight RGBA8, also when the file stores premultiplied color. It is RGBA16
         /// for files with 10 and 12 bits when the options request it. A target size averages pixels after they are
         /// decoded.
         ///
-        /// - Parameter usesThreads: Whether a second thread may be used to decode an image. The pixels are the same.
+        /// - Parameter usesThreads: Whether a second thread may be used to decode an image. This does not change the
+        ///   pixels.
         public static func avif(usesThreads: Bool) -> Self {
             Self(
                 format: .avif, decoder: AVIFDecoder(usesThreads: usesThreads), signatures: AVIFBrands.signatures,

@@ -36,8 +36,9 @@
 
         /// Encodes the image with all frames of an animation, which are requested one at a time.
         ///
-        /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels and for a
-        ///   frame that does not fill the canvas; `failed` also when a frame cannot be decoded.
+        /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels, for a frame
+        ///   that does not fill the canvas and for a frame with alpha after an opaque first frame; `failed` when
+        ///   libavif fails or a frame cannot be decoded; `outOfMemory`.
         /// - Complexity: O(*w* × *h*) for each frame. Memory: the planes, the memory of the AV1 encoder, which is many
         ///   times larger, and the file; for an animation, also the frames that the AV1 encoder compares.
         package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
@@ -45,7 +46,7 @@
             let profile = image.colorProfile.flatMap { $0.isEmpty ? nil : $0 } ?? Data()
             // Without EXIF data, the orientation is written only as a property of the image.
             let exif = self.exif == nil ? Data() : Data(image.orientation.written(in: self.exif))
-            // Both are empty when absent, so that their addresses are valid during the call.
+            // Absent data is empty instead of nil, so both addresses are valid during the call.
             return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
                 try exif.bytes.withUnsafeBytes { exif throws(ImageEncodingError) in
                     var settings = settings(image)
@@ -145,9 +146,10 @@
         /// stored with 10 bits, or losslessly with 12 bits. Color is stored with half the resolution below a quality of
         /// 90.
         ///
-        /// Raw delays of frames are stored in whole milliseconds. A side of more than 65,535 pixels and a frame that
-        /// does not fill the canvas are errors with the code `unsupportedImage`. A row encoder collects the whole
-        /// image. Source: AV1 Image File Format.
+        /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A side of more than
+        /// 65,535 pixels, a frame that does not fill the canvas, and a frame with alpha after an opaque first frame are
+        /// errors with the code `unsupportedImage`. A row encoder collects the whole image, because libavif needs all
+        /// rows to encode. Source: AV1 Image File Format.
         ///
         /// - Parameters:
         ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
@@ -187,7 +189,8 @@
 
         deinit { alcedo_avif_encoder_destroy(encoder) }
 
-        /// Adds a frame, whose size must be that of the settings. The duration is clamped to 24 bits of milliseconds.
+        /// Adds a frame, whose size must be that of the settings. The duration is rounded down to milliseconds and
+        /// clamped to 24 bits.
         func add(_ pixels: PixelBuffer, duration: Duration) throws(ImageEncodingError) {
             let isOpaque = pixels.alphaMode == .opaque || pixels.format == .rgbx8 || pixels.format == .gray8
             guard isOpaque || hasAlpha else {
@@ -224,8 +227,8 @@
         private static func milliseconds(_ delay: Duration) -> UInt64 {
             let (seconds, attoseconds) = delay.components
             guard seconds >= 0, attoseconds >= 0 else { return 0 }
-            guard seconds < 0xFF_FFFF / 1000 else { return 0xFF_FFFF }
-            return UInt64(seconds) * 1000 + UInt64(attoseconds) / 1_000_000_000_000_000
+            guard seconds <= 0xFF_FFFF / 1000 else { return 0xFF_FFFF }
+            return min(UInt64(seconds) * 1000 + UInt64(attoseconds) / 1_000_000_000_000_000, 0xFF_FFFF)
         }
 
         private func check(_ status: alcedo_avif_status) throws(ImageEncodingError) {

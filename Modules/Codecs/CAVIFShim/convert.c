@@ -99,7 +99,7 @@ static avifResult convert_part(
         avifRGBImageSetDefaults(&rgb, view);
         rgb.depth = format == ALCEDO_AVIF_RGBA16 ? 16 : 8;
         rgb.format = AVIF_RGB_FORMAT_RGBA;
-        // The caller divides premultiplied color by alpha, so that the rounding is the same as elsewhere.
+        // The caller divides premultiplied color by alpha, so the rounding is the same as elsewhere.
         rgb.alphaPremultiplied = view->alphaPremultiplied;
         rgb.pixels = out;
         rgb.rowBytes = (uint32_t)stride;

@@ -21,7 +21,7 @@
             let delta = positions.tracks.count * Self.byteCount
             for offset in positions.dataOffsets { bytes.add(delta, at: offset, 4) }
             bytes.add(delta, at: positions.movie, 4)
-            // Later tracks first, so that the positions of the others stay valid.
+            // Later tracks are changed first, so the positions of the others stay valid.
             for track in positions.tracks.reversed() {
                 bytes.add(Self.byteCount, at: track.box, 4)
                 let duration = bytes.number(at: track.duration, track.durationSize)

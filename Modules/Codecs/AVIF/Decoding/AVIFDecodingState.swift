@@ -29,7 +29,7 @@
         func append(_ bytes: Data) throws(ImageDecodingError) {
             if data.isEmpty { data = bytes } else { data.append(bytes) }
             guard header == nil, !data.isEmpty else { return }
-            try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
                 container.advance(bytes)
                 guard container.hasHeader, !container.isMissingBoxes, bytes.count >= nextAttempt else { return }
                 do throws(ImageDecodingError) {
@@ -38,7 +38,7 @@
                     header = file.header
                 } catch {
                     if error.code == .exceedsLimit || error.code == .outOfMemory { throw error }
-                    // In growing steps, so that the number of attempts is logarithmic.
+                    // The steps grow, so the number of attempts is logarithmic.
                     nextAttempt = bytes.count + bytes.count / 8 + 16
                 }
             }
@@ -46,7 +46,7 @@
 
         func preview() throws(ImageDecodingError) -> ImagePreview? {
             guard let header else { return nil }
-            return try data.withDecoderInput { bytes throws(ImageDecodingError) in
+            return try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
                 if partialImage == nil {
                     partialImage = try? AVIFPartialImage(bytes, container, options: options)
                 }
@@ -61,7 +61,8 @@
 
         func finish() throws(ImageDecodingError) -> DecodedImage {
             partialImage = nil
-            if header == nil { header = try? decoder.header(data, limits: options.limits) }
+            // EXIF and XMP may be stored after the pixels.
+            if let complete = try? decoder.header(data, limits: options.limits) { header = complete }
             return try decoder.decode(data, options: options)
         }
     }

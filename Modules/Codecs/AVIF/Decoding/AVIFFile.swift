@@ -7,6 +7,8 @@
         let header: AVIFHeader
         /// The error that a complete file with these bytes has, or nil.
         let damage: ImageDecodingError?
+        /// Whether EXIF and XMP were read. False when they are damaged or their bytes are missing.
+        let readsMetadata: Bool
 
         /// Reads the properties from the bytes of a file, or from the beginning of one.
         ///
@@ -24,21 +26,21 @@
             var isMissingBytes = false
             for attempt in Attempt.allCases {
                 do throws(ImageDecodingError) {
-                    let isComplete = attempt != .withoutEnd
                     let reader = try AVIFReader(
-                        isComplete ? bytes : nil, limits: limits, threadCount: threadCount,
-                        readsMetadata: attempt == .everything, ignoresAlpha: container.hasOtherAuxiliaryTrack)
-                    if !isComplete { reader.feed(bytes) }
+                        attempt.needsEnd ? bytes : nil, limits: limits, threadCount: threadCount,
+                        readsMetadata: attempt.readsMetadata, ignoresAlpha: container.hasOtherAuxiliaryTrack)
+                    if !attempt.needsEnd { reader.feed(bytes) }
                     header = try AVIFHeader(reader, container, limits: limits)
                     self.reader = reader
                     damage =
                         Self.damage(reader, header, container, byteCount: bytes.count)
-                        ?? (isComplete ? nil : firstError)
+                        ?? (attempt.needsEnd ? nil : firstError)
+                    readsMetadata = attempt.readsMetadata
                     return
                 } catch {
                     if error.code == .outOfMemory || error.code == .exceedsLimit { throw error }
                     if firstError == nil { firstError = error }
-                    isMissingBytes = attempt == .withoutEnd && error.code == .truncated
+                    isMissingBytes = !attempt.needsEnd && error.code == .truncated
                 }
             }
             throw container.error(firstError, isMissingBytes: isMissingBytes, limits)
@@ -49,6 +51,10 @@
             case withoutMetadata
             /// Reads the properties of a file whose end is missing.
             case withoutEnd
+            case withoutEndAndMetadata
+
+            var needsEnd: Bool { self == .everything || self == .withoutMetadata }
+            var readsMetadata: Bool { self == .everything || self == .withoutEnd }
         }
 
         /// Returns the error of a file whose end is missing, or nil.

@@ -107,7 +107,7 @@
             }
             let visible = length.numerator / length.denominator
             guard visible > 0, visible <= whole else { return nil }
-            // Numerators and denominators have 32 bits and sides have 17, so that the products do not overflow.
+            // Numerators and denominators have 32 bits and sides have 17, so the products do not overflow.
             let doubled = 2 * offset.numerator + offset.denominator * (whole - visible)
             let (start, rest) = doubled.quotientAndRemainder(dividingBy: 2 * offset.denominator)
             guard rest == 0, start >= 0, start <= whole - visible else { return nil }

@@ -36,7 +36,7 @@ typedef struct {
     int is_stream;
     /// Whether EXIF and XMP are not read.
     int ignores_metadata;
-    /// Whether the image is opaque, whatever the file holds.
+    /// Whether the alpha of the file is ignored, so the image is opaque.
     int ignores_alpha;
 } alcedo_avif_decoder_settings;
 
@@ -68,7 +68,7 @@ typedef struct {
     uint32_t layer_count;
     /// The number of units per second in durations.
     uint64_t timescale;
-    // They are NULL when absent, and belong to the decoder.
+    // The following pointers are NULL when the file has no such data. Their bytes belong to the decoder.
     const uint8_t *_Nullable icc;
     size_t icc_size;
     const uint8_t *_Nullable exif;
