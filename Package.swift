@@ -111,18 +111,22 @@ let package = Package(
             path: "Modules/Standard"),
 
         // Programs
-        .target(name: "AlcedoProgramSupport", path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
+        .target(
+            name: "AlcedoProgramSupport", dependencies: ["AlcedoAVIF", "AlcedoCodecs", "AlcedoCore"],
+            path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
             name: "AlcedoTool",
             dependencies: [
-                "Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoTerminal",
+                "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoProgramSupport",
+                "AlcedoTerminal",
             ],
             path: "Modules/CommandLine", exclude: ["README.md", "show.png"]),
         .executableTarget(
             name: "thumbnail-server",
             dependencies: [
-                "Alcedo", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim", "CMalloc",
+                "Alcedo", "AlcedoAVIF", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim",
+                "CMalloc",
             ],
             path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "CMicroHTTPD", "README.md"]),
         .target(

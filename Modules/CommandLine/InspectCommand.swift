@@ -56,7 +56,7 @@ struct InspectCommand: ProgramCommand {
         _ images: ImageList, with downloader: Downloader, until interruption: Interruption, _ report: JobReport,
         _ tally: RunTally
     ) async -> Bool {
-        let inspector = Inspector(codecs: .standard, limits: inputs.limits, decodesPixels: decodesPixels)
+        let inspector = Inspector(codecs: .programs, limits: inputs.limits, decodesPixels: decodesPixels)
         let decoding = BlockingExecutor(name: "alcedo.inspect", maxConcurrent: 1)
         // Images are inspected one at a time. The reports are then in the order of the list, and only one image is in
         // memory. On a terminal, the reports themselves show the progress.

@@ -44,7 +44,9 @@ struct StackOptions: Sendable {
         let log = network.isVerbose ? TransferLog { Console.notice($0) } : nil
         let downloader = try network.downloader(parts: parts, downloads: downloads, log: log)
         return await InterruptibleJob(downloader: downloader, log: log, tally: tally).run { [cache] interruption in
-            await job(.standard(cacheDirectory: cache, downloader: downloader), interruption)
+            var configuration = ImagePipeline.Configuration.standard(cacheDirectory: cache, downloader: downloader)
+            configuration.codecs = .programs
+            return await job(configuration, interruption)
         }
     }
 
