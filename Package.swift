@@ -266,15 +266,15 @@ package.targets += [
     .executableTarget(
         name: "alcedo-bench",
         dependencies: [
-            "Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoProgramSupport",
-            "AlcedoSQLiteCache",
-            "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop", "CReferenceDecoders",
+            "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache",
+            "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
+            "CReferenceDecoders",
         ],
         path: "Tests/Benchmarks", exclude: ["CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
-        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP"],
-        path: "Tests/Benchmarks/CReferenceDecoders"),
+        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary],
+        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition]),
     .executableTarget(
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
