@@ -11,7 +11,7 @@ public import FoundationEssentials
 
 extension ImagePipeline.Configuration {
     /// Returns the default configuration: decoded images in memory, original bytes on disk, HTTP through libcurl with a
-    /// response cache in memory, and every codec of the package.
+    /// response cache in memory, and the codecs of PNG, JPEG, GIF and WebP.
     ///
     /// ```swift
     /// var configuration = ImagePipeline.Configuration.standard(diskLimit: 1 << 30)
@@ -116,7 +116,7 @@ extension Downloader {
     /// - Parameters:
     ///   - configuration: The configuration of downloads: limits, timeouts, retries and the handling of interrupted
     ///     downloads. Default: `DownloaderConfiguration()`.
-    ///   - codecs: The codecs of the formats that the pipeline decodes. Default: every format of the package.
+    ///   - codecs: The codecs of the formats that the pipeline decodes. Default: `CodecRegistry.standard`.
     ///   - network: The options of connections, TLS and proxies. Default: `CURLOptions()`.
     ///   - responseCache: The cache of HTTP responses. Default: in memory, at most 16 MiB.
     ///   - watch: A closure that wraps the transport of the downloader, including the response cache, for example in a
