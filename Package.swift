@@ -212,7 +212,7 @@ let package = Package(
 // Each module has one test target, in a directory with the module's short name.
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("AVIF", ["AlcedoTesting", "TestSupport"], false),
-    ("CURL", ["AlcedoTesting", "TestSupport"], false),
+    ("CURL", ["AlcedoTesting", "TestSupport", "CCURL"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
     ("DiskCache", ["AlcedoTesting", "CFileSystemShim", "TestSupport"], false),
     (
