@@ -10,19 +10,26 @@ import PackageDescription
 /// GTK is a dependency only if the trait is enabled, so that other users do not need its headers.
 let gtkLibrary = Target.Dependency.target(name: "CGTK", condition: .when(platforms: [.linux], traits: ["GTK"]))
 
+/// The same applies to libavif.
+let avifShim = Target.Dependency.target(name: "CAVIFShim", condition: .when(traits: ["AVIF"]))
+let avifLibrary = Target.Dependency.target(name: "CAVIF", condition: .when(traits: ["AVIF"]))
+/// Every target of the package is built. Without the trait, C code that needs libavif is therefore left out.
+let avifCondition = CSetting.define("ALCEDO_AVIF", .when(traits: ["AVIF"]))
+
 let package = Package(
     name: "Alcedo",
     products: [
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
-        "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoBMP",
-        "AlcedoProcessing", "AlcedoPlaceholders", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK",
-        "AlcedoTesting",
+        "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoAVIF",
+        "AlcedoBMP", "AlcedoProcessing", "AlcedoPlaceholders", "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal",
+        "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
         .executable(name: "thumbnail-server", targets: ["thumbnail-server"]),
     ],
     traits: [
+        .trait(name: "AVIF", description: "AVIF images; needs libavif-dev."),
         .trait(name: "GTK", description: "GTK 4 views; needs libgtk-4-dev."),
         .default(enabledTraits: []),
     ],
@@ -73,6 +80,7 @@ let package = Package(
         .target(name: "AlcedoJPEG", dependencies: ["AlcedoCore", "CJPEGShim"], path: "Modules/Codecs/JPEG"),
         .target(name: "AlcedoGIF", dependencies: ["AlcedoCore", "CGIFShim"], path: "Modules/Codecs/GIF"),
         .target(name: "AlcedoWebP", dependencies: ["AlcedoCore", "CWebP"], path: "Modules/Codecs/WebP"),
+        .target(name: "AlcedoAVIF", dependencies: ["AlcedoCore", avifShim], path: "Modules/Codecs/AVIF"),
         .target(name: "AlcedoBMP", dependencies: ["AlcedoCore"], path: "Modules/Codecs/BMP"),
 
         // Pixels, pipeline, views
@@ -106,19 +114,21 @@ let package = Package(
             path: "Modules/Standard"),
 
         // Programs
-        .target(name: "AlcedoProgramSupport", path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
+        .target(
+            name: "AlcedoProgramSupport", dependencies: ["AlcedoAVIF", "AlcedoBMP", "AlcedoCodecs", "AlcedoCore"],
+            path: "Modules/ProgramSupport", exclude: ["CMalloc"]),
         .systemLibrary(name: "CMalloc", path: "Modules/ProgramSupport/CMalloc"),
         .executableTarget(
             name: "AlcedoTool",
             dependencies: [
-                "Alcedo", "AlcedoBMP", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoPlaceholders",
+                "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoPlaceholders",
                 "AlcedoProgramSupport", "AlcedoTerminal",
             ],
             path: "Modules/CommandLine", exclude: ["README.md", "show.png"]),
         .executableTarget(
             name: "thumbnail-server",
             dependencies: [
-                "Alcedo", "AlcedoBMP", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim",
+                "Alcedo", "AlcedoAVIF", "AlcedoHTTP", "AlcedoProgramSupport", "AlcedoRedisCache", "CHTTPServerShim",
                 "CMalloc",
             ],
             path: "Modules/ThumbnailServer", exclude: ["CHTTPServerShim", "CMicroHTTPD", "README.md"]),
@@ -164,6 +174,9 @@ let package = Package(
             linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
+        .target(
+            name: "CAVIFShim", dependencies: [avifLibrary], path: "Modules/Codecs/CAVIFShim",
+            cSettings: [avifCondition]),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
@@ -179,6 +192,10 @@ let package = Package(
         .systemLibrary(
             name: "CWebP", path: "Modules/Codecs/CWebP", pkgConfig: "libwebp",
             providers: [.apt(["libwebp-dev"]), .yum(["libwebp-devel"]), .brew(["webp"])]),
+        // No pkgConfig, because the library's pkg-config file has a flag that SwiftPM rejects.
+        .systemLibrary(
+            name: "CAVIF", path: "Modules/Codecs/CAVIF",
+            providers: [.apt(["libavif-dev"]), .yum(["libavif-devel"]), .brew(["libavif"])]),
         .systemLibrary(
             name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"])]),
@@ -197,6 +214,7 @@ let package = Package(
 
 // Each module has one test target, in a directory with the module's short name.
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
+    ("AVIF", ["AlcedoTesting", "TestSupport"], false),
     ("BMP", ["AlcedoPNG", "AlcedoTesting", "TestSupport"], false),
     ("CURL", ["AlcedoTesting", "TestSupport", "CCURL"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
@@ -253,15 +271,15 @@ package.targets += [
     .executableTarget(
         name: "alcedo-bench",
         dependencies: [
-            "Alcedo", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoProgramSupport",
-            "AlcedoSQLiteCache",
-            "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop", "CReferenceDecoders",
+            "Alcedo", "AlcedoAVIF", "AlcedoCore", "AlcedoDiskCache", "AlcedoHTTP", "AlcedoMemoryCache",
+            "AlcedoProgramSupport", "AlcedoSQLiteCache", "AlcedoTesting", "AlcedoURLResponseCache", "CMultiLoop",
+            "CReferenceDecoders",
         ],
         path: "Tests/Benchmarks", exclude: ["CMultiLoop", "CReferenceDecoders", "report.md", "report.svg"]),
     .target(name: "CMultiLoop", dependencies: ["CCURL"], path: "Tests/Benchmarks/CMultiLoop"),
     .target(
-        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP"],
-        path: "Tests/Benchmarks/CReferenceDecoders"),
+        name: "CReferenceDecoders", dependencies: ["CPNG", "CJPEG", "CGIF", "CWebP", avifLibrary],
+        path: "Tests/Benchmarks/CReferenceDecoders", cSettings: [avifCondition]),
     .executableTarget(
         name: "conformance", dependencies: ["AlcedoCore", "AlcedoCodecs", "AlcedoTesting"], path: "Tests/Conformance"),
     .target(name: "TestSupport", dependencies: ["AlcedoCore", "AlcedoTesting"], path: "Tests/Support"),
@@ -317,7 +335,7 @@ package.targets += [
 ]
 
 let cTargets: Set = [
-    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop",
+    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CAVIFShim", "CCURLShim", "CMultiLoop",
     "CReferenceDecoders", "CSampleKernels",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a

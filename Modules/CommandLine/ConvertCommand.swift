@@ -12,14 +12,15 @@ struct ConvertCommand: ProgramCommand {
                alcedo convert URL|FILE --output FILE [options]
 
         Writes each image in another format, upright and at full size. Color profiles are kept. png keeps 16 bits per
-        sample, and webp and gif keep animations. EXIF and XMP are not kept; the orientation is applied to the pixels.
-        Lost properties are reported. An image that fails is reported on standard error, and the others are written.
+        sample, and \(OutputFormat.animatedNames) keep animations. EXIF and XMP are not kept; the orientation is
+        applied to the pixels. Lost properties are reported. An image that fails is reported on standard error, and the
+        others are written.
 
           --output, -o DIR|FILE   write files with the images' names to DIR, with a number after repeated names; or
                                   write one image to FILE, whose extension selects the format, or to standard output
                                   for -
-          --format NAME           write png, jpeg, webp or gif (default: the extension of FILE)
-          --quality Q             set the quality of jpeg and webp, from 1 to 100 (default: 85)
+          --format NAME           write \(OutputFormat.names) (default: the extension of FILE)
+          --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 85\(OutputFormat.ownQuality))
 
         """ + EncodingOptions.help + ImageOptions.help(jobs: 4)
 
@@ -72,8 +73,8 @@ struct ConvertCommand: ProgramCommand {
     }
 }
 
-/// A maker that writes an image in one format, at full size. It keeps samples of 16 bits only in PNG, and the frames of
-/// an animation only in formats that support animations.
+/// A maker that writes an image in one format, at full size. It keeps samples of more than 8 bits, and the frames of an
+/// animation, only in formats that support them.
 private struct ConversionMaker: FileMaking {
     let format: OutputFormat
     let encoder: any ImageEncoding
@@ -90,8 +91,8 @@ private struct ConversionMaker: FileMaking {
         _ request: ImageRequest, with tools: FileTools, into sink: OutputSink, progress: @escaping BatchLoad.Progress
     ) async throws -> WrittenImage {
         let (original, loaded) = try await tools.exactImage(
-            of: request, applying: processors, keepsDepth: format == .png, includesAnimation: format.holdsAnimations,
-            progress: progress)
+            of: request, applying: processors, keepsDepth: format.holdsDeepSamples,
+            includesAnimation: format.holdsAnimations, progress: progress)
         var image = loaded
         let frames = image.frames.map { CancellableFrames($0) }
         image.frames = frames

@@ -62,7 +62,7 @@ struct InspectCommand: ProgramCommand {
         _ tally: RunTally
     ) async -> Bool {
         let inspector = Inspector(
-            codecs: .tool, limits: inputs.limits, decodesPixels: decodesPixels,
+            codecs: .programs, limits: inputs.limits, decodesPixels: decodesPixels,
             makesPlaceholders: makesPlaceholders)
         let decoding = BlockingExecutor(name: "alcedo.inspect", maxConcurrent: 1)
         // Images are inspected one at a time. The reports are then in the order of the list, and only one image is in

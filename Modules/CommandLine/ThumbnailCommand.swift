@@ -14,8 +14,8 @@ struct ThumbnailCommand: ProgramCommand {
 
           --size N                fit each thumbnail into N x N pixels
           --output, -o DIR        write the thumbnails to DIR
-          --format NAME           write png, jpeg, webp or gif (default: jpeg)
-          --quality Q             set the quality of jpeg and webp, from 1 to 100 (default: 80)
+          --format NAME           write \(OutputFormat.names) (default: jpeg)
+          --quality Q             set the quality of \(OutputFormat.lossyNames), from 1 to 100 (default: 80\(OutputFormat.ownQuality))
 
         """ + EncodingOptions.help + ImageOptions.help(jobs: 8)
 

@@ -116,7 +116,7 @@ extension Downloader {
     /// - Parameters:
     ///   - configuration: The configuration of downloads: limits, timeouts, retries and the handling of interrupted
     ///     downloads. Default: `DownloaderConfiguration()`.
-    ///   - codecs: The codecs of the formats that the pipeline decodes. Default: PNG, JPEG, GIF and WebP.
+    ///   - codecs: The codecs of the formats that the pipeline decodes. Default: `CodecRegistry.standard`.
     ///   - network: The options of connections, TLS and proxies. Default: `CURLOptions()`.
     ///   - responseCache: The cache of HTTP responses. Default: in memory, at most 16 MiB.
     ///   - watch: A closure that wraps the transport of the downloader, including the response cache, for example in a

@@ -27,6 +27,23 @@ struct HostAndPort {
     }
 }
 
+/// A list of formats, separated by commas.
+struct FormatList {
+    let formats: [ThumbnailFormat]
+
+    /// Parses the value of an option.
+    ///
+    /// - Throws: `UsageError` if a name is unknown or missing.
+    init(_ option: String, _ text: String) throws {
+        formats = try text.split(separator: ",", omittingEmptySubsequences: false).map { name in
+            guard let format = ThumbnailFormat(name: String(name)) else {
+                throw UsageError("\(option) needs a list of \(ThumbnailFormat.names), such as webp,jpeg, not '\(text)'")
+            }
+            return format
+        }
+    }
+}
+
 /// The key of signatures, read from a file. Line breaks at the end of the file are not part of the key.
 struct KeyFile {
     /// The maximum number of bytes in a file with a secret: 64 KiB.

@@ -10,9 +10,14 @@ struct ServerOptions {
                thumbnail-server --key FILE --sign '/thumbnail?url=...&w=...'
 
         Serves thumbnails of images on other servers at
-        /thumbnail?url=...&w=...&h=...&fit=fit|fill|exact&format=auto|webp|jpeg|png&quality=...
-        and its state at /health and /metrics. SIGTERM, SIGINT or SIGHUP stops the server after the requests in
-        progress.
+        /thumbnail?url=...&w=...&h=...&fit=fit|fill|exact&format=...&quality=...
+        and its state at /health and /metrics. The format is auto, \(ThumbnailFormat.names).
+        SIGTERM, SIGINT or SIGHUP stops the server after the requests in progress.
+
+        Formats:
+          --formats NAME,...          formats of format=auto, in order of preference; if the Accept field names none of
+                                      them, the format is png for an image with alpha and jpeg for others
+                                      (default: \(ThumbnailFormat.negotiated.map(\.rawValue).joined(separator: ",")))
 
         Access:
           --listen HOST:PORT          listen on a numeric address and a port, or on a free port for 0
@@ -102,6 +107,8 @@ struct ServerOptions {
             case "--cache":
                 stack.cacheDirectory = URL(filePath: try arguments.value(of: option), directoryHint: .isDirectory)
             case "--no-cache": disablesCaching = true
+            case "--formats":
+                stack.service.negotiatedFormats = try FormatList(option, arguments.value(of: option)).formats
             case _ where try redis.take(option, &arguments): continue
             case _ where try takeLimit(option, &arguments): continue
             default: throw UsageError("unknown option '\(option)'")

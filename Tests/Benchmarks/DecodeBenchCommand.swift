@@ -1,4 +1,7 @@
 import Alcedo
+#if AVIF
+    import AlcedoAVIF
+#endif
 import AlcedoLibc
 import AlcedoProgramSupport
 import CReferenceDecoders
@@ -11,7 +14,8 @@ struct DecodeBenchCommand: ProgramCommand {
         usage: alcedo-bench decode DIR [--rounds N]
 
         Decodes every image in DIR at full size, and animations to their last frame, alternately with Alcedo's decoders
-        and with a C loop over the same library in the same process. Prints the ratio of the best times.
+        and with a C loop over the same library in the same process. Prints the ratio of the best times. AVIF needs a
+        build with --traits AVIF.
 
           --rounds N  decode each image N times with each decoder (default: 15)
 
@@ -70,7 +74,7 @@ private struct DecodeBenchmark {
 
     /// Measures one image and prints its line. Ignores files of other formats and damaged files.
     mutating func measure(_ data: Data, name: String) {
-        guard let entry = CodecRegistry.standard.entry(for: data), let reference = Self.reference(for: entry.format)
+        guard let entry = CodecRegistry.programs.entry(for: data), let reference = Self.reference(for: entry.format)
         else { return }
         // The image is decoded as stored, because the C loop does not apply the orientation either.
         let options = DecodingOptions(appliesOrientation: false)
@@ -109,6 +113,9 @@ private struct DecodeBenchmark {
         case .png: decode = alcedo_reference_decode_png
         case .gif: decode = alcedo_reference_decode_gif
         case .webp: decode = alcedo_reference_decode_webp
+        #if AVIF
+            case .avif: decode = alcedo_reference_decode_avif
+        #endif
         default: return nil
         }
         return { data in
@@ -118,14 +125,22 @@ private struct DecodeBenchmark {
         }
     }
 
+    /// The maximum ratio of each format.
+    private static var goals: KeyValuePairs<ImageFormat, Double> {
+        #if AVIF
+            return [.jpeg: 1.03, .png: 1.03, .gif: 1.1, .webp: 1.03, .avif: 1.05]
+        #else
+            return [.jpeg: 1.03, .png: 1.03, .gif: 1.1, .webp: 1.03]
+        #endif
+    }
+
     /// The geometric mean of the ratios of each format.
     var summary: String {
-        [ImageFormat.jpeg, .png, .gif, .webp].compactMap { format in
+        Self.goals.compactMap { format, maximum in
             let ratios = results.filter { $0.format == format }.map(\.ratio)
             guard !ratios.isEmpty else { return nil }
             let mean = exp(ratios.reduce(0) { $0 + log($1) } / Double(ratios.count))
-            let goal = BenchFigure.Goal.atMost(format == .gif ? 1.1 : 1.03)
-            BenchFigure("decode \(format): time relative to the C loop", mean, goal).record()
+            BenchFigure("decode \(format): time relative to the C loop", mean, .atMost(maximum)).record()
             return "\(format): \(Self.text(mean)) x the time of the C loop (geometric mean of \(ratios.count))\n"
         }.joined()
     }

@@ -33,7 +33,7 @@ struct MemoryBenchCommand: ProgramCommand {
         let configuration = ImagePipeline.Configuration.standard(cacheDirectory: nil)
         let data = try await configuration.downloader.download(DownloadRequest(.file(file))).data
         let target = longestSide.map { TargetSize(width: $0, height: $0) }
-        Console.output(try MemoryBenchmark(codecs: configuration.codecs, target: target).measure(data))
+        Console.output(try MemoryBenchmark(codecs: .programs, target: target).measure(data))
         return .success
     }
 }

@@ -40,6 +40,14 @@ struct OptionsTests {
         #expect(throws: UsageError.self) { try ServerOptions(words) }
     }
 
+    @Test func `the negotiated formats follow the option`() throws {
+        #expect(try ServerOptions([]).stack.service.negotiatedFormats == ThumbnailFormat.negotiated)
+        #expect(try ServerOptions(["--formats", "png,webp"]).stack.service.negotiatedFormats == [.png, .webp])
+        for text in ["", "webp,", "gif", "plain", "auto", "webp jpeg"] {
+            #expect(throws: UsageError.self, "\(text)") { try ServerOptions(["--formats", text]) }
+        }
+    }
+
     @Test(arguments: ["localhost:0", "example.org:80", "1.2.3:80", "::1"])
     func `a listening address that is not numeric is an error`(address: String) {
         #expect(throws: UsageError.self) { try ServerOptions(["--listen", address]) }

@@ -157,6 +157,17 @@ struct QueryTests {
         #expect(query.format == (isAccepted ? .webp : .plain) && query.isNegotiated)
     }
 
+    @Test func `the first format of the list that the client accepts is used`() throws {
+        let items = try QueryItems("url=https://a.test/p.png&w=10")
+        func format(_ negotiated: [ThumbnailFormat], _ accept: String) throws -> ThumbnailFormat {
+            try ThumbnailQuery(items, accept: accept, maximumSide: 100, negotiated: negotiated).format
+        }
+
+        #expect(try format([.webp, .jpeg, .png], "image/png,image/jpeg;q=0.5,image/webp;q=0") == .jpeg)
+        #expect(try format([.png, .webp], "image/webp,image/png;q=0.1") == .png)
+        #expect(try format([.png, .webp], "image/jpeg,*/*") == .plain)
+    }
+
     @Test func `a named format is not negotiated`() throws {
         let query = try query("w=10&format=jpeg", accept: "image/webp")
         #expect(query.format == .jpeg && !query.isNegotiated)

@@ -1,5 +1,6 @@
 import Alcedo
 import AlcedoHTTP
+import AlcedoProgramSupport
 import AlcedoTesting
 import FoundationEssentials
 import TestSupport
@@ -10,7 +11,7 @@ import Testing
 /// Responses to requests for images.
 @Suite(.timeLimit(.minutes(10)))
 struct ResponseTests {
-    private let webp: HTTPFields = ["Accept": "image/avif,image/webp;q=0.9,*/*"]
+    private let webp: HTTPFields = ["Accept": "image/jxl,image/webp;q=0.9,*/*"]
 
     @Test func `a thumbnail is WebP if accepted, otherwise PNG with alpha and JPEG without`() async throws {
         try await TestServer.run { server in
@@ -39,6 +40,23 @@ struct ResponseTests {
             #expect(response.fields["Vary"] == nil)
         }
     }
+
+    #if AVIF
+        @Test func `a thumbnail is AVIF if accepted and preferred`() async throws {
+            let fields: HTTPFields = ["Accept": "image/webp,image/avif;q=0.9"]
+            try await TestServer.run { server in
+                for path in ["/opaque.png", "/clear.png"] {
+                    let response = try await server.get(server.target(path), fields)
+                    #expect(response.fields["Content-Type"] == "image/avif")
+                    #expect(CodecRegistry.programs.entry(for: response.body)?.format.rawValue == "avif")
+                }
+            }
+            try await TestServer.run(change: { $0.service.negotiatedFormats = [.webp, .avif] }) { server in
+                let response = try await server.get(server.target("/opaque.png"), fields)
+                #expect(response.fields["Content-Type"] == "image/webp")
+            }
+        }
+    #endif
 
     @Test func `the thumbnail has the requested size`() async throws {
         try await TestServer.run { server in

@@ -5,7 +5,8 @@ public import AlcedoCore
 @_exported public import AlcedoWebP
 
 extension CodecRegistry {
-    /// The codecs of JPEG, PNG, WebP and GIF, starting with the most common format.
+    /// The codecs of JPEG, PNG, WebP and GIF, starting with the most common format. `adding(_:)` adds the codec of
+    /// another module, such as AlcedoAVIF.
     ///
     /// ```swift
     /// let image = try CodecRegistry.standard.decode(data)

@@ -78,7 +78,7 @@ struct InputCollector {
 
 /// A recursive search for images by their extensions. Skips names that begin with a dot.
 private struct ImageDirectories {
-    private static let endings: Set = ["png", "apng", "jpg", "jpeg", "gif", "webp", "bmp", "ico"]
+    private static let endings = Set(CodecRegistry.programs.entries.map(\.format.rawValue)).union(["apng", "jpg"])
 
     /// The directories visited in one search, so that links cause neither cycles nor repeated images.
     private var seen: Set<FileIdentity> = []

@@ -83,7 +83,7 @@ struct NetworkOptions: Sendable {
         configuration.retryBudget = RetryBudget(share: Double(retries), burst: max(20, retries * downloads))
         configuration.redirectHook = { [headers] in HeaderOption.removeCredentials($0, $1, of: headers) }
         configuration.resume?.storage = parts
-        return .standard(configuration: configuration, codecs: .tool, network: network) { log?.watching($0) ?? $0 }
+        return .standard(configuration: configuration, codecs: .programs, network: network) { log?.watching($0) ?? $0 }
     }
 }
 

@@ -45,7 +45,7 @@ struct StackOptions: Sendable {
         let downloader = try network.downloader(parts: parts, downloads: downloads, log: log)
         return await InterruptibleJob(downloader: downloader, log: log, tally: tally).run { [cache] interruption in
             var configuration = ImagePipeline.Configuration.standard(cacheDirectory: cache, downloader: downloader)
-            configuration.codecs = .tool
+            configuration.codecs = .programs
             return await job(configuration, interruption)
         }
     }

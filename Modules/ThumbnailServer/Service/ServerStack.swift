@@ -46,7 +46,7 @@ struct ServerStack: Sendable {
             scope: settings.service.allowed.scope, clock: clock
         ) { sharedStore?.check() }
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings, clock), codecs: .server, observers: [metrics])
+            downloader: Self.downloader(settings, clock), codecs: .programs, observers: [metrics])
         configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
         generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits, clock: clock)
@@ -83,8 +83,8 @@ struct ServerStack: Sendable {
         var configuration = DownloaderConfiguration(
             maxConcurrentDownloads: 64, maxConcurrentDownloadsPerHost: 16,
             maximumByteCount: settings.originalLimit, maximumRedirectCount: 5)
-        configuration.defaultFields["Accept"] = CodecRegistry.server.acceptFieldValue
-        configuration.acceptsContent = CodecRegistry.server.recognizes
+        configuration.defaultFields["Accept"] = CodecRegistry.programs.acceptFieldValue
+        configuration.acceptsContent = CodecRegistry.programs.recognizes
         // A redirect that cannot be followed is not an image, even if it has a body.
         configuration.acceptsStatus = { (200..<300).contains($0) }
         // A download that fails permanently, for example because the origin lacks the resource, is not repeated for 30

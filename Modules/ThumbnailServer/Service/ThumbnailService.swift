@@ -10,6 +10,8 @@ final class ThumbnailService: HTTPHandling {
         /// The signature that URLs need; nil if they need none.
         var signature: URLSignature?
         var maximumSide = 2_048
+        /// The formats among which `Accept` selects, in order of preference.
+        var negotiatedFormats = ThumbnailFormat.negotiated
         /// The maximum number of distinct requests that are in progress or wait. At most half of them, rounded up, may
         /// be for one host.
         var maxConcurrentRequests = 512
@@ -129,7 +131,8 @@ final class ThumbnailService: HTTPHandling {
         } else if items[URLSignature.name] != nil || items[URLSignature.expiry] != nil {
             throw HTTPError(400, "this server does not accept signed URLs")
         }
-        let query = try ThumbnailQuery(items, accept: head.accept, maximumSide: settings.maximumSide)
+        let query = try ThumbnailQuery(
+            items, accept: head.accept, maximumSide: settings.maximumSide, negotiated: settings.negotiatedFormats)
         try settings.allowed.check(query.source)
         return (query, end)
     }

@@ -1,11 +1,13 @@
 import Alcedo
+#if AVIF
+    import AlcedoAVIF
+#endif
 import AlcedoHTTP
 import FoundationEssentials
 
 /// The parameters of a thumbnail: source, size and format.
 struct ThumbnailQuery: Sendable {
     static let path = "/thumbnail"
-    static let defaultQuality = 80
     private static let names: Set = [
         "url", "w", "h", "fit", "format", "quality", URLSignature.name, URLSignature.expiry,
     ]
@@ -25,8 +27,13 @@ struct ThumbnailQuery: Sendable {
     ///   - items: The query items of the URL.
     ///   - accept: The value of the `Accept` field; nil without one.
     ///   - maximumSide: The maximum number of pixels of a side.
+    ///   - negotiated: The formats among which `Accept` selects, in order of preference. Default:
+    ///     ``ThumbnailFormat/negotiated``.
     /// - Throws: ``HTTPError`` 400 if a parameter is unknown, missing or invalid.
-    init(_ items: QueryItems, accept: String?, maximumSide: Int) throws(HTTPError) {
+    init(
+        _ items: QueryItems, accept: String?, maximumSide: Int,
+        negotiated: [ThumbnailFormat] = ThumbnailFormat.negotiated
+    ) throws(HTTPError) {
         guard items.items.allSatisfy({ Self.names.contains($0.name) }) else {
             throw HTTPError(400, "unknown parameter; available: url, w, h, fit, format, quality")
         }
@@ -43,15 +50,18 @@ struct ThumbnailQuery: Sendable {
         guard width != nil || height != nil else { throw HTTPError(400, "w or h is missing") }
         self.fit = fit
         size = PixelSize(width: width ?? maximumSide, height: height ?? maximumSide)
-        switch items["format"] ?? "auto" {
-        case "auto": (format, isNegotiated) = (AcceptField(accept).names("image/webp") ? .webp : .plain, true)
-        case "webp": (format, isNegotiated) = (.webp, false)
-        case "jpeg": (format, isNegotiated) = (.jpeg, false)
-        case "png": (format, isNegotiated) = (.png, false)
-        default: throw HTTPError(400, "format must be auto, webp, jpeg or png")
+        let name = items["format"] ?? "auto"
+        isNegotiated = name == "auto"
+        if isNegotiated {
+            let field = AcceptField(accept)
+            format = negotiated.first { field.names($0.mediaType) } ?? .plain
+        } else if let named = ThumbnailFormat(name: name) {
+            format = named
+        } else {
+            throw HTTPError(400, "format must be auto, \(ThumbnailFormat.names)")
         }
         let quality = try Self.number("quality", of: items, in: 1...100)
-        self.quality = format.isLossy ? quality ?? Self.defaultQuality : 0
+        self.quality = format.isLossy ? quality ?? format.defaultQuality : 0
     }
 
     private static func number(
@@ -114,14 +124,47 @@ enum ThumbnailFit: String, Sendable {
     case exact
 }
 
-/// The format of a thumbnail. With ``plain``, the decoded image determines the format.
+/// The format of a thumbnail. With ``plain``, the decoded image determines the format. AVIF is one in a build with the
+/// package trait `AVIF`.
 enum ThumbnailFormat: String, Sendable {
+    #if AVIF
+        case avif
+    #endif
     case webp, jpeg, png
     /// PNG for an image with alpha, otherwise JPEG.
     case plain
 
+    #if AVIF
+        /// The formats among which `Accept` selects by default, in order of preference.
+        static let negotiated: [Self] = [.avif, .webp]
+        /// The names of the formats, for messages.
+        static let names = "avif, webp, jpeg or png"
+    #else
+        /// The formats among which `Accept` selects by default, in order of preference.
+        static let negotiated: [Self] = [.webp]
+        /// The names of the formats, for messages.
+        static let names = "webp, jpeg or png"
+    #endif
+
+    /// Creates the format with a name. Returns nil if the name is unknown, and for ``plain``, which has no name.
+    init?(name: String) {
+        guard let format = Self(rawValue: name), format != .plain else { return nil }
+        self = format
+    }
+
+    /// The media type that an `Accept` field names.
+    var mediaType: String { "image/\(rawValue)" }
+
     /// Whether the quality may have an effect.
     var isLossy: Bool { self != .png }
+
+    /// The quality of a thumbnail whose URL has none. The scale of AVIF differs from that of the others.
+    var defaultQuality: Int {
+        #if AVIF
+            if self == .avif { return 60 }
+        #endif
+        return 80
+    }
 
     /// Returns the encoder for an image.
     ///
@@ -130,10 +173,14 @@ enum ThumbnailFormat: String, Sendable {
     ///   - quality: The quality, from 1 to 100.
     func encoder(for image: DecodedImage, quality: Int) -> any ImageEncoding {
         switch self {
-        case .webp: .webp(quality: Double(quality))
-        case .png: .png()
-        case .jpeg: .jpeg(quality: quality)
-        case .plain: ImageEncoder.jpeg().canEncode(image) ? .jpeg(quality: quality) : .png()
+        #if AVIF
+            // Clients wait for the thumbnail, so the speed is higher than the default.
+            case .avif: return .avif(quality: Double(quality), speed: 8)
+        #endif
+        case .webp: return .webp(quality: Double(quality))
+        case .png: return .png()
+        case .jpeg: return .jpeg(quality: quality)
+        case .plain: return ImageEncoder.jpeg().canEncode(image) ? .jpeg(quality: quality) : .png()
         }
     }
 }

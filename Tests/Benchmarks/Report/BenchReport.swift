@@ -92,10 +92,14 @@ enum BenchMachine {
         if let swift = try? swiftBanner() {
             lines += swift.split(separator: "\n").first.map { [trimmed(String($0))] } ?? []
         }
-        let packages = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "zlib1g", "libcurl4", "nginx"]
+        #if AVIF
+            let formats = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "libavif15", "libavif16"]
+        #else
+            let formats = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7"]
+        #endif
         let format = "--showformat=${db:Status-Status} ${Package} ${Version}\\n"
         // Each package is queried separately, because dpkg-query fails if one package is unknown.
-        lines += packages.compactMap { package in
+        lines += (formats + ["zlib1g", "libcurl4", "nginx"]).compactMap { package in
             guard let line = try? BenchProcess.output(of: "/usr/bin/env", ["dpkg-query", "--show", format, package]),
                 line.hasPrefix("installed ")
             else { return nil }

@@ -1,0 +1,229 @@
+#if AVIF
+    public import AlcedoCore
+    package import FoundationEssentials
+
+    /// The decoder of `CodecRegistry.Entry.avif(usesThreads:)`.
+    ///
+    /// The image is cropped, rotated and mirrored as the properties `clap`, `irot` and `imir` state, in this order.
+    /// Rotation and mirroring are the orientation. The orientation in EXIF or XMP is not applied, because the format
+    /// repeats it there for information only. Sources: AV1 Image File Format; ISO/IEC 23008-12.
+    ///
+    /// libavif holds the planes of an image. With a target size, rows are averaged as they are converted, so the
+    /// full-size image is never in memory in addition to its planes.
+    package struct AVIFDecoder: ImageDecoding {
+        /// Whether a second thread may be used. This does not change the pixels.
+        package var usesThreads: Bool
+
+        /// Creates a stateless decoder. By default, it uses the calling thread only.
+        package init(usesThreads: Bool = false) { self.usesThreads = usesThreads }
+
+        /// Reads the properties from the boxes. The data may be the beginning of a file that contains them.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `truncated` when the boxes, or the EXIF or XMP data, are
+        ///   incomplete, `exceedsLimit` also for more frames than `limits` allows.
+        /// - Complexity: O(boxes and frames).
+        package func inspect(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> ImageInfo {
+            try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
+                let file = try file(bytes, limits)
+                // The metadata of a file whose end is missing may be among the missing bytes.
+                if !file.readsMetadata, let damage = file.damage { throw damage }
+                return file.header.info
+            }
+        }
+
+        /// Returns the properties of a file within the limits. The metadata of a file whose end is missing may be
+        /// missing.
+        func header(_ data: Data, limits: DecodingLimits) throws(ImageDecodingError) -> AVIFHeader {
+            try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
+                try file(bytes, limits).header
+            }
+        }
+
+        private func file(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ limits: DecodingLimits
+        ) throws(ImageDecodingError) -> AVIFFile {
+            let file = try AVIFFile(bytes, limits: limits)
+            try file.check(limits, format: file.header.format(for: .rgba8))
+            return file
+        }
+
+        package func decode(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> DecodedImage {
+            try data.withDecoderInput(of: "AVIF") { bytes throws(ImageDecodingError) in
+                do throws(ImageDecodingError) {
+                    return try image(bytes, options)
+                } catch {
+                    guard options.allows(error), var image = try part(bytes, options) else { throw error }
+                    image.partialError = error
+                    return image
+                }
+            }
+        }
+
+        /// Sends the rows of the image or of the first frame, converted from the planes some rows at a time.
+        ///
+        /// libavif decodes all planes first. Rotated and mirrored images are decoded as a whole.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``, and the errors of the consumer.
+        package func decodeRows(_ data: Data, options: DecodingOptions, into consumer: any PixelRowConsumer) throws {
+            let options = options.forRows
+            try data.bytes.withUnsafeBytes { memory in
+                guard !memory.isEmpty else { throw ImageDecodingError(.empty, "AVIF: the data is empty") }
+                let file = try completeFile(memory.assumingMemoryBound(to: UInt8.self), options)
+                try readFirstFrame(of: file)
+                let rows = AVIFRows(file.reader, file.header, options: options)
+                let isOpaque = file.reader.isOpaque(file.header)
+                guard options.appliesOrientation, file.header.orientation != .up else {
+                    return try rows.send(isOpaque: isOpaque, to: consumer)
+                }
+                try file.header.image(rows.pixels(isOpaque: isOpaque), options).sendRows(to: consumer)
+            }
+        }
+
+        package func makeIncrementalDecoder(options: DecodingOptions) -> any IncrementalImageDecoding {
+            IncrementalDecoder(AVIFDecodingState(self, options: options))
+        }
+
+        /// Returns the maximum number of bytes that decoding holds: the planes of libavif and of the AV1 decoder, the
+        /// output, and the upright image when it is rotated.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``, like ``inspect(_:limits:)``.
+        package func decodingByteCount(_ data: Data, options: DecodingOptions) throws(ImageDecodingError) -> Int {
+            try byteCount(header(data, limits: options.limits), options, isIncremental: false)
+        }
+
+        func byteCount(_ header: AVIFHeader, _ options: DecodingOptions, isIncremental: Bool) -> Int {
+            let format = header.format(for: options.pixelFormat)
+            let output = PixelBuffer.byteCount(size: header.decodedSize(options), format: format) ?? 0
+            var stored = options
+            stored.appliesOrientation = false
+            let isRotated = options.appliesOrientation && header.orientation != .up
+            let rotated = isRotated ? PixelBuffer.byteCount(size: header.decodedSize(stored), format: format) ?? 0 : 0
+            let strips = 4 << 20
+            // The AV1 decoder keeps up to eight reference frames of a sequence. For a still image, these are the planes
+            // of the decoder, those of a grid, and the properties of each block.
+            let planes = (header.frameCount > 1 ? 10 : 3) * header.planeByteCount
+            let items = header.itemCount * AVIFContainer.itemByteCount
+            return planes + items + output + rotated + strips + (isIncremental ? output : 0)
+        }
+
+        /// Returns the image of complete bytes.
+        private func image(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+        ) throws(ImageDecodingError) -> DecodedImage {
+            let file = try completeFile(bytes, options)
+            if file.header.frameCount > 1, options.includesAnimation { return try animation(bytes, options) }
+            try readFirstFrame(of: file)
+            let isOpaque = file.reader.isOpaque(file.header)
+            return try file.header.image(
+                AVIFRows(file.reader, file.header, options: options).pixels(isOpaque: isOpaque), options)
+        }
+
+        private func animation(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+        ) throws(ImageDecodingError) -> DecodedImage {
+            let animation = try AVIFAnimation(bytes, options: options, threadCount: usesThreads ? 2 : 1)
+            var image = try animation.image(animation.pixels(at: 0))
+            if animation.frameCount > 1, options.includesAnimation { image.frames = animation }
+            return image
+        }
+
+        /// Returns a complete file within the limits.
+        private func completeFile(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+        ) throws(ImageDecodingError) -> AVIFFile {
+            let file = try AVIFFile(bytes, limits: options.limits, threadCount: usesThreads ? 2 : 1)
+            try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
+            if let damage = file.damage { throw damage }
+            return file
+        }
+
+        private func readFirstFrame(of file: AVIFFile) throws(ImageDecodingError) {
+            guard try file.reader.readFrame(0) else {
+                throw ImageDecodingError(.truncated, "AVIF: the data ends within the image")
+            }
+        }
+
+        /// Returns the part of a damaged file that can be decoded, or nil when there is none.
+        private func part(
+            _ bytes: UnsafeBufferPointer<UInt8>, _ options: DecodingOptions
+        ) throws(ImageDecodingError) -> DecodedImage? {
+            var container = AVIFContainer()
+            container.advance(bytes)
+            guard let file = try? AVIFFile(bytes, limits: options.limits) else { return nil }
+            try file.check(options.limits, format: file.header.format(for: options.pixelFormat))
+            if file.header.frameCount > 1 { return try? animation(bytes, options) }
+            guard let part = try? AVIFPartialImage(bytes, container, options: options), try part.advance(bytes),
+                let pixels = part.pixels
+            else { return nil }
+            return try file.header.image(pixels, options)
+        }
+    }
+
+    extension CodecRegistry.Entry {
+        /// AVIF by libavif: still images and sequences. See `avif(usesThreads:)`.
+        public static var avif: Self { avif(usesThreads: false) }
+
+        /// Returns the codec of AVIF by libavif: still images and sequences, with 8, 10 and 12 bits, with alpha.
+        ///
+        /// ```swift
+        /// let codecs = CodecRegistry.standard.adding(.avif(usesThreads: true))
+        /// ```
+        ///
+        /// The format is recognized by the brands `avif` and `avis` among the first 64 bytes. At a quality of 1, the
+        /// registry's encoder is lossless.
+        ///
+        /// The image is cropped, rotated and mirrored as the file states. The orientation in EXIF is ignored, as the
+        /// format requires. The result is straight RGBA8, also when the file stores premultiplied color. It is RGBA16
+        /// for files with 10 and 12 bits when the options request it. A target size averages pixels after they are
+        /// decoded.
+        ///
+        /// - Parameter usesThreads: Whether a second thread may be used to decode an image. This does not change the
+        ///   pixels.
+        public static func avif(usesThreads: Bool) -> Self {
+            Self(
+                format: .avif, decoder: AVIFDecoder(usesThreads: usesThreads), signatures: AVIFBrands.signatures,
+                recognizes: AVIFBrands.contains,
+                makeEncoder: { quality in
+                    AVIFEncoder(compression: quality < 1 ? .lossy(quality: quality * 100) : .lossless)
+                })
+        }
+    }
+
+    extension ImageFormat {
+        /// AV1 Image File Format, lossy and lossless.
+        public static let avif = ImageFormat(rawValue: "avif")
+    }
+
+    /// The brands at the beginning of a file.
+    private enum AVIFBrands {
+        private static let names: [[UInt8]] = [Array("avif".utf8), Array("avis".utf8)]
+
+        /// The beginnings of files: the first box with a brand as the major brand, or as one of the compatible brands
+        /// after the version.
+        static var signatures: [[UInt8?]] {
+            let positions = [8] + Array(stride(from: 16, to: CodecRegistry.sniffedByteCount - 3, by: 4))
+            return names.flatMap { name in positions.map { signature(name, at: $0) } }
+        }
+
+        private static func signature(_ name: [UInt8], at position: Int) -> [UInt8?] {
+            var bytes = [UInt8?](repeating: nil, count: position + name.count)
+            bytes.replaceSubrange(4..<8, with: "ftyp".utf8.map { $0 })
+            bytes.replaceSubrange(position..<position + name.count, with: name.map { $0 })
+            return bytes
+        }
+
+        /// Returns whether the first box lists a brand of AVIF within the bytes.
+        @Sendable static func contains(_ prefix: RawSpan) -> Bool {
+            prefix.withUnsafeBytes { memory in
+                let bytes = memory.bindMemory(to: UInt8.self)
+                guard bytes.count >= 12, bytes[4..<8].elementsEqual("ftyp".utf8) else { return false }
+                let size = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }
+                // A list of brands is short. Other text may contain the same words.
+                guard size <= 4_096 else { return false }
+                return stride(from: 8, to: min(size, bytes.count) - 3, by: 4).contains { position in
+                    position != 12 && names.contains { bytes[position..<position + 4].elementsEqual($0) }
+                }
+            }
+        }
+    }
+#endif

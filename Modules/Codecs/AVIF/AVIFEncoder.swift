@@ -1,0 +1,246 @@
+#if AVIF
+    public import AlcedoCore
+    import CAVIFShim
+    package import FoundationEssentials
+
+    /// The encoder of `ImageEncoder.avif(quality:lossless:speed:threads:)`, whose comment describes the behavior.
+    package struct AVIFEncoder: EXIFEncoding {
+        /// The compression of the pixels.
+        package enum Compression: Sendable, Hashable {
+            /// Lossy compression with a quality from 0 (smallest) to 100 (best). Other values are clamped. Alpha is
+            /// kept exactly.
+            case lossy(quality: Double)
+            /// Lossless compression of samples with up to 12 bits.
+            case lossless
+        }
+
+        /// The compression of the pixels.
+        package var compression: Compression
+        /// The speed, from 0 (smallest file) to 10 (fastest). Other values are clamped.
+        package var speed: Int
+        /// The maximum number of threads. Values below 1 count as 1.
+        package var threads: Int
+        /// The EXIF data to write, starting with the TIFF header.
+        package var exif: Data?
+
+        package init(compression: Compression = .lossy(quality: 60), speed: Int = 6, threads: Int = 1) {
+            self.compression = compression
+            self.speed = speed
+            self.threads = threads
+        }
+
+        package var format: ImageFormat { .avif }
+
+        /// Returns true, because the format supports animations and transparency.
+        package func canEncode(_ image: DecodedImage) -> Bool { true }
+
+        /// Encodes the image with all frames of an animation, which are requested one at a time.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 65,535 pixels, for a frame
+        ///   that does not fill the canvas and for a frame with alpha after an opaque first frame; `failed` when
+        ///   libavif fails or a frame cannot be decoded; `outOfMemory`.
+        /// - Complexity: O(*w* × *h*) for each frame. Memory: the planes, the memory of the AV1 encoder, which is many
+        ///   times larger, and the file; for an animation, also the frames that the AV1 encoder compares.
+        package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {
+            try Self.check(image.size)
+            let profile = image.colorProfile.flatMap { $0.isEmpty ? nil : $0 } ?? Data()
+            // Without EXIF data, the orientation is written only as a property of the image.
+            let exif = self.exif == nil ? Data() : Data(image.orientation.written(in: self.exif))
+            // Absent data is empty instead of nil, so both addresses are valid during the call.
+            return try profile.bytes.withUnsafeBytes { profile throws(ImageEncodingError) in
+                try exif.bytes.withUnsafeBytes { exif throws(ImageEncodingError) in
+                    var settings = settings(image)
+                    (settings.icc, settings.icc_size) = Self.pointer(profile)
+                    (settings.exif, settings.exif_size) = Self.pointer(exif)
+                    return try encode(image, settings)
+                }
+            }
+        }
+
+        private func encode(
+            _ image: DecodedImage, _ settings: alcedo_avif_encoder_settings
+        ) throws(ImageEncodingError) -> Data {
+            let writer = try AVIFWriter(settings)
+            guard let frames = image.frames, frames.frameCount > 1 else {
+                try writer.add(image.pixels, duration: .zero)
+                return try writer.finish()
+            }
+            for index in 0..<frames.frameCount {
+                let pixels: PixelBuffer
+                do {
+                    pixels = try frames.frame(at: index)
+                } catch {
+                    throw ImageEncodingError(.failed, "AVIF: cannot read frame \(index): \(error)")
+                }
+                guard pixels.size == image.size else {
+                    throw ImageEncodingError(
+                        .unsupportedImage, "AVIF: frame \(index) does not have the size of the canvas")
+                }
+                try writer.add(pixels, duration: frames.rawDelay(at: index))
+            }
+            let file = try writer.finish()
+            // Without an edit list, a sequence plays forever.
+            guard let playCount = frames.playCount else { return file }
+            return AVIFEditList(playCount: min(max(playCount, 1), Int(Int32.max))).added(to: file)
+        }
+
+        /// Returns the settings of libavif, without metadata.
+        private func settings(_ image: DecodedImage) -> alcedo_avif_encoder_settings {
+            let pixels = image.pixels
+            var settings = alcedo_avif_encoder_settings()
+            settings.width = UInt32(pixels.size.width)
+            settings.height = UInt32(pixels.size.height)
+            let isDeep = pixels.format == .rgba16
+            settings.format =
+                switch pixels.format {
+                case .gray8: ALCEDO_AVIF_GRAY8
+                case .rgba16: ALCEDO_AVIF_RGBA16
+                case .rgba8, .rgbx8: ALCEDO_AVIF_RGBA8
+                }
+            settings.has_alpha =
+                pixels.alphaMode == .opaque || pixels.format == .rgbx8 || pixels.format == .gray8 ? 0 : 1
+            switch compression {
+            case .lossless:
+                settings.is_rgb = pixels.format == .gray8 ? 0 : 1
+                settings.depth = isDeep ? 12 : 8
+            case .lossy(let quality):
+                // The comparison is written so that NaN becomes 0.
+                let percent = quality > 0 ? min(quality, 100) : 0
+                settings.quantizer = Int32(((100 - percent) * 63 / 100).rounded())
+                settings.is_subsampled = percent < 90 ? 1 : 0
+                settings.depth = isDeep ? 10 : 8
+            }
+            settings.speed = Int32(min(max(speed, 0), 10))
+            settings.threads = Int32(min(max(threads, 1), 64))
+            let (quarterTurns, mirror) = image.orientation.transforms
+            (settings.rotation, settings.mirror) = (Int32(quarterTurns), Int32(mirror))
+            if let frames = image.frames, frames.frameCount > 1 {
+                settings.is_sequence = 1
+                settings.timescale = 1000
+                settings.play_count = UInt32(clamping: frames.playCount.map { min(max($0, 1), Int(Int32.max)) } ?? 0)
+            }
+            return settings
+        }
+
+        private static func check(_ size: PixelSize) throws(ImageEncodingError) {
+            guard size.isPositive, size.width <= 65_535, size.height <= 65_535 else {
+                throw ImageEncodingError(
+                    .unsupportedImage, "AVIF: the format stores at most 65,535 pixels a side, not \(size)")
+            }
+        }
+
+        private static func pointer(_ bytes: UnsafeRawBufferPointer) -> (UnsafePointer<UInt8>?, Int) {
+            bytes.isEmpty ? (nil, 0) : (bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        }
+    }
+
+    extension ImageEncoding where Self == ImageEncoder {
+        /// Returns an encoder of lossy, lossless and animated AVIF that uses libavif.
+        ///
+        /// ```swift
+        /// let data = try ImageEncoder.avif(quality: 70, speed: 8).encode(image)
+        /// ```
+        ///
+        /// The color profile is kept unchanged. Rows keep their stored order, and an orientation is written as the
+        /// properties `irot` and `imir`. Opaque images get no alpha, and gray images no color. Images with 16 bits are
+        /// stored with 10 bits, or losslessly with 12 bits. Color is stored with half the resolution below a quality of
+        /// 90.
+        ///
+        /// Raw delays of frames are stored in milliseconds, rounded down, at most 16,777,215 ms. A side of more than
+        /// 65,535 pixels, a frame that does not fill the canvas, and a frame with alpha after an opaque first frame are
+        /// errors with the code `unsupportedImage`. A row encoder collects the whole image, because libavif needs all
+        /// rows to encode. Source: AV1 Image File Format.
+        ///
+        /// - Parameters:
+        ///   - quality: The quality from 0 (smallest) to 100 (best). Other values are clamped. Has no effect when
+        ///     `lossless` is `true`. Alpha is kept exactly. Default: 60.
+        ///   - lossless: Whether every sample is kept, up to 12 bits. Default: `false`.
+        ///   - speed: The speed, from 0 (smallest file) to 10 (fastest). Other values are clamped. Default: 6.
+        ///   - threads: The maximum number of threads of the AV1 encoder. More than one divides large images into
+        ///     tiles. Default: 1.
+        public static func avif(quality: Double = 60, lossless: Bool = false, speed: Int = 6, threads: Int = 1) -> Self
+        {
+            ImageEncoder(
+                AVIFEncoder(
+                    compression: lossless ? .lossless : .lossy(quality: quality), speed: speed, threads: threads))
+        }
+    }
+
+    /// An encoder of libavif to which frames are added.
+    private final class AVIFWriter {
+        private let encoder: OpaquePointer
+        private let format: PixelFormat
+        private let hasAlpha: Bool
+
+        init(_ settings: alcedo_avif_encoder_settings) throws(ImageEncodingError) {
+            var settings = settings
+            guard let encoder = alcedo_avif_encoder_create(&settings) else {
+                throw ImageEncodingError(.outOfMemory, "AVIF: cannot encode: out of memory")
+            }
+            self.encoder = encoder
+            hasAlpha = settings.has_alpha != 0
+            format =
+                switch settings.format {
+                case ALCEDO_AVIF_GRAY8: .gray8
+                case ALCEDO_AVIF_RGBA16: .rgba16
+                default: .rgba8
+                }
+        }
+
+        deinit { alcedo_avif_encoder_destroy(encoder) }
+
+        /// Adds a frame, whose size must be that of the settings. The duration is rounded down to milliseconds and
+        /// clamped to 24 bits.
+        func add(_ pixels: PixelBuffer, duration: Duration) throws(ImageEncodingError) {
+            let isOpaque = pixels.alphaMode == .opaque || pixels.format == .rgbx8 || pixels.format == .gray8
+            guard isOpaque || hasAlpha else {
+                throw ImageEncodingError(.unsupportedImage, "AVIF: a frame has alpha, but the first one has none")
+            }
+            let rows = try converted(pixels)
+            let status = rows.withUnsafeBytes { memory in
+                memory.baseAddress.map {
+                    alcedo_avif_encoder_add(encoder, $0, rows.bytesPerRow, Self.milliseconds(duration))
+                }
+            }
+            try check(status ?? ALCEDO_AVIF_OUT_OF_MEMORY)
+        }
+
+        func finish() throws(ImageEncodingError) -> Data {
+            var bytes: UnsafePointer<UInt8>?
+            var count = 0
+            try check(alcedo_avif_encoder_finish(encoder, &bytes, &count))
+            guard let bytes, count > 0 else { throw ImageEncodingError(.failed, "AVIF: libavif produced no file") }
+            return Data(bytes: bytes, count: count)
+        }
+
+        /// Returns straight pixels in the format of the file.
+        private func converted(_ pixels: PixelBuffer) throws(ImageEncodingError) -> PixelBuffer {
+            if pixels.format == format || format == .rgba8 && pixels.format == .rgbx8 {
+                return pixels.converted(to: .straight)
+            }
+            guard format == .rgba8, let copy = pixels.straightRGBA(rowCount: pixels.height) else {
+                throw ImageEncodingError(.unsupportedImage, "AVIF: the frames have different pixel formats")
+            }
+            return copy
+        }
+
+        private static func milliseconds(_ delay: Duration) -> UInt64 {
+            let (seconds, attoseconds) = delay.components
+            guard seconds >= 0, attoseconds >= 0 else { return 0 }
+            guard seconds <= 0xFF_FFFF / 1000 else { return 0xFF_FFFF }
+            return min(UInt64(seconds) * 1000 + UInt64(attoseconds) / 1_000_000_000_000_000, 0xFF_FFFF)
+        }
+
+        private func check(_ status: alcedo_avif_status) throws(ImageEncodingError) {
+            guard status != ALCEDO_AVIF_OK else { return }
+            let code: ImageEncodingError.Code =
+                switch status {
+                case ALCEDO_AVIF_OUT_OF_MEMORY: .outOfMemory
+                case ALCEDO_AVIF_UNSUPPORTED: .unsupportedImage
+                default: .failed
+                }
+            let reason = String(cString: alcedo_avif_encoder_message(encoder))
+            throw ImageEncodingError(code, "AVIF: \(reason.isEmpty ? "libavif failed" : reason)")
+        }
+    }
+#endif

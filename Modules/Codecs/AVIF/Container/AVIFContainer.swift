@@ -1,0 +1,130 @@
+#if AVIF
+    import AlcedoCore
+
+    /// The boxes of an AVIF file that libavif does not report, read as bytes arrive.
+    ///
+    /// libavif itself reads all other boxes. This type tells truncated files from damaged ones, finds what exceeds
+    /// limits before libavif allocates memory for it, and reads the number of plays, which libavif 0.11 ignores.
+    struct AVIFContainer {
+        /// The maximum number of coded items, such as the tiles of a grid.
+        static let maximumItemCount = 1_024
+        /// The approximate memory for each coded item. libavif 0.11 creates an AV1 decoder for each.
+        static let itemByteCount = 450_000
+
+        /// The offset of the next box of the file.
+        private var offset = 0
+        private var isSequence = false
+        private var isStill = false
+        private var hasMeta = false
+        private var hasMovie = false
+        private var hasMediaData = false
+        private var hasBrand: Bool { isStill || isSequence }
+        /// Whether the file does not begin with a list of brands that contains one of AVIF.
+        private(set) var isForeign = false
+        /// Whether the last box ends after the received bytes.
+        private(set) var isTruncated = true
+        /// The size with the most pixels that an item or a track declares.
+        private(set) var largestSize: PixelSize?
+        /// The number of coded items.
+        private(set) var itemCount = 0
+        /// The tracks of a sequence.
+        private(set) var tracks: [AVIFTrack] = []
+
+        private static let knownTypes: Set<UInt32> = Set(
+            (["ftyp", "meta", "moov", "mdat", "free", "skip", "uuid", "idat", "moof", "mfra", "wide"] as [StaticString])
+                .map(ISOBox.type))
+
+        /// Reads the boxes that have arrived since the last call. `bytes` must begin at the start of the file.
+        mutating func advance(_ bytes: UnsafeBufferPointer<UInt8>) {
+            while offset < bytes.count, !isForeign {
+                guard let box = ISOBox(bytes, at: offset, limit: nil) else {
+                    // Fewer bytes than a header may be the beginning of a further box, or other bytes after the image.
+                    isTruncated = bytes.count - offset < 16 && (isMissingBoxes || !hasMediaData)
+                    return
+                }
+                guard offset > 0 || box.type == ISOBox.type("ftyp") else {
+                    isForeign = true
+                    break
+                }
+                guard box.end <= bytes.count else {
+                    // Other bytes after the image are not a box, and are ignored.
+                    isTruncated = Self.knownTypes.contains(box.type) || !hasMediaData
+                    return
+                }
+                read(box, bytes)
+                offset = box.end
+            }
+            isTruncated = !isForeign && isMissingBoxes
+        }
+
+        /// Whether a box is missing that the brands require.
+        var isMissingBoxes: Bool { !hasBrand || isStill && !hasMeta || isSequence && !hasMovie }
+
+        /// Whether a box with the properties of an image has arrived.
+        var hasHeader: Bool { hasMeta || hasMovie }
+
+        /// The track of the images, or nil when the file has none.
+        var imageTrack: AVIFTrack? { tracks.first { $0.isAV1 && !$0.isAuxiliary } }
+
+        /// Whether the auxiliary track is known to hold something else than alpha, which libavif 0.11 does not check.
+        var hasOtherAuxiliaryTrack: Bool {
+            let auxiliary = tracks.filter { $0.isAV1 && $0.isAuxiliary }
+            return !auxiliary.isEmpty && auxiliary.allSatisfy { $0.isAlpha == false }
+        }
+
+        private mutating func read(_ box: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
+            switch box.type {
+            case ISOBox.type("ftyp"): readBrands(box, bytes)
+            case ISOBox.type("meta"):
+                hasMeta = true
+                readItems(box, bytes)
+            case ISOBox.type("moov"):
+                hasMovie = true
+                let trackType = ISOBox.type("trak")
+                tracks = box.children(bytes).filter { $0.type == trackType }.map { AVIFTrack($0, bytes) }
+                for track in tracks { include(track.size) }
+            case ISOBox.type("mdat"): hasMediaData = true
+            default: break
+            }
+        }
+
+        private mutating func include(_ size: PixelSize) {
+            if size.pixelCount > largestSize?.pixelCount ?? 0 { largestSize = size }
+        }
+
+        /// Reads the major and the compatible brands. Source: AV1 Image File Format, sections 6 and 9.
+        private mutating func readBrands(_ box: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
+            let (still, sequence) = (UInt64(ISOBox.type("avif")), UInt64(ISOBox.type("avis")))
+            var position = 0
+            while let brand = box.number(bytes, at: position, 4) {
+                if brand == still { isStill = true }
+                if brand == sequence { isSequence = true }
+                // The minor version follows the major brand.
+                position += position == 0 ? 8 : 4
+            }
+            isForeign = !hasBrand
+        }
+
+        /// Counts the coded items and finds the largest size. Sources: ISO/IEC 14496-12, section 8.11; ISO/IEC
+        /// 23008-12, section 6.5.3.
+        private mutating func readItems(_ meta: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
+            let coded = UInt64(ISOBox.type("av01"))
+            let boxes = meta.children(bytes, skipping: 4)
+            for box in boxes where box.type == ISOBox.type("iinf") {
+                let countSize = (box.number(bytes, at: 0, 1) ?? 0) == 0 ? 2 : 4
+                for entry in box.children(bytes, skipping: 4 + countSize) {
+                    let identifierSize = (entry.number(bytes, at: 0, 1) ?? 0) < 3 ? 2 : 4
+                    if entry.number(bytes, at: 4 + identifierSize + 2, 4) == coded { itemCount += 1 }
+                }
+            }
+            for box in boxes where box.type == ISOBox.type("iprp") {
+                let properties = box.child("ipco", bytes)?.children(bytes) ?? []
+                for property in properties where property.type == ISOBox.type("ispe") {
+                    guard let width = property.number(bytes, at: 4, 4), let height = property.number(bytes, at: 8, 4)
+                    else { continue }
+                    include(PixelSize(width: Int(width), height: Int(height)))
+                }
+            }
+        }
+    }
+#endif

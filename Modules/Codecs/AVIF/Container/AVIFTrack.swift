@@ -1,0 +1,68 @@
+#if AVIF
+    import AlcedoCore
+
+    /// The properties of one track of a sequence that libavif does not report. Source: ISO/IEC 14496-12, section 8.
+    struct AVIFTrack {
+        /// Whether the samples are AV1 images.
+        private(set) var isAV1 = false
+        /// Whether the track belongs to another track, like alpha or depth.
+        private(set) var isAuxiliary = false
+        /// Whether the track holds alpha; nil when the file does not state what an auxiliary track holds.
+        private(set) var isAlpha: Bool?
+        /// The size of the frames.
+        private(set) var size = PixelSize(width: 0, height: 0)
+        /// The number of samples, which are the frames.
+        private(set) var sampleCount = 0
+        /// The number of plays; 0 means forever, and nil means that the file does not state it.
+        private(set) var playCount: Int?
+
+        private static let alphaNames = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]
+
+        init(_ track: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) {
+            isAuxiliary = track.child("tref", bytes)?.child("auxl", bytes) != nil
+            if let header = track.child("tkhd", bytes) {
+                let isLong = header.number(bytes, at: 0, 1) == 1
+                // Fixed-point numbers with 16 bits after the point.
+                let width = header.number(bytes, at: isLong ? 88 : 76, 4) ?? 0
+                let height = header.number(bytes, at: isLong ? 92 : 80, 4) ?? 0
+                size = PixelSize(width: Int(width >> 16), height: Int(height >> 16))
+                if let list = track.child("edts", bytes)?.child("elst", bytes) {
+                    playCount = Self.playCount(list, header, bytes)
+                }
+            }
+            guard
+                let table = track.child("mdia", bytes)?.child("minf", bytes)?.child("stbl", bytes)
+            else { return }
+            if let sizes = table.child("stsz", bytes), let count = sizes.number(bytes, at: 8, 4) {
+                sampleCount = Int(count)
+            }
+            guard let descriptions = table.child("stsd", bytes),
+                let entry = descriptions.child("av01", bytes, skipping: 8)
+            else { return }
+            isAV1 = true
+            // The fields of a visual sample entry precede its boxes.
+            guard let auxiliary = entry.child("auxi", bytes, skipping: 78) else { return }
+            let name = bytes[min(auxiliary.start + 4, auxiliary.end)..<auxiliary.end].prefix { $0 != 0 }
+            isAlpha = Self.alphaNames.contains { name.elementsEqual($0.utf8) }
+        }
+
+        /// Returns the number of plays of an edit list with one edit. The repeated edit fills the duration of the
+        /// track.
+        ///
+        /// Source: ISO/IEC 14496-12, section 8.6.6; ISO/IEC 23008-12, section 9.6.1.
+        private static func playCount(_ list: ISOBox, _ header: ISOBox, _ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+            guard let listVersion = list.number(bytes, at: 0, 1), let flags = list.number(bytes, at: 1, 3),
+                list.number(bytes, at: 4, 4) == 1,
+                let edit = list.number(bytes, at: 8, listVersion == 1 ? 8 : 4), edit > 0
+            else { return nil }
+            guard flags & 1 == 1 else { return 1 }
+            let isLong = header.number(bytes, at: 0, 1) == 1
+            guard let whole = isLong ? header.number(bytes, at: 28, 8) : header.number(bytes, at: 20, 4) else {
+                return nil
+            }
+            guard whole != (isLong ? UInt64.max : UInt64(UInt32.max)) else { return 0 }
+            let count = whole / edit + (whole % edit > 0 ? 1 : 0)
+            return max(1, Int(min(count, UInt64(Int32.max))))
+        }
+    }
+#endif

@@ -1,0 +1,115 @@
+#if AVIF
+    import AlcedoCore
+    import AlcedoLibc
+    import AlcedoRuntime
+
+    /// The frames of a sequence, decoded on demand.
+    ///
+    /// Memory: the encoded file, the planes of the frame, and the up to eight reference frames of AV1. The next frame
+    /// is decoded from the previous one. A jump decodes all frames from the last key frame.
+    ///
+    /// `@unchecked` because libavif's decoder is not `Sendable`. All access to it is protected by `lock`, which is held
+    /// while a frame is decoded, because calls run one at a time.
+    final class AVIFAnimation: ImageFrameSource, @unchecked Sendable {
+        private let lock = Locked(())
+        private let bytes: AVIFBytes
+        private let file: AVIFFile
+        private let options: DecodingOptions
+        private let delays: [Duration]
+        let canvasSize: PixelSize
+        let cost: Int
+
+        /// Creates the frames whose bytes are present.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``, for damaged properties and exceeded limits, and `truncated`
+        ///   when no frame is present.
+        init(
+            _ data: UnsafeBufferPointer<UInt8>, options: DecodingOptions, threadCount: Int
+        ) throws(ImageDecodingError) {
+            bytes = try AVIFBytes(data)
+            file = try AVIFFile(bytes.bytes, limits: options.limits, threadCount: threadCount)
+            self.options = options
+            let header = file.header
+            try file.check(options.limits, format: header.format(for: options.pixelFormat))
+            let isComplete = file.damage == nil
+            let count = isComplete ? header.frameCount : file.availableFrameCount(byteCount: data.count)
+            guard count > 0 else { throw ImageDecodingError(.truncated, "AVIF: the data ends within the first frame") }
+            delays = Array(header.delays.prefix(count))
+            canvasSize = header.decodedSize(options)
+            cost = data.count + 9 * header.planeByteCount
+        }
+
+        var frameCount: Int { delays.count }
+
+        /// The number of plays. A file that does not state it plays forever, as in browsers.
+        var playCount: Int? { file.header.playCount.flatMap { $0 == 0 ? nil : $0 } }
+
+        func delay(at index: Int) -> Duration {
+            delays[index] <= .milliseconds(10) ? .milliseconds(100) : delays[index]
+        }
+
+        func rawDelay(at index: Int) -> Duration { delays[index] }
+
+        func frame(at index: Int) throws -> PixelBuffer { try pixels(at: index) }
+
+        /// Returns a frame as the options request. Traps unless `0 <= index < frameCount`.
+        func pixels(at index: Int) throws(ImageDecodingError) -> PixelBuffer {
+            precondition(delays.indices.contains(index), "the animation has no frame \(index)")
+            return try lock.withLock { _ throws(ImageDecodingError) in
+                guard try file.reader.readFrame(index) else {
+                    throw ImageDecodingError(.truncated, "AVIF: the data ends within frame \(index)")
+                }
+                let isOpaque = file.reader.isOpaque(file.header)
+                let pixels = try AVIFRows(file.reader, file.header, options: options).pixels(isOpaque: isOpaque)
+                return options.appliesOrientation ? try pixels.upright(from: file.header.orientation) : pixels
+            }
+        }
+    }
+
+    extension AVIFAnimation {
+        /// Returns the image whose pixels are those of the first frame, without the other frames.
+        func image(_ first: PixelBuffer) -> DecodedImage {
+            DecodedImage(
+                pixels: first, colorProfile: file.header.sampleProfile,
+                orientation: options.appliesOrientation ? .up : file.header.orientation, format: .avif)
+        }
+    }
+
+    extension AVIFHeader {
+        /// Returns the size of the image that is decoded with these options.
+        func decodedSize(_ options: DecodingOptions) -> PixelSize {
+            let size = BoxReduction(from: crop.size, orientation: orientation, towards: options.target).size(
+                of: crop.size)
+            return options.appliesOrientation && orientation.swapsSides ? size.transposed : size
+        }
+
+        /// The number of bytes of the planes of a frame, with the rows that AV1 adds at the edges.
+        var planeByteCount: Int {
+            let side = { (length: Int) in (length + 127) / 128 * 128 + 128 }
+            let planes = (isMonochrome ? 1 : 3) + (hasAlpha ? 1 : 0)
+            return side(codedSize.width) * side(codedSize.height) * planes * (bitDepth > 8 ? 2 : 1)
+        }
+    }
+
+    /// A copy of the bytes of a file at a fixed address, which libavif needs for as long as frames are decoded.
+    ///
+    /// `@unchecked` because of the pointer. No lock is needed, because the bytes never change.
+    final class AVIFBytes: @unchecked Sendable {
+        let bytes: UnsafeBufferPointer<UInt8>
+        private let memory: UnsafeMutableRawPointer
+
+        /// Copies the bytes.
+        ///
+        /// - Throws: `outOfMemory`.
+        init(_ source: UnsafeBufferPointer<UInt8>) throws(ImageDecodingError) {
+            guard let base = source.baseAddress, let memory = malloc(source.count) else {
+                throw ImageDecodingError(.outOfMemory, "AVIF: cannot copy \(source.count) bytes: out of memory")
+            }
+            memory.copyMemory(from: base, byteCount: source.count)
+            self.memory = memory
+            bytes = UnsafeBufferPointer(start: memory.assumingMemoryBound(to: UInt8.self), count: source.count)
+        }
+
+        deinit { free(memory) }
+    }
+#endif

@@ -1,0 +1,113 @@
+#if AVIF
+    import AlcedoCore
+
+    /// A file whose properties have been read, and whose frames can be decoded.
+    struct AVIFFile {
+        let reader: AVIFReader
+        let header: AVIFHeader
+        /// The error that a complete file with these bytes has, or nil.
+        let damage: ImageDecodingError?
+        /// Whether EXIF and XMP were read. False when they are damaged or their bytes are missing.
+        let readsMetadata: Bool
+
+        /// Reads the properties from the bytes of a file, or from the beginning of one.
+        ///
+        /// Damaged metadata is ignored. `bytes` must outlive the file.
+        ///
+        /// - Throws: ``/AlcedoCore/ImageDecodingError``: `exceedsLimit` also for more frames than `limits` allows.
+        init(
+            _ bytes: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, threadCount: Int = 1
+        ) throws(ImageDecodingError) {
+            var container = AVIFContainer()
+            container.advance(bytes)
+            try container.check(limits)
+            var firstError: ImageDecodingError?
+            // Whether libavif needs bytes after the header, such as the layout of a grid.
+            var isMissingBytes = false
+            for attempt in Attempt.allCases {
+                do throws(ImageDecodingError) {
+                    let reader = try AVIFReader(
+                        attempt.needsEnd ? bytes : nil, limits: limits, threadCount: threadCount,
+                        readsMetadata: attempt.readsMetadata, ignoresAlpha: container.hasOtherAuxiliaryTrack)
+                    if !attempt.needsEnd { reader.feed(bytes) }
+                    header = try AVIFHeader(reader, container, limits: limits)
+                    self.reader = reader
+                    damage =
+                        Self.damage(reader, header, container, byteCount: bytes.count)
+                        ?? (attempt.needsEnd ? nil : firstError)
+                    readsMetadata = attempt.readsMetadata
+                    return
+                } catch {
+                    if error.code == .outOfMemory || error.code == .exceedsLimit { throw error }
+                    if firstError == nil { firstError = error }
+                    isMissingBytes = !attempt.needsEnd && error.code == .truncated
+                }
+            }
+            throw container.error(firstError, isMissingBytes: isMissingBytes, limits)
+        }
+
+        private enum Attempt: CaseIterable {
+            case everything
+            case withoutMetadata
+            /// Reads the properties of a file whose end is missing.
+            case withoutEnd
+            case withoutEndAndMetadata
+
+            var needsEnd: Bool { self == .everything || self == .withoutMetadata }
+            var readsMetadata: Bool { self == .everything || self == .withoutEnd }
+        }
+
+        /// Returns the error of a file whose end is missing, or nil.
+        private static func damage(
+            _ reader: AVIFReader, _ header: AVIFHeader, _ container: AVIFContainer, byteCount: Int
+        ) -> ImageDecodingError? {
+            let end = (try? reader.dataEnd(frame: header.frameCount - 1)) ?? 0
+            guard container.isTruncated || end > UInt64(byteCount) else { return nil }
+            return ImageDecodingError(.truncated, "AVIF: the data ends within the image")
+        }
+
+        /// Throws `exceedsLimit` for an image that exceeds the limits in a pixel format.
+        func check(_ limits: DecodingLimits, format: PixelFormat) throws(ImageDecodingError) {
+            try limits.check(header.codedSize, format: format)
+        }
+
+        /// Returns the number of frames, from the first, whose bytes are present. O(frames × log frames).
+        func availableFrameCount(byteCount: Int) -> Int {
+            var (low, high) = (0, header.frameCount)
+            // Data ends later for a later frame.
+            while low < high {
+                let middle = (low + high) / 2
+                let end = (try? reader.dataEnd(frame: middle)) ?? UInt64.max
+                if end <= UInt64(byteCount) { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+    }
+
+    extension AVIFContainer {
+        /// Throws `exceedsLimit` for more frames or coded items than are decoded.
+        func check(_ limits: DecodingLimits) throws(ImageDecodingError) {
+            if let track = imageTrack { try limits.check(frameCount: track.sampleCount) }
+            let maximum = min(Self.maximumItemCount, max(8, limits.maximumByteCount / Self.itemByteCount))
+            guard itemCount <= maximum else {
+                throw ImageDecodingError(
+                    .exceedsLimit, "AVIF: \(itemCount) coded items exceed the limit of \(maximum)")
+            }
+        }
+
+        /// Returns the error of a file that libavif cannot read.
+        func error(
+            _ cause: ImageDecodingError?, isMissingBytes: Bool, _ limits: DecodingLimits
+        ) -> ImageDecodingError {
+            if let largestSize, largestSize.pixelCount > limits.maximumPixelCount {
+                return ImageDecodingError(
+                    .exceedsLimit, "\(largestSize) pixels exceed the limit of \(limits.maximumPixelCount) pixels")
+            }
+            guard !isForeign else { return ImageDecodingError(.corrupt, "AVIF: the file has no brand of AVIF") }
+            guard !isTruncated, !isMissingBytes else {
+                return ImageDecodingError(.truncated, "AVIF: the data ends within the header")
+            }
+            return cause ?? ImageDecodingError(.corrupt, "AVIF: cannot read the file")
+        }
+    }
+#endif

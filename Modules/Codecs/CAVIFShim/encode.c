@@ -1,0 +1,140 @@
+#ifdef ALCEDO_AVIF
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct alcedo_avif_encoder {
+    avifEncoder *encoder;
+    /// The image that holds the metadata and the planes of the current frame.
+    avifImage *image;
+    avifRWData output;
+    alcedo_avif_encoder_settings settings;
+    const char *message;
+};
+
+static alcedo_avif_status status(alcedo_avif_encoder *e, avifResult result) {
+    if (result != AVIF_RESULT_OK) {
+        e->message = e->encoder->diag.error[0] ? e->encoder->diag.error : avifResultToString(result);
+    }
+    return alcedo_avif_status_of(result);
+}
+
+/// Copies the profile and the EXIF data. Returns 0 when memory is exhausted.
+static int set_metadata(avifImage *image, const alcedo_avif_encoder_settings *settings) {
+#if AVIF_VERSION >= 1000000  // libavif 1.0 returns a result
+    if (settings->icc && avifImageSetProfileICC(image, settings->icc, settings->icc_size) != AVIF_RESULT_OK) return 0;
+    if (settings->exif && avifImageSetMetadataExif(image, settings->exif, settings->exif_size) != AVIF_RESULT_OK) {
+        return 0;
+    }
+#else
+    if (settings->icc) avifImageSetProfileICC(image, settings->icc, settings->icc_size);
+    if (settings->exif) avifImageSetMetadataExif(image, settings->exif, settings->exif_size);
+#endif
+    // libavif takes an orientation from the EXIF data, which the orientation of the image replaces.
+    image->transformFlags = AVIF_TRANSFORM_NONE;
+    if (settings->rotation) {
+        image->transformFlags |= AVIF_TRANSFORM_IROT;
+        image->irot.angle = (uint8_t)settings->rotation;
+    }
+    if (settings->mirror >= 0) {
+        image->transformFlags |= AVIF_TRANSFORM_IMIR;
+#if AVIF_VERSION >= 1000000  // libavif 1.0 renamed the member
+        image->imir.axis = (uint8_t)settings->mirror;
+#else
+        image->imir.mode = (uint8_t)settings->mirror;
+#endif
+    }
+    return 1;
+}
+
+static avifPixelFormat planes_of(const alcedo_avif_encoder_settings *settings) {
+    if (settings->format == ALCEDO_AVIF_GRAY8) return AVIF_PIXEL_FORMAT_YUV400;
+    return settings->is_subsampled && !settings->is_rgb ? AVIF_PIXEL_FORMAT_YUV420 : AVIF_PIXEL_FORMAT_YUV444;
+}
+
+alcedo_avif_encoder *alcedo_avif_encoder_create(const alcedo_avif_encoder_settings *settings) {
+    alcedo_avif_encoder *e = calloc(1, sizeof *e);
+    if (!e) return NULL;
+    e->message = "";
+    e->settings = *settings;
+    e->encoder = avifEncoderCreate();
+    e->image = avifImageCreate(settings->width, settings->height, settings->depth, planes_of(settings));
+    if (!e->encoder || !e->image || !set_metadata(e->image, settings)) {
+        alcedo_avif_encoder_destroy(e);
+        return NULL;
+    }
+    const int has_profile = settings->icc != NULL;
+    avifImage *image = e->image;
+    image->yuvRange = AVIF_RANGE_FULL;
+    image->colorPrimaries = has_profile ? AVIF_COLOR_PRIMARIES_UNSPECIFIED : AVIF_COLOR_PRIMARIES_BT709;
+    image->transferCharacteristics =
+        has_profile ? AVIF_TRANSFER_CHARACTERISTICS_UNSPECIFIED : AVIF_TRANSFER_CHARACTERISTICS_SRGB;
+    image->matrixCoefficients =
+        settings->is_rgb ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601;
+    avifEncoder *encoder = e->encoder;
+    encoder->maxThreads = settings->threads;
+    encoder->speed = settings->speed;
+    // Equal bounds fix the quantizer. libavif 1.x derives its quality from their mean.
+    encoder->minQuantizer = encoder->maxQuantizer = settings->quantizer;
+    encoder->minQuantizerAlpha = encoder->maxQuantizerAlpha = AVIF_QUANTIZER_LOSSLESS;
+    encoder->autoTiling = settings->threads > 1 ? AVIF_TRUE : AVIF_FALSE;
+    if (settings->is_sequence) {
+        encoder->timescale = settings->timescale;
+#if AVIF_VERSION >= 1000000  // libavif 1.0 writes the number of plays
+        encoder->repetitionCount =
+            settings->play_count ? (int)settings->play_count - 1 : AVIF_REPETITION_COUNT_INFINITE;
+#endif
+    }
+    return e;
+}
+
+void alcedo_avif_encoder_destroy(alcedo_avif_encoder *e) {
+    if (e->encoder) avifEncoderDestroy(e->encoder);
+    if (e->image) avifImageDestroy(e->image);
+    avifRWDataFree(&e->output);
+    free(e);
+}
+
+/// Copies gray rows to the luminance plane.
+static avifResult copy_gray(avifImage *image, const uint8_t *rows, size_t stride) {
+    const avifResult result = avifImageAllocatePlanes(image, AVIF_PLANES_YUV);
+    if (result != AVIF_RESULT_OK) return result;
+    for (uint32_t y = 0; y < image->height; y++) {
+        uint8_t *row = image->yuvPlanes[AVIF_CHAN_Y] + (size_t)y * image->yuvRowBytes[AVIF_CHAN_Y];
+        memcpy(row, rows + y * stride, image->width);
+    }
+    return AVIF_RESULT_OK;
+}
+
+static avifResult copy_color(alcedo_avif_encoder *e, const void *rows, size_t stride) {
+    avifRGBImage rgb;
+    avifRGBImageSetDefaults(&rgb, e->image);
+    rgb.depth = e->settings.format == ALCEDO_AVIF_RGBA16 ? 16 : 8;
+    rgb.format = AVIF_RGB_FORMAT_RGBA;
+    rgb.ignoreAlpha = e->settings.has_alpha ? AVIF_FALSE : AVIF_TRUE;
+    // The rows are only read.
+    rgb.pixels = (uint8_t *)(uintptr_t)rows;
+    rgb.rowBytes = (uint32_t)stride;
+    return avifImageRGBToYUV(e->image, &rgb);
+}
+
+alcedo_avif_status alcedo_avif_encoder_add(
+    alcedo_avif_encoder *e, const void *rows, size_t stride, uint64_t duration) {
+    if (stride > UINT32_MAX) return ALCEDO_AVIF_UNSUPPORTED;
+    const int is_gray = e->settings.format == ALCEDO_AVIF_GRAY8;
+    avifResult result = is_gray ? copy_gray(e->image, rows, stride) : copy_color(e, rows, stride);
+    if (result != AVIF_RESULT_OK) return status(e, result);
+    const avifAddImageFlags flags = e->settings.is_sequence ? AVIF_ADD_IMAGE_FLAG_NONE : AVIF_ADD_IMAGE_FLAG_SINGLE;
+    return status(e, avifEncoderAddImage(e->encoder, e->image, duration, flags));
+}
+
+alcedo_avif_status alcedo_avif_encoder_finish(alcedo_avif_encoder *e, const uint8_t **bytes, size_t *count) {
+    const alcedo_avif_status result = status(e, avifEncoderFinish(e->encoder, &e->output));
+    *bytes = e->output.data;
+    *count = e->output.size;
+    return result;
+}
+
+const char *alcedo_avif_encoder_message(const alcedo_avif_encoder *e) { return e->message; }
+#endif

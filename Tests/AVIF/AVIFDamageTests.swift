@@ -1,0 +1,121 @@
+#if AVIF
+    import AlcedoAVIF
+    import AlcedoCore
+    import AlcedoTesting
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @Suite struct AVIFDamageTests {
+        private let decoder = AVIFDecoder()
+
+        @Test(.timeLimit(.minutes(10)), arguments: SampleFile.allCases, DecoderConformance.checks)
+        func `the decoder passes each conformance check`(
+            file: SampleFile, check: DecoderConformance.Check
+        ) async throws {
+            let data = try file.data()
+            try await check { [decoder] _ in (decoder, data) }
+        }
+
+        @Test func `random bytes with the brand of the format are an error`() {
+            var random = SeededGenerator(seed: 3)
+            for count in 0..<200 {
+                let noise = Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
+                let file = Data(AVIFBuilder.box("ftyp", Array("avif\0\0\0\0avifmif1".utf8))) + noise
+                #expect(decoder.errorCode(file) != nil)
+            }
+        }
+
+        @Test func `a size over the limit is refused before pixels are read`() throws {
+            let image = try CodedImage(samplePixels(PixelSize(width: 8, height: 8)))
+            for size in [PixelSize(width: 65_536, height: 65_536), PixelSize(width: 20_000, height: 10_000)] {
+                var builder = AVIFBuilder()
+                builder.add("av01", image.payload, [AVIFBuilder.extents(size), image.configuration])
+                #expect(decoder.errorCode(builder.data) == .exceedsLimit)
+            }
+        }
+
+        @Test func `a coded image larger than its declared size does not exceed the limit`() throws {
+            let image = try CodedImage(samplePixels(PixelSize(width: 300, height: 300)))
+            var builder = AVIFBuilder()
+            let small = PixelSize(width: 20, height: 20)
+            builder.add("av01", image.payload, [AVIFBuilder.extents(small), image.configuration])
+
+            #expect(decoder.errorCode(builder.data, limits: DecodingLimits(maximumPixelCount: 400)) != nil)
+        }
+
+        @Test func `more coded items than the limit are refused`() throws {
+            let image = try CodedImage(samplePixels(PixelSize(width: 8, height: 8)))
+            func file(_ count: Int) -> Data {
+                var builder = AVIFBuilder()
+                builder.add(image, [AVIFBuilder.rgb])
+                for _ in 1..<count { builder.add("av01", []) }
+                return builder.data
+            }
+
+            #expect(decoder.errorCode(file(1_024)) == nil)
+            #expect(decoder.errorCode(file(1_025)) == .exceedsLimit)
+        }
+
+        @Test func `more frames than the limit are refused`() throws {
+            let data = try sequenceFile(frameCount: 4)
+
+            #expect(decoder.errorCode(data, limits: DecodingLimits(maximumFrameCount: 3)) == .exceedsLimit)
+            #expect(decoder.errorCode(data, limits: DecodingLimits(maximumFrameCount: 4)) == nil)
+        }
+
+        @Test func `damaged metadata does not prevent decoding`() throws {
+            let pixels = try samplePixels(PixelSize(width: 16, height: 8))
+            var builder = AVIFBuilder()
+            builder.add(try CodedImage(pixels), [AVIFBuilder.rgb])
+            builder.add("Exif", [0xFF])
+            builder.refer("cdsc", from: 2, to: [1])
+
+            #expect(try decoder.decode(builder.data, options: DecodingOptions()).pixels == pixels)
+        }
+
+        @Test func `bytes after the file are ignored`() throws {
+            let data = try SampleFile.lossless.data()
+
+            for count in [1, 7, 8, 40] {
+                #expect(decoder.errorCode(data + Data(repeating: 0x20, count: count)) == nil, "\(count) bytes")
+            }
+        }
+
+        @Test func `a file without a brand of the format is corrupt`() throws {
+            var builder = AVIFBuilder()
+            builder.add(try CodedImage(samplePixels(PixelSize(width: 8, height: 8))))
+            builder.brands = ["heic"]
+
+            #expect(decoder.errorCode(builder.data) == .corrupt)
+            #expect(decoder.errorCode(Data("no picture at all".utf8)) == .corrupt)
+        }
+
+        @Test func `a truncated grid gives the rows of its complete tiles`() throws {
+            let data = try SampleFile.grid.data()
+            let cut = Data(data.dropLast(10))
+            let whole = try decoder.decode(data, options: DecodingOptions()).pixels
+
+            let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+
+            #expect(image.partialError?.code == .truncated)
+            #expect(image.size == whole.size && image.pixels.alphaMode == .straight)
+            #expect(image.pixels.rgba(127, 63) == whole.rgba(127, 63))
+            #expect(image.pixels.rgba(5, 64) == [0, 0, 0, 0])
+            #expect(decoder.errorCode(cut) == .truncated)
+        }
+
+        @Test func `a truncated sequence gives its complete frames`() throws {
+            let data = try sequenceFile(frameCount: 4)
+            let cut = Data(data.dropLast(1))
+
+            let image = try decoder.decode(cut, options: DecodingOptions(allowsPartial: true))
+
+            #expect(image.partialError?.code == .truncated)
+            let frames = try #require(image.frames)
+            #expect(frames.frameCount == 3)
+            #expect(try frames.frame(at: 2) == sequenceFrame(2))
+            #expect(decoder.errorCode(cut) == .truncated)
+        }
+    }
+#endif

@@ -1,0 +1,263 @@
+#if AVIF
+    import AlcedoAVIF
+    import AlcedoCore
+    import AlcedoTesting
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @Suite struct AVIFDecoderTests {
+        private let decoder = AVIFDecoder()
+
+        private func decode(_ data: Data, _ options: DecodingOptions = DecodingOptions()) throws -> DecodedImage {
+            try decoder.decode(data, options: options)
+        }
+
+        @Test(arguments: [
+            (SampleFile.lossless, ColorModel.rgb, false, 8), (.alpha, .rgba, true, 8), (.subsampled, .yCbCr, false, 8),
+            (.deep, .rgb, false, 12), (.gray, .gray, false, 8),
+        ])
+        func `inspection returns size, depth, color model and alpha`(
+            file: SampleFile, model: ColorModel, hasAlpha: Bool, depth: Int
+        ) throws {
+            let info = try decoder.inspect(file.data(), limits: DecodingLimits())
+
+            let size = PixelSize(width: 21, height: 15)
+            #expect(
+                info == ImageInfo(format: .avif, size: size, hasAlpha: hasAlpha, bitDepth: depth, colorModel: model))
+        }
+
+        @Test func `the properties are known from the first bytes`() throws {
+            let data = try SampleFile.lossless.data()
+            let payload = try #require(data.range(of: Data("mdat".utf8))).upperBound
+
+            let head = Data(data.prefix(payload))
+
+            #expect(
+                try decoder.inspect(head, limits: DecodingLimits()) == decoder.inspect(data, limits: DecodingLimits()))
+            #expect(decoder.errorCode(head) == .truncated)
+        }
+
+        @Test func `a file of 12 bits has 16-bit samples on request`() throws {
+            let pixels = try deepPixels(PixelSize(width: 21, height: 15))
+            let data = try SampleFile.deep.data()
+
+            let deep = try decode(data, DecodingOptions(pixelFormat: .rgba16)).pixels
+            let shallow = try decode(data).pixels
+
+            #expect(haveEqualDeepSamples(deep, pixels))
+            #expect(shallow.format == .rgba8)
+            let high = stride(from: 0, to: pixels.tightBytes.count, by: 2).map { index in
+                (Double(pixels.tightBytes[index]) + 256 * Double(pixels.tightBytes[index + 1])) / 257
+            }
+            // 12 bits are rounded to 8 bits, in one or in two steps.
+            #expect(zip(shallow.tightBytes, high).allSatisfy { abs(Double($0) - $1) < 1.1 })
+            #expect(try decode(SampleFile.alpha.data(), DecodingOptions(pixelFormat: .rgba16)).pixels.format == .rgba8)
+        }
+
+        @Test func `gray files give gray pixels on request`() throws {
+            let pixels = try grayPixels(PixelSize(width: 21, height: 15))
+            let data = try SampleFile.gray.data()
+
+            let color = try decode(data).pixels
+
+            #expect(try decode(data, DecodingOptions(pixelFormat: .gray8)).pixels == pixels)
+            #expect(color.format == .rgba8 && color.alphaMode == .opaque)
+            #expect(color.tightBytes == pixels.tightBytes.flatMap { [$0, $0, $0, 255] })
+            #expect(
+                try decode(SampleFile.lossless.data(), DecodingOptions(pixelFormat: .gray8)).pixels.format == .rgba8)
+        }
+
+        @Test func `an alpha plane without transparent pixels gives an opaque image`() throws {
+            let pixels = try samplePixels(PixelSize(width: 21, height: 15))
+            let alpha = try #require(
+                PixelBuffer(size: pixels.size, format: .gray8, alphaMode: .opaque) { memory, _ in
+                    memory.initializeMemory(as: UInt8.self, repeating: 255)
+                })
+            var builder = AVIFBuilder()
+            builder.add(try CodedImage(pixels), [AVIFBuilder.rgb])
+            builder.add(try CodedImage(alpha), [AVIFBuilder.alpha])
+            builder.refer("auxl", from: 2, to: [1])
+
+            #expect(try decoder.inspect(builder.data, limits: DecodingLimits()).hasAlpha)
+            #expect(try decode(builder.data).pixels == pixels)
+            #expect(try decode(SampleFile.alpha.data()).pixels.alphaMode == .straight)
+        }
+
+        @Test func `premultiplied color is the straight color times alpha`() throws {
+            let straight = try decode(SampleFile.alpha.data()).pixels
+
+            let pixels = try decode(SampleFile.alpha.data(), DecodingOptions(alphaMode: .premultiplied)).pixels
+
+            #expect(pixels.alphaMode == .premultiplied)
+            #expect(pixels == straight.converted(to: .premultiplied))
+            #expect(pixels.tightBytes != straight.tightBytes)
+        }
+
+        @Test func `color that the file stores premultiplied is divided by alpha`() throws {
+            let size = PixelSize(width: 21, height: 15)
+            let straight = try samplePixels(size, alpha: true)
+            let premultiplied = straight.converted(to: .premultiplied)
+            let alpha = try #require(
+                PixelBuffer(size: size, format: .gray8, alphaMode: .opaque) { memory, stride in
+                    for y in 0..<size.height {
+                        for x in 0..<size.width { memory[y * stride + x] = straight.rgba(x, y)[3] }
+                    }
+                })
+            func file(isPremultiplied: Bool) throws -> Data {
+                var builder = AVIFBuilder()
+                builder.add(try CodedImage(premultiplied), [AVIFBuilder.rgb])
+                builder.add(try CodedImage(alpha), [AVIFBuilder.alpha])
+                builder.refer("auxl", from: 2, to: [1])
+                if isPremultiplied { builder.refer("prem", from: 1, to: [2]) }
+                return builder.data
+            }
+
+            #expect(try decode(file(isPremultiplied: true)).pixels == premultiplied.converted(to: .straight))
+            #expect(try decode(file(isPremultiplied: false)).pixels.tightBytes == premultiplied.tightBytes)
+        }
+
+        @Test(arguments: [nil, 0, 1, 2, 3] as [Int?], [nil, 0, 1] as [Int?])
+        func `the image is cropped, then rotated, then mirrored`(quarterTurns: Int?, axis: Int?) throws {
+            let pixels = try samplePixels(PixelSize(width: 40, height: 30))
+            var properties = [AVIFBuilder.rgb, AVIFBuilder.crop(width: 21, height: 10, halfX: -5, halfY: 8)]
+            if let quarterTurns { properties.append(AVIFBuilder.rotation(quarterTurns)) }
+            if let axis { properties.append(AVIFBuilder.mirror(axis)) }
+            var builder = AVIFBuilder()
+            builder.add(try CodedImage(pixels), properties)
+
+            let image = try decode(builder.data)
+            let stored = try decode(builder.data, DecodingOptions(appliesOrientation: false))
+
+            let part = try cropped(pixels, x: 7, y: 14, width: 21, height: 10)
+            var expected = part
+            // A quarter turn counterclockwise makes an image upright whose orientation is `left`.
+            for _ in 0..<(quarterTurns ?? 0) { expected = try expected.upright(from: .left) }
+            if let axis { expected = try expected.upright(from: axis == 0 ? .downMirrored : .upMirrored) }
+            #expect(image.pixels == expected)
+            #expect(image.orientation == .up)
+            #expect(stored.pixels == part)
+            #expect(try stored.pixels.upright(from: stored.orientation) == expected)
+            #expect(try decoder.inspect(builder.data, limits: DecodingLimits()).uprightSize == expected.size)
+        }
+
+        @Test(arguments: [(200, 10, 0, 0), (20, 10, 41, 0), (20, 10, 0, -41), (0, 10, 0, 0), (20, 10, 1, 0)])
+        func `a crop outside the image or in half pixels is ignored`(
+            width: Int, height: Int, halfX: Int, halfY: Int
+        ) throws {
+            let pixels = try samplePixels(PixelSize(width: 40, height: 30))
+            let crop = AVIFBuilder.crop(width: width, height: height, halfX: halfX, halfY: halfY)
+            var builder = AVIFBuilder()
+            builder.add(try CodedImage(pixels), [AVIFBuilder.rgb, crop])
+
+            #expect(try decode(builder.data).pixels == pixels)
+        }
+
+        @Test func `tiles of a grid are joined`() throws {
+            let image = try decode(SampleFile.grid.data())
+
+            let picture = try samplePixels(PixelSize(width: 128, height: 128))
+            #expect(try image.pixels == cropped(picture, x: 0, y: 0, width: 128, height: 100))
+        }
+
+        @Test func `a file without the property pixi is decoded`() throws {
+            let pixels = try samplePixels(PixelSize(width: 16, height: 8))
+            let image = try CodedImage(pixels)
+            var builder = AVIFBuilder()
+            builder.add("av01", image.payload, [AVIFBuilder.extents(image.size), image.configuration, AVIFBuilder.rgb])
+
+            #expect(try decode(builder.data).pixels == pixels)
+        }
+
+        @Test func `an orientation in EXIF is not applied`() throws {
+            let exif = ImageOrientation.right.exif
+            var builder = AVIFBuilder()
+            let pixels = try samplePixels(PixelSize(width: 16, height: 8))
+            builder.add(try CodedImage(pixels), [AVIFBuilder.rgb])
+            builder.add("Exif", [0, 0, 0, 6] + Array("Exif\0\0".utf8) + exif)
+            builder.refer("cdsc", from: 2, to: [1])
+
+            let info = try decoder.inspect(builder.data, limits: DecodingLimits())
+
+            #expect(info.metadata.exif == Data(exif))
+            #expect(info.orientation == .up)
+            #expect(try decode(builder.data).pixels == pixels)
+        }
+
+        @Test func `a profile over the metadata limit is omitted`() throws {
+            let profile = Data((0..<200).map { UInt8($0) })
+            let image = DecodedImage(pixels: try samplePixels(PixelSize(width: 8, height: 8)), colorProfile: profile)
+            let data = try AVIFEncoder(compression: .lossless, speed: 10).encode(image)
+            func result(_ limit: Int) throws -> Data? {
+                try decode(data, DecodingOptions(limits: DecodingLimits(maximumMetadataByteCount: limit))).colorProfile
+            }
+
+            #expect(try result(200) == profile)
+            #expect(try result(199) == nil)
+        }
+
+        @Test(arguments: [SampleFile.alpha, .deep, .subsampled, .rotated])
+        func `a target size averages the pixels of the whole image`(file: SampleFile) throws {
+            let target = TargetSize(width: 5, height: 5)
+            let data = try file.data()
+            var options = DecodingOptions(appliesOrientation: false, pixelFormat: .rgba16)
+            let whole = try decode(data, options)
+
+            options.target = target
+            let small = try decode(data, options)
+
+            let reduction = BoxReduction(from: whole.size, orientation: whole.orientation, towards: target)
+            #expect(reduction.factor == 3 || reduction.factor == 4)
+            #expect(try small.pixels == whole.pixels.reduced(by: reduction))
+        }
+
+        @Test func `rows that are converted in strips equal those of the whole image`() throws {
+            let pixels = try samplePixels(PixelSize(width: 90, height: 203))
+            let data = try AVIFEncoder(compression: .lossy(quality: 50), speed: 10).encode(DecodedImage(pixels: pixels))
+            for format in [PixelFormat.rgba8, .rgba16] {
+                let options = DecodingOptions(pixelFormat: format)
+                let collector = PixelRowCollector()
+                try decoder.decodeRows(data, options: options, into: collector)
+                #expect(try collector.image?.pixels == decode(data, options).pixels)
+            }
+        }
+
+        @Test func `the number of threads does not change the pixels`() throws {
+            let pixels = try samplePixels(PixelSize(width: 600, height: 520))
+            let encoder = AVIFEncoder(compression: .lossy(quality: 50), speed: 10, threads: 2)
+            let data = try encoder.encode(DecodedImage(pixels: pixels))
+
+            let image = try AVIFDecoder(usesThreads: true).decode(data, options: DecodingOptions())
+
+            #expect(try image.pixels == decode(data).pixels)
+        }
+
+        @Test func `a file is recognized by its brands, and nothing else is`() throws {
+            let registry = CodecRegistry([.avif])
+            var builder = AVIFBuilder()
+            builder.add(try CodedImage(samplePixels(PixelSize(width: 8, height: 8))))
+            builder.brands = ["mif1", "miaf", "avif"]
+
+            #expect(registry.entry(for: builder.data)?.format == .avif)
+            #expect(try registry.entry(for: SampleFile.sequence.data())?.format == .avif)
+            builder.brands = ["heic", "mif1"]
+            #expect(registry.entry(for: builder.data) == nil)
+            #expect(registry.entry(for: Data("....ftypavif".utf8)) == nil)
+            #expect(registry.entry(for: Data([0, 0, 0, 12]) + Data("ftypavif".utf8)) != nil)
+            #expect(registry.entry(for: Data([0, 0, 0, 16]) + Data("ftypmif1avif".utf8)) == nil)
+            #expect(registry.entry(for: Data()) == nil)
+            #expect(ImageFormat.avif.mediaType == "image/avif")
+        }
+
+        @Test func `the reported decoding memory grows with planes, rotation and frames`() throws {
+            func count(_ file: SampleFile, _ options: DecodingOptions = DecodingOptions()) throws -> Int {
+                try decoder.decodingByteCount(file.data(), options: options)
+            }
+            let output = try #require(PixelBuffer.byteCount(size: PixelSize(width: 15, height: 21), format: .rgba8))
+
+            #expect(try count(.gray) < count(.lossless) && count(.lossless) < count(.alpha))
+            #expect(try count(.lossless) < count(.deep) && count(.lossless) < count(.sequence))
+            #expect(try count(.rotated) >= count(.rotated, DecodingOptions(appliesOrientation: false)) + output)
+        }
+    }
+#endif

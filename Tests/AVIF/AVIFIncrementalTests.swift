@@ -1,0 +1,80 @@
+#if AVIF
+    import AlcedoAVIF
+    import AlcedoCore
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @Suite struct AVIFIncrementalTests {
+        private let decoder = AVIFDecoder()
+
+        @Test(arguments: [SampleFile.lossless, .sequence])
+        func `the properties are known when the header has arrived`(file: SampleFile) throws {
+            let data = try file.data()
+            let end = try #require(data.range(of: Data("mdat".utf8))).lowerBound - 4
+            let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+
+            try pieces.append(Data(data.prefix(end - 1)))
+            #expect(pieces.info == nil && pieces.decodingByteCount == nil)
+            try pieces.append(Data(data[(end - 1)..<end]))
+
+            #expect(try pieces.info == decoder.inspect(data, limits: DecodingLimits()))
+            #expect(pieces.decodingByteCount != nil)
+        }
+
+        @Test func `metadata that is stored after the pixels is known at the end`() throws {
+            let data = try SampleFile.metadata.data()
+            let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+
+            try pieces.append(Data(data.dropLast()))
+            let early = try #require(pieces.info)
+            try pieces.append(Data(data.suffix(1)))
+            _ = try pieces.finish()
+
+            #expect(early.metadata.exif == nil)
+            #expect(pieces.info?.metadata.exif == Data(ImageOrientation.right.exif))
+            #expect(try pieces.info == decoder.inspect(data, limits: DecodingLimits()))
+        }
+
+        @Test func `rows of tiles become visible as they arrive`() throws {
+            let data = try SampleFile.grid.data()
+            let whole = try decoder.decode(data, options: DecodingOptions()).pixels
+            let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+            var rowCounts: [Int] = []
+
+            for byte in data {
+                try pieces.append(Data([byte]))
+                guard let preview = try pieces.preview() else { continue }
+                rowCounts.append(preview.rowCount)
+                #expect(preview.image.pixels.rgba(3, 9) == whole.rgba(3, 9))
+                if preview.rowCount < 100 { #expect(preview.image.pixels.rgba(3, 99) == [0, 0, 0, 0]) }
+            }
+
+            #expect(rowCounts == [64, 100])
+            #expect(try pieces.finish().pixels == whole)
+        }
+
+        @Test func `a still image is visible when its bytes are complete`() throws {
+            let data = try SampleFile.alpha.data()
+            let pieces = decoder.makeIncrementalDecoder(options: DecodingOptions())
+
+            try pieces.append(Data(data.dropLast()))
+            #expect(try pieces.preview() == nil)
+            try pieces.append(Data(data.suffix(1)))
+            let preview = try #require(try pieces.preview())
+
+            #expect(try preview.image.pixels == pieces.finish().pixels)
+        }
+
+        @Test func `an image over the limit is refused when its header has arrived`() throws {
+            let data = try SampleFile.lossless.data()
+            let options = DecodingOptions(limits: DecodingLimits(maximumPixelCount: 21 * 15 - 1))
+            let pieces = decoder.makeIncrementalDecoder(options: options)
+            let end = try #require(data.range(of: Data("mdat".utf8))).lowerBound
+
+            let error = #expect(throws: ImageDecodingError.self) { try pieces.append(Data(data.prefix(end))) }
+
+            #expect(error?.code == .exceedsLimit)
+        }
+    }
+#endif

@@ -1,0 +1,137 @@
+#if AVIF
+    import AlcedoAVIF
+    import AlcedoCore
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @Suite struct AVIFSequenceTests {
+        private let decoder = AVIFDecoder()
+
+        private func frames(_ data: Data, _ options: DecodingOptions = DecodingOptions()) throws -> any ImageFrameSource
+        {
+            try #require(try decoder.decode(data, options: options).frames)
+        }
+
+        @Test func `frames are decoded in any order`() throws {
+            let frames = try frames(sequenceFile(frameCount: 5))
+
+            for index in [0, 1, 4, 2, 3, 3, 0] {
+                let pixels = try frames.frame(at: index)
+                #expect(pixels.tightBytes == (try sequenceFrame(index).tightBytes), "frame \(index)")
+                #expect(pixels.alphaMode == .opaque)
+            }
+        }
+
+        @Test func `durations and the canvas are known`() throws {
+            let data = try sequenceFile(frameCount: 4)
+
+            let frames = try frames(data)
+            let info = try decoder.inspect(data, limits: DecodingLimits())
+
+            let delays = [40, 50, 60, 70].map { Duration.milliseconds($0) }
+            #expect((0..<4).map(frames.rawDelay) == delays)
+            #expect((0..<4).map(frames.delay) == delays)
+            #expect(frames.canvasSize == PixelSize(width: 21, height: 15))
+            #expect(info.frameCount == 4 && info.delays == delays)
+            #expect(frames.cost > data.count)
+        }
+
+        @Test func `durations of at most 10 ms are shown for 100 ms`() throws {
+            let pixels = try sequenceFrame(0)
+            let source = MadeFrames(pixels.size, [(pixels, .milliseconds(10)), (pixels, .milliseconds(11))])
+            let image = DecodedImage(pixels: pixels, frames: source)
+
+            let frames = try frames(AVIFEncoder(compression: .lossless, speed: 10).encode(image))
+
+            #expect(frames.delay(at: 0) == .milliseconds(100) && frames.rawDelay(at: 0) == .milliseconds(10))
+            #expect(frames.delay(at: 1) == .milliseconds(11))
+        }
+
+        @Test func `a delay below the limit of the format is kept to the millisecond`() throws {
+            let (first, second) = (try sequenceFrame(0), try sequenceFrame(1))
+            let source = MadeFrames(first.size, [(first, .milliseconds(16_777_001)), (second, .milliseconds(30))])
+            let image = DecodedImage(pixels: first, frames: source)
+
+            let frames = try frames(AVIFEncoder(compression: .lossless, speed: 10).encode(image))
+
+            #expect((0..<2).map(frames.rawDelay) == [.milliseconds(16_777_001), .milliseconds(30)])
+        }
+
+        @Test func `only the first frame is decoded on request`() throws {
+            let image = try decoder.decode(
+                sequenceFile(frameCount: 3), options: DecodingOptions(includesAnimation: false))
+
+            #expect(image.frames == nil)
+            #expect(try image.pixels == sequenceFrame(0))
+        }
+
+        @Test func `a target size reduces every frame`() throws {
+            let options = DecodingOptions(target: TargetSize(width: 7, height: 5))
+            let frames = try frames(sequenceFile(frameCount: 3), options)
+
+            let reduction = BoxReduction(from: PixelSize(width: 21, height: 15), towards: options.target)
+            #expect(frames.canvasSize == PixelSize(width: 7, height: 5))
+            #expect(try frames.frame(at: 2) == sequenceFrame(2).reduced(by: reduction))
+        }
+
+        @Test(arguments: [nil, 1, 3, 70_000] as [Int?])
+        func `the number of plays is written`(plays: Int?) throws {
+            let pixels = try (0..<2).map { try sequenceFrame($0).reinterpreted(as: .straight) }
+            let source = MadeFrames(
+                pixels[0].size, playCount: plays, pixels.map { (pixels: Optional($0), delay: .milliseconds(40)) })
+
+            let data = try AVIFEncoder(compression: .lossless, speed: 10).encode(
+                DecodedImage(pixels: pixels[0], frames: source))
+
+            let frames = try frames(data)
+            #expect(frames.playCount == plays)
+            #expect(frames.rawDelay(at: 1) == .milliseconds(40))
+            #expect(try frames.frame(at: 1).tightBytes == pixels[1].tightBytes)
+            let still = try decoder.decode(data, options: DecodingOptions(includesAnimation: false))
+            #expect(still.pixels.tightBytes == pixels[0].tightBytes)
+        }
+
+        @Test(arguments: [
+            (0, 100, 300, 1 as Int?), (1, 100, 100, 1), (1, 100, 500, 5), (1, 100, 501, 6), (1, 100, 0xFFFF_FFFF, nil),
+        ])
+        func `the edit list states the number of plays`(flags: Int, edit: Int, whole: Int, plays: Int?) throws {
+            let file = try repeated(sequenceFile(frameCount: 3), flags: flags, edit: edit, whole: whole)
+
+            #expect(try frames(file).playCount == plays)
+            #expect(try decoder.inspect(file, limits: DecodingLimits()).loopCount == plays ?? 0)
+            #expect(try frames(file).frame(at: 1) == sequenceFrame(1))
+        }
+
+        /// Returns a file with an edit list. The old movie box becomes free space, so no offset changes.
+        private func repeated(_ data: Data, flags: Int, edit: Int, whole: Int) throws -> Data {
+            var file = data
+            var movie = try CodedImage.box("moov", in: data)
+            let start = try #require(data.range(of: Data("moov".utf8))).lowerBound
+            file.replaceSubrange(start..<start + 4, with: Data("free".utf8))
+            let track = try #require(Data(movie).range(of: Data("tkhd".utf8))).lowerBound - 4
+            let headerSize = Int(movie[track + 3])
+            let isLong = movie[track + 8] == 1
+            let number = AVIFBuilder.number
+            // A 64-bit duration is unlimited when all of its bits are set.
+            let limited =
+                isLong && whole == 0xFFFF_FFFF ? [UInt8](repeating: 0xFF, count: 8) : number(whole, isLong ? 8 : 4)
+            movie.replaceSubrange(
+                track + 8 + (isLong ? 28 : 20)..<track + 8 + (isLong ? 36 : 24), with: limited)
+            let list = AVIFBuilder.box(
+                "edts",
+                AVIFBuilder.box(
+                    "elst", [0, 0, 0, UInt8(flags)] + number(1, 4) + number(edit, 4) + number(0, 4) + [0, 1, 0, 0]))
+            // Encoders of libavif 1.x write a list, which this one replaces.
+            if let old = Data(movie).range(of: Data("edts".utf8)) {
+                movie.replaceSubrange(old.lowerBound..<old.upperBound, with: Array("free".utf8))
+            }
+            movie.insert(contentsOf: list, at: track + headerSize)
+            movie.replaceSubrange(0..<4, with: number(movie.count, 4))
+            let trackBox = track - 8
+            let trackSize = movie[trackBox..<trackBox + 4].reduce(0) { $0 << 8 | Int($1) }
+            movie.replaceSubrange(trackBox..<trackBox + 4, with: number(trackSize + list.count, 4))
+            return file + Data(movie)
+        }
+    }
+#endif

@@ -1,0 +1,9 @@
+import AlcedoAVIF
+import FuzzSupport
+
+/// The entry point that libFuzzer calls with every input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    DecoderFuzz(.avif).run(UnsafeBufferPointer(start: bytes, count: count))
+    return 0
+}
