@@ -15,7 +15,7 @@ let package = Package(
     products: [
         "Alcedo", "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoNSCache", "AlcedoDiskCache",
         "AlcedoSQLiteCache", "AlcedoRedisCache", "AlcedoURLResponseCache", "AlcedoDownloader", "AlcedoCURL",
-        "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoProcessing",
+        "AlcedoURLSession", "AlcedoCodecs", "AlcedoPNG", "AlcedoJPEG", "AlcedoGIF", "AlcedoWebP", "AlcedoColor", "AlcedoProcessing",
         "AlcedoPipeline", "AlcedoViewBinding", "AlcedoTerminal", "AlcedoGTK", "AlcedoTesting",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "alcedo", targets: ["AlcedoTool"]),
@@ -75,6 +75,9 @@ let package = Package(
 
         // Pixels, pipeline, views
         .target(
+            name: "AlcedoColor", dependencies: ["AlcedoCore", "CLittleCMSShim"], path: "Modules/Color",
+            exclude: ["CLittleCMS", "CLittleCMSShim"]),
+        .target(
             name: "AlcedoProcessing", dependencies: ["AlcedoCore", "CSampleKernels"], path: "Modules/Processing",
             exclude: ["CSampleKernels", "README.md"]),
         .target(
@@ -97,7 +100,7 @@ let package = Package(
             name: "Alcedo",
             dependencies: [
                 "AlcedoCore", "AlcedoHTTP", "AlcedoMemoryCache", "AlcedoDiskCache", "AlcedoURLResponseCache",
-                "AlcedoDownloader", "AlcedoCURL", "AlcedoCodecs", "AlcedoProcessing", "AlcedoPipeline",
+                "AlcedoDownloader", "AlcedoCURL", "AlcedoCodecs", "AlcedoColor", "AlcedoProcessing", "AlcedoPipeline",
                 "AlcedoViewBinding",
             ],
             path: "Modules/Standard"),
@@ -162,6 +165,8 @@ let package = Package(
             linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CJPEGShim", dependencies: ["CJPEG"], path: "Modules/Codecs/CJPEGShim"),
         .target(name: "CGIFShim", dependencies: ["CGIF"], path: "Modules/Codecs/CGIFShim"),
+        .target(
+            name: "CLittleCMSShim", dependencies: ["CLittleCMS"], path: "Modules/Color/CLittleCMSShim"),
         .target(name: "CSampleKernels", path: "Modules/Processing/CSampleKernels"),
         .target(name: "CFileSystemShim", path: "Modules/Runtime/CFileSystemShim"),
         .target(name: "CCURLShim", dependencies: ["CCURL"], path: "Modules/Downloader/CCURLShim"),
@@ -177,6 +182,9 @@ let package = Package(
         .systemLibrary(
             name: "CWebP", path: "Modules/Codecs/CWebP", pkgConfig: "libwebp",
             providers: [.apt(["libwebp-dev"]), .yum(["libwebp-devel"]), .brew(["webp"])]),
+        .systemLibrary(
+            name: "CLittleCMS", path: "Modules/Color/CLittleCMS", pkgConfig: "lcms2",
+            providers: [.apt(["liblcms2-dev"]), .yum(["lcms2-devel"]), .brew(["little-cms2"])]),
         .systemLibrary(
             name: "CCURL", path: "Modules/Downloader/CCURL", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"]), .brew(["curl"])]),
@@ -196,6 +204,7 @@ let package = Package(
 // Each module has one test target, in a directory with the module's short name.
 let tests: [(name: String, needs: [Target.Dependency], hasFixtures: Bool)] = [
     ("CURL", ["AlcedoTesting", "TestSupport"], false),
+    ("Color", ["AlcedoCodecs", "AlcedoPipeline", "AlcedoTesting", "TestSupport"], false),
     ("Core", ["AlcedoTesting", "TestSupport"], false),
     ("DiskCache", ["AlcedoTesting", "CFileSystemShim", "TestSupport"], false),
     (
@@ -312,7 +321,7 @@ package.targets += [
 ]
 
 let cTargets: Set = [
-    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CMultiLoop",
+    "CFileSystemShim", "CHTTPServerShim", "CPNGShim", "CJPEGShim", "CGIFShim", "CCURLShim", "CLittleCMSShim", "CMultiLoop",
     "CReferenceDecoders", "CSampleKernels",
 ]
 // Whether warnings are errors. Scripts/check sets this variable. For dependent packages, warnings are never errors: a

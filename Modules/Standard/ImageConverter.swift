@@ -1,4 +1,5 @@
 public import AlcedoCodecs
+import AlcedoColor
 public import AlcedoCore
 import AlcedoProcessing
 import AlcedoRuntime
@@ -18,7 +19,10 @@ public import FoundationEssentials
 /// **Animations.** An animation stays an animation when the encoder's format holds animations, and its frames are
 /// decoded one at a time. Otherwise its first frame is converted.
 ///
-/// **Metadata.** The color profile is kept if the encoder supports it. ``MetadataPolicy`` controls EXIF.
+/// **Color.** The pixels are converted to sRGB, or to the color space of `colorSpace`, whose profile is written if the
+/// encoder supports it. An unusable profile is ignored.
+///
+/// **Metadata.** ``MetadataPolicy`` controls EXIF.
 public struct ImageConverter: Sendable {
     /// The codecs of the source formats. Default: every format of the package.
     package var codecs: CodecRegistry
@@ -29,6 +33,8 @@ public struct ImageConverter: Sendable {
     package var appliesOrientation: Bool
     /// The metadata of the result. Default: ``MetadataPolicy/strip``.
     package var metadata: MetadataPolicy
+    /// The color space of the result. Default: sRGB.
+    package var colorSpace: OutputColorSpace
     /// The processors that are applied after the image was resized, in this order. Default: none.
     package var processors: [any ImageProcessing]
 
@@ -40,18 +46,22 @@ public struct ImageConverter: Sendable {
     ///   - appliesOrientation: Whether the orientation is applied to the pixels. When false, the pixels keep their
     ///     stored order, and the orientation is written as metadata if the format supports it. Default: true.
     ///   - metadata: The metadata of the result. Default: ``MetadataPolicy/strip``.
+    ///   - colorSpace: The color space of the result. With `.embedded`, the pixels are not converted, and the profile of
+    ///     the source is written if the encoder supports it. Default: sRGB.
     ///   - processors: The processors that are applied after the image was resized, in this order. Default: none.
     public init(
         codecs: CodecRegistry = .standard,
         limits: DecodingLimits = DecodingLimits(),
         appliesOrientation: Bool = true,
         metadata: MetadataPolicy = .strip,
+        colorSpace: OutputColorSpace = .sRGB,
         processors: [any ImageProcessing] = []
     ) {
         self.codecs = codecs
         self.limits = limits
         self.appliesOrientation = appliesOrientation
         self.metadata = metadata
+        self.colorSpace = colorSpace
         self.processors = processors
     }
 
@@ -79,6 +89,8 @@ public struct ImageConverter: Sendable {
         let resize = size.map { ImageProcessors.Resize(to: swapsSides ? $0.transposed : $0) }
         guard info.frameCount == 1 else {
             var image = try codecs.decode(data, options: options)
+            image = ColorConversionPlan(image.rowHeader, to: colorSpace, by: Self.colorConverter)
+                .applied(to: image, by: Self.colorConverter, colorSpace)
             if let resize { image = try resize.process(image) }
             for processor in processors { image = try processor.process(image) }
             return try encoder.encode(image)
@@ -87,6 +99,7 @@ public struct ImageConverter: Sendable {
         var consumer = encoder.makeRowEncoder { bytes in bytes.withUnsafeBytes { result.append(contentsOf: $0) } }
         for processor in processors.reversed() { consumer = processor.rows(into: consumer) }
         if let resize { consumer = resize.rows(into: consumer) }
+        consumer = ColorConvertedRows(to: colorSpace, by: Self.colorConverter, next: consumer)
         try codecs.decodeRows(data, options: options, into: consumer)
         return result
     }
@@ -108,6 +121,8 @@ public struct ImageConverter: Sendable {
         try await Self.threads.run { try convert(data, to: encoder, fitting: size) }
     }
 
+    private static let colorConverter = LittleCMSColorConverter()
+
     private static let threads = BlockingExecutor(
         name: "alcedo.convert", maxConcurrent: ProcessInfo.processInfo.activeProcessorCount)
 
@@ -115,14 +130,15 @@ public struct ImageConverter: Sendable {
         var options = DecodingOptions(
             limits: limits, appliesOrientation: appliesOrientation, target: size.map { TargetSize($0) },
             pixelFormat: info.exactFormat)
+        options.keepsInks = colorSpace != .embedded
         // These formats support only 8-bit samples.
         if options.pixelFormat == .rgba16, [.jpeg, .gif, .webp].contains(format) { options.pixelFormat = .rgba8 }
         return options
     }
 }
 
-/// The metadata of a converted image. The color profile is kept with every policy, because the colors depend on it,
-/// unless the encoder cannot store it.
+/// The metadata of a converted image. A color profile that the pixels need is written with every policy, unless the
+/// encoder cannot store it.
 public enum MetadataPolicy: Sendable, Hashable {
     /// No metadata. This is the default of ``ImageConverter``: an uploaded photo usually contains its location, date,
     /// camera and owner, which a server should publish only on purpose.

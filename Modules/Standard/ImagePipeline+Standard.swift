@@ -1,5 +1,6 @@
 public import AlcedoCURL
 public import AlcedoCodecs
+import AlcedoColor
 public import AlcedoCore
 import AlcedoDiskCache
 public import AlcedoDownloader
@@ -11,7 +12,7 @@ public import FoundationEssentials
 
 extension ImagePipeline.Configuration {
     /// Returns the default configuration: decoded images in memory, original bytes on disk, HTTP through libcurl with a
-    /// response cache in memory, and every codec of the package.
+    /// response cache in memory, every codec of the package, and conversion to sRGB by Little CMS.
     ///
     /// ```swift
     /// var configuration = ImagePipeline.Configuration.standard(diskLimit: 1 << 30)
@@ -45,6 +46,7 @@ extension ImagePipeline.Configuration {
         return Self(
             downloader: downloader ?? Downloader.standard(responseCache: responses),
             codecs: .standard,
+            colorConverter: LittleCMSColorConverter(),
             memoryCache: ImageMemoryCache(
                 costLimit: memoryLimit ?? ImageMemoryCache.defaultCostLimit,
                 findsReferencedValues: true,

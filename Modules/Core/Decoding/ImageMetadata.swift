@@ -72,7 +72,14 @@ package enum ICCProfile {
     ///
     /// Source: ICC.1:2022, section 7.2.6.
     package static func describes(gray: Bool, _ profile: Data) -> Bool {
-        profile.count >= 128 && profile.dropFirst(16).prefix(4).elementsEqual((gray ? "GRAY" : "RGB ").utf8)
+        describes(gray ? "GRAY" : "RGB ", profile)
+    }
+
+    /// Whether the header of a profile declares the CMYK color space.
+    package static func describesInks(_ profile: Data) -> Bool { describes("CMYK", profile) }
+
+    private static func describes(_ space: String, _ profile: Data) -> Bool {
+        profile.count >= 128 && profile.dropFirst(16).prefix(4).elementsEqual(space.utf8)
     }
 }
 

@@ -36,6 +36,9 @@ public struct PixelRowHeader: Sendable, Hashable {
     public var colorProfile: Data?
     /// The orientation of the rows.
     public var orientation: ImageOrientation
+    /// Whether the samples are inks: cyan, magenta, yellow and black, of which 255 means no ink, in the layout of
+    /// `.rgba8`. Only rows that were decoded with ``DecodingOptions/keepsInks`` have them. Default: false.
+    package var hasInks = false
 
     /// Creates a header. By default the rows are upright and in sRGB.
     public init(
@@ -59,9 +62,11 @@ public struct PixelRowHeader: Sendable, Hashable {
 extension DecodedImage {
     /// The header of this image's rows.
     package var rowHeader: PixelRowHeader {
-        PixelRowHeader(
+        var header = PixelRowHeader(
             size: size, format: pixels.format, alphaMode: pixels.alphaMode, colorProfile: colorProfile,
             orientation: orientation)
+        header.hasInks = hasInks
+        return header
     }
 
     /// Sends all rows to `consumer`, including the calls that begin and finish the image. Throws the error that the

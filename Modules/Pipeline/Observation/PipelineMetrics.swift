@@ -89,6 +89,7 @@ public final class PipelineMetrics: PipelineObserving, CustomStringConvertible {
                 counts.downloadedByteCount += bytes
             case .decoded: counts.decodes.add(event.duration)
             case .processed: counts.processingSteps.add(event.duration)
+            case .colorConverted, .colorProfileIgnored: break
             case .finished: counts.finished += 1
             case .failed: counts.failed += 1
             case .cancelled: counts.cancelled += 1

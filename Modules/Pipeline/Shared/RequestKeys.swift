@@ -41,6 +41,7 @@ struct LoadKey: Hashable, Sendable {
 struct StepKey: Hashable, Sendable {
     private let original: ImageKey
     private let decoding: DecodingOptions
+    private let colorSpace: OutputColorSpace
     /// The derived target is not part of ``decoding``, because only an image that is decoded to it records its full
     /// size.
     private let derivedTarget: TargetSize?
@@ -65,6 +66,7 @@ struct StepKey: Hashable, Sendable {
         derivedTarget = isShrunk ? request.derivedTarget : nil
         original = request.originalKey
         decoding = request.decoding
+        colorSpace = request.colorSpace
         var policy = request.cachePolicy
         // A request that may write to memory and one that may not can share the work.
         policy.memory.writes = false

@@ -46,7 +46,8 @@ struct ServerStack: Sendable {
             scope: settings.service.allowed.scope
         ) { sharedStore?.check() }
         var configuration = ImagePipeline.Configuration(
-            downloader: Self.downloader(settings), codecs: .standard, observers: [metrics])
+            downloader: Self.downloader(settings), codecs: .standard, colorConverter: LittleCMSColorConverter(),
+            observers: [metrics])
         configuration.maxConcurrentDecodes = settings.maxConcurrentDecodes
         configuration.maximumDecodingByteCount = settings.limits.decoding.maximumByteCount
         generator = ThumbnailGenerator(configuration, cache: cache, limits: settings.limits)

@@ -108,6 +108,8 @@ struct Log: PipelineObserving {
             case .diskWriteFailed(let error): "disk write failed: \(error)"
             case .downloaded(let bytes, _): "downloaded \(bytes)"
             case .decoded(let size): "decoded \(size)"
+            case .colorConverted(let space): "converted to \(space.rawValue)"
+            case .colorProfileIgnored(let error): "profile ignored: \(error)"
             case .processed(let identifier): "processed \(identifier)"
             case .finished(let layer): "finished \(layer)"
             case .failed(let error): "failed: \(error)"

@@ -1,0 +1,82 @@
+public import AlcedoCore
+import CLittleCMSShim
+import FoundationEssentials
+
+/// A color converter on Little CMS.
+///
+/// ```swift
+/// let image = try LittleCMSColorConverter().converted(CodecRegistry.standard.decode(data))
+/// ```
+///
+/// - **Profiles.** RGB, gray and CMYK; versions 2 and 4; matrices with curves, and tables. Inks have 8 bits, other
+///   samples 8 or 16. Gray profiles also apply to RGBA pixels of gray images, and RGB profiles to gray pixels. A profile
+///   of another color space than the samples is an error.
+/// - **Rendering.** Relative colorimetric, clipped to the target. Black point compensation changes only profiles whose
+///   darkest color is not black, such as those of printers.
+/// - **Alpha.** Premultiplied color is divided by alpha for the conversion. Alpha is not changed.
+/// - **sRGB.** A profile whose conversion changes no sample by more than one 8-bit level needs no conversion. Such
+///   profiles are recognized by their effect, so that all copies and versions of sRGB profiles are.
+/// - **Cost.** The conversions of the most recent profiles are shared by all converters of the process: at most 32, and
+///   at most 8 MiB of profiles. A conversion by a matrix takes a few nanoseconds per pixel, and one by tables some ten.
+///   The first use of a profile with tables takes some ten milliseconds.
+public struct LittleCMSColorConverter: ColorConverting {
+    /// Whether the darkest color of the profile becomes black.
+    private let compensatesBlackPoint: Bool
+
+    /// Creates a converter.
+    ///
+    /// - Parameter compensatesBlackPoint: Whether the darkest color of the profile becomes black. Default: true.
+    public init(compensatesBlackPoint: Bool = true) { self.compensatesBlackPoint = compensatesBlackPoint }
+
+    /// Returns the conversion of rows, or nil when they are already in the color space.
+    ///
+    /// - Throws: ``/AlcedoCore/ColorConversionError``.
+    public func conversion(
+        of header: PixelRowHeader, to space: OutputColorSpace
+    ) throws(ColorConversionError) -> RowConversion? {
+        guard space != .embedded else { return nil }
+        let key = ColorTransform.Key(
+            profile: header.colorProfile, space: space, depth: header.format == .rgba16 ? 16 : 8,
+            compensatesBlackPoint: compensatesBlackPoint)
+        let transform = try ColorTransformCache.shared.transform(key)
+        guard (transform.source == ALCEDO_COLOR_CMYK) == header.hasInks else {
+            let samples = header.hasInks ? "inks" : "gray or RGB samples"
+            throw ColorConversionError(
+                .unsupportedProfile, "color: the image has \(samples), which its profile does not describe")
+        }
+        return transform.isIdentity ? nil : transform.conversion(of: header)
+    }
+}
+
+extension ColorTransform {
+    /// Returns the conversion of rows with these properties.
+    func conversion(of header: PixelRowHeader) -> RowConversion {
+        let format = header.format
+        if format == .gray8 { return { self.convertGray($0) } }
+        if header.hasInks { return { self.convertInks($0) } }
+        guard header.alphaMode == .premultiplied else {
+            return { self.convert($0, pixelCount: $0.count / format.bytesPerPixel) }
+        }
+        return { row in
+            AlphaArithmetic.unpremultiply(row, format)
+            self.convert(row, pixelCount: row.count / format.bytesPerPixel)
+            AlphaArithmetic.premultiply(row, format)
+        }
+    }
+
+    /// Converts inks to opaque pixels. Pixels whose bytes are all zero are missing pixels of a partial image and stay
+    /// transparent. Printed images have no such pixels, because no paper holds all inks in full.
+    private func convertInks(_ row: UnsafeMutableRawBufferPointer) {
+        let pixels = row.assumingMemoryBound(to: UInt32.self)
+        var start = 0
+        while start < pixels.count {
+            guard pixels[start] != 0 else {
+                start += 1
+                continue
+            }
+            let end = pixels[start...].firstIndex(of: 0) ?? pixels.count
+            convert(UnsafeMutableRawBufferPointer(rebasing: row[4 * start..<4 * end]), pixelCount: end - start)
+            start = end
+        }
+    }
+}
