@@ -5,6 +5,7 @@
 #include "CLittleCMSShim.h"
 
 #include <lcms2.h>
+#include <lcms2_plugin.h>
 
 /// The number of steps between linear 0 and 1 in the tables of encoded samples. A step is at most a fifth of an 8-bit
 /// level.

@@ -8,6 +8,10 @@
 /// that a large tag would take minutes.
 enum { MAXIMUM_DTOB_PROFILE_SIZE = 64 << 10 };
 
+/// The maximum size of one allocation of Little CMS. It allocates a table before it finds that the profile ends within
+/// it. A table with 8-bit samples in the largest profile, of 4 MiB, needs twice the bytes of the profile.
+enum { MAXIMUM_ALLOCATION_SIZE = 16 << 20 };
+
 void alcedo_color_set_message(char *message, const char *text) {
     snprintf(message, ALCEDO_COLOR_MESSAGE_SIZE, "%s", text);
 }
@@ -17,6 +21,33 @@ static void keep_message(cmsContext context, cmsUInt32Number code, const char *t
     struct alcedo_color_transform *t = cmsGetContextUserData(context);
     // The first message names the cause.
     if (t && t->message && !t->message[0]) alcedo_color_set_message(t->message, text);
+}
+
+static void *allocate(cmsContext context, cmsUInt32Number size) {
+    (void)context;
+    return size > 0 && size <= MAXIMUM_ALLOCATION_SIZE ? malloc(size) : NULL;
+}
+
+static void *reallocate(cmsContext context, void *memory, cmsUInt32Number size) {
+    (void)context;
+    return size > 0 && size <= MAXIMUM_ALLOCATION_SIZE ? realloc(memory, size) : NULL;
+}
+
+static void release(cmsContext context, void *memory) {
+    (void)context;
+    free(memory);
+}
+
+static cmsContext make_context(struct alcedo_color_transform *t) {
+    cmsPluginMemHandler plugin = {
+        .base = {.Magic = cmsPluginMagicNumber, .ExpectedVersion = 2060, .Type = cmsPluginMemHandlerSig},
+        .MallocPtr = allocate,
+        .FreePtr = release,
+        .ReallocPtr = reallocate,
+    };
+    cmsContext context = cmsCreateContext(&plugin, t);
+    if (context) cmsSetLogErrorHandlerTHR(context, keep_message);
+    return context;
 }
 
 /// Creates a profile of the target with the curve of sRGB.
@@ -178,12 +209,11 @@ alcedo_color_transform *alcedo_color_create(
     if (!t) return NULL;
     t->depth = settings->depth;
     t->message = message;
-    t->context = cmsCreateContext(NULL, t);
+    t->context = make_context(t);
     if (!t->context) {
         alcedo_color_destroy(t);
         return NULL;
     }
-    cmsSetLogErrorHandlerTHR(t->context, keep_message);
     cmsHPROFILE profile = NULL;
     if (settings->profile) {
         *status = ALCEDO_COLOR_INVALID;
