@@ -93,6 +93,7 @@ private struct ConversionMaker: FileMaking {
         let exact = original.info.exactFormat
         request.decoding.pixelFormat = exact == .rgba16 && format != .png ? .rgba8 : exact
         request.decoding.includesAnimation = format.holdsAnimations
+        request.colorSpace = .embedded
         request.processors += processors
         var image = try await tools.pipeline.load(request).image
         let frames = image.frames.map { CancellableFrames($0) }

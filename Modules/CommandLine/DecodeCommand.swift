@@ -104,6 +104,7 @@ private struct PixelMaker: FileMaking {
         var request = original.request
         let exact = original.info.exactFormat
         request.decoding.pixelFormat = exact == .rgba16 && isShallow ? .rgba8 : exact
+        request.colorSpace = .embedded
         request.processors += processors
         let image = try await tools.pipeline.load(request).image
         var written = WrittenImage(

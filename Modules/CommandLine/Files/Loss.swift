@@ -33,8 +33,7 @@ enum Loss: String, Sendable, CaseIterable {
             // Encoders of the other formats omit the alpha channel of an opaque image, which is not a loss.
             case .alpha: after.format == .jpeg && image.pixels.hasTransparency
             case .depth: before.bitDepth > 8 && after.bitDepth <= 8
-            // Without a profile, the pixels are in sRGB.
-            case .profile: image.colorProfile != nil && new.colorProfile == nil
+            case .profile: old.colorProfile != nil && new.colorProfile == nil
             case .exif: old.exif != nil && new.exif != old.exif
             case .xmp: old.xmp != nil && new.xmp != old.xmp
             }
