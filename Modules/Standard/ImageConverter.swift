@@ -46,8 +46,8 @@ public struct ImageConverter: Sendable {
     ///   - appliesOrientation: Whether the orientation is applied to the pixels. When false, the pixels keep their
     ///     stored order, and the orientation is written as metadata if the format supports it. Default: true.
     ///   - metadata: The metadata of the result. Default: ``MetadataPolicy/strip``.
-    ///   - colorSpace: The color space of the result. With `.embedded`, the pixels are not converted, and the profile of
-    ///     the source is written if the encoder supports it. Default: sRGB.
+    ///   - colorSpace: The color space of the result. With `.embedded`, the pixels are not converted, and the profile
+    ///     of the source is written if the encoder supports it. Default: sRGB.
     ///   - processors: The processors that are applied after the image was resized, in this order. Default: none.
     public init(
         codecs: CodecRegistry = .standard,

@@ -56,7 +56,9 @@ import Testing
             _ = try converter.converted(image([1, 2, 3, 255], profile: profile.data))
             Issue.record("the profile was used")
         } catch let error as ColorConversionError {
-            #expect(error.code == .invalidProfile && error.message == "color: the primary colors are missing or do not add up to white")
+            #expect(
+                error.code == .invalidProfile
+                    && error.message == "color: the primary colors are missing or do not add up to white")
         }
     }
 

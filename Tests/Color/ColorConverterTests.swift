@@ -21,7 +21,9 @@ import Testing
         let colors = grid.map { $0.map { $0 * 257 } }
         let result = try converter.converted(image(colors.flatMap { $0 }, .rgba16, profile: p3.data))
         let expected = colors.flatMap { color in
-            sRGB(linearP3: color.prefix(3).map { ProfileMaker.light(Double($0) / 65_535) }).map { $0 * 65_535 } + [65_535]
+            sRGB(linearP3: color.prefix(3).map { ProfileMaker.light(Double($0) / 65_535) }).map { $0 * 65_535 } + [
+                65_535
+            ]
         }
         // The tolerance is a tenth of an 8-bit level, because the colorants have five decimals.
         for (sample, wanted) in zip(result.samples, expected) { #expect(abs(Double(sample) - wanted) <= 26) }
@@ -52,7 +54,8 @@ import Testing
     }
 
     @Test func `alpha is kept, and premultiplied color equals straight color`() throws {
-        let straight = try image([200, 100, 50, 255, 200, 100, 50, 128, 9, 9, 9, 0], .rgba8, .straight, profile: p3.data)
+        let straight = try image(
+            [200, 100, 50, 255, 200, 100, 50, 128, 9, 9, 9, 0], .rgba8, .straight, profile: p3.data)
         var premultiplied = straight
         premultiplied.pixels = straight.pixels.converted(to: .premultiplied)
         let result = try converter.converted(straight)
@@ -72,7 +75,9 @@ import Testing
         let result = try converter.converted(image(samples, format, profile: gray))
         let expected = levels.map { ProfileMaker.sample(Double($0) / 255) * 255 }
         let step = format == .gray8 ? 1 : 4
-        for (index, wanted) in expected.enumerated() { #expect(abs(Double(result.samples[step * index]) - wanted) <= 1) }
+        for (index, wanted) in expected.enumerated() {
+            #expect(abs(Double(result.samples[step * index]) - wanted) <= 1)
+        }
     }
 
     @Test func `an RGB profile applies to gray rows`() throws {
@@ -95,7 +100,8 @@ import Testing
     @Test func `animation frames are converted when they are requested`() throws {
         let first = try image([200, 100, 50, 255], profile: p3.data)
         var animated = first
-        animated.frames = MadeFrames(first.size, [(first.pixels, .milliseconds(50)), (first.pixels, .milliseconds(70))])
+        animated.frames = MadeFrames(
+            first.size, [(first.pixels, .milliseconds(50)), (first.pixels, .milliseconds(70))])
         let result = try converter.converted(animated)
         let frames = try #require(result.frames)
         #expect(try frames.frame(at: 1) == result.pixels && frames.delay(at: 1) == .milliseconds(70))

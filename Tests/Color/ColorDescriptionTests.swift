@@ -14,7 +14,8 @@ import Testing
     @Test func `the profile of Display P3 equals one made from published numbers`() throws {
         let samples = grid.flatMap { $0 }
         let other = ProfileMaker.matrix(
-            ProfileMaker.p3Colorants, curve: ProfileMaker.curve(4_096, ProfileMaker.light)).data
+            ProfileMaker.p3Colorants, curve: ProfileMaker.curve(4_096, ProfileMaker.light)
+        ).data
         let own = try converter.converted(image(samples, profile: OutputColorSpace.displayP3.colorProfile))
         let expected = try converter.converted(image(samples, profile: other))
         for (a, b) in zip(own.samples, expected.samples) { #expect(abs(a - b) <= 1) }

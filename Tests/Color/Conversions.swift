@@ -40,8 +40,8 @@ let grid: [[UInt16]] =
         }
     } + (0...255).map { [$0, $0, $0, 255] }
 
-/// Returns the sRGB samples, from 0 to 1, of linear colors in Display P3. Both have the white D65, so that no adaptation
-/// is needed. The matrix is that of the specification CSS Color 4.
+/// Returns the sRGB samples, from 0 to 1, of linear colors in Display P3. Both have the white D65, so that no
+/// adaptation is needed. The matrix is that of the specification CSS Color 4.
 func sRGB(linearP3 color: [Double]) -> [Double] {
     let matrix = [
         [1.2249401762805598, -0.2249401762805598, 0], [-0.042056954709688163, 1.0420569547096881, 0],

@@ -30,7 +30,8 @@ import Testing
     private let log = Log()
     private let pipeline: ImagePipeline
     private let p3 = ProfileMaker.matrix(
-        ProfileMaker.p3Colorants, curve: ProfileMaker.curve(1_024, ProfileMaker.light)).data
+        ProfileMaker.p3Colorants, curve: ProfileMaker.curve(1_024, ProfileMaker.light)
+    ).data
 
     init() {
         pipeline = ImagePipeline(
@@ -77,7 +78,8 @@ import Testing
 
     @Test func `sRGB is neither converted nor reported`() async throws {
         let sRGB = ProfileMaker.matrix(
-            ProfileMaker.sRGBColorants, curve: ProfileMaker.curve(1_024, ProfileMaker.light)).data
+            ProfileMaker.sRGBColorants, curve: ProfileMaker.curve(1_024, ProfileMaker.light)
+        ).data
         #expect(try await pipeline.load(request(sRGB)).image.samples == [200, 100, 50, 255])
         #expect(try await pipeline.load(request(nil)).image.samples == [200, 100, 50, 255])
         #expect(log.words.value.isEmpty)

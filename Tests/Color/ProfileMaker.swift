@@ -26,7 +26,9 @@ struct ProfileMaker {
     }
 
     static func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
-    static func short(_ value: Int) -> [UInt8] { [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)] }
+    static func short(_ value: Int) -> [UInt8] {
+        [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)]
+    }
     static func fixed(_ value: Double) -> [UInt8] { number(Int((value * 65_536).rounded())) }
     static func xyz(_ values: [Double]) -> [UInt8] { Array("XYZ \0\0\0\0".utf8) + values.flatMap(fixed) }
 
@@ -50,7 +52,9 @@ struct ProfileMaker {
     static func table(_ channels: Int, light: (Double) -> Double, color: ([Double]) -> [Double]) -> [UInt8] {
         var bytes = Array("mft2\0\0\0\0".utf8) + [UInt8(channels), 3, 2, 0]
         bytes += [1, 0, 0, 0, 1, 0, 0, 0, 1].flatMap(fixed) + short(256) + short(2)
-        for _ in 0..<channels { bytes += (0..<256).flatMap { short(Int((light(Double($0) / 255) * 65_535).rounded())) } }
+        for _ in 0..<channels {
+            bytes += (0..<256).flatMap { short(Int((light(Double($0) / 255) * 65_535).rounded())) }
+        }
         for point in 0..<1 << channels {
             let samples = (0..<channels).map { Double(point >> (channels - 1 - $0) & 1) }
             // XYZ has fifteen bits after the point.

@@ -49,8 +49,8 @@ extension ColorConverting {
 /// A converter is injected into a pipeline, which calls it between decoding and processing. Decoders therefore return
 /// samples as the file has them. This includes the inks of CMYK files, when ``DecodingOptions/keepsInks`` is set:
 ///
-/// - Inks use the layout of `.rgba8` and are marked by ``PixelRowHeader/hasInks``. A further ``PixelFormat`` would reach
-///   the `switch` of each processor, encoder and view, although no ink remains after the conversion.
+/// - Inks use the layout of `.rgba8` and are marked by ``PixelRowHeader/hasInks``. A further ``PixelFormat`` would
+///   reach the `switch` of each processor, encoder and view, although no ink remains after the conversion.
 /// - Only callers that convert set the option, so that other callers never receive inks. Without the option, and for
 ///   files without an ink profile, decoders use a formula.
 /// - The flag is explicit and not derived from the profile, because a damaged RGB file can contain an ink profile.

@@ -4,8 +4,8 @@ import AlcedoLibc
 ///
 /// The functions of HDR give tone-mapped light, so that each consumer of the description gets an SDR image:
 ///
-/// 1. The sample becomes luminance in cd/m²: PQ by its EOTF, and HLG by its inverse OETF and a system gamma of 1.2 for a
-///    display of 1,000 cd/m².
+/// 1. The sample becomes luminance in cd/m²: PQ by its EOTF, and HLG by its inverse OETF and a system gamma of 1.2 for
+///    a display of 1,000 cd/m².
 /// 2. Luminance up to 1,000 cd/m² is compressed by the EETF of ITU-R BT.2390 to 203 cd/m², the reference white of
 ///    ITU-R BT.2408. Luminance below 90 cd/m² stays unchanged, and more than 1,000 cd/m² is clipped.
 /// 3. 203 cd/m² is the white of the SDR image.
@@ -52,7 +52,8 @@ package enum TransferFunction: Sendable, Hashable {
             return min(1, sample >= d ? pow(max(0, a * sample + b), gamma) : c * sample)
         case .pq: return ToneMapping.light(luminance: PQ.luminance(sample))
         case .hlg:
-            let scene = sample <= 0.5 ? sample * sample / 3 : (exp((sample - 0.55991073) / 0.17883277) + 0.28466892) / 12
+            let scene =
+                sample <= 0.5 ? sample * sample / 3 : (exp((sample - 0.55991073) / 0.17883277) + 0.28466892) / 12
             return ToneMapping.light(luminance: ToneMapping.sourcePeak * pow(max(0, scene), 1.2))
         }
     }

@@ -32,8 +32,8 @@ public struct DecodingOptions: Sendable, Hashable {
     /// still image. Default: true.
     public var includesAnimation: Bool
     /// Whether the inks of a CMYK file with an ICC profile for them are returned as they are: see
-    /// ``PixelRowHeader/hasInks``. Set by callers that convert the colors. If false, the result is in sRGB, computed by a
-    /// formula without the profile. Default: false.
+    /// ``PixelRowHeader/hasInks``. Set by callers that convert the colors. If false, the result is in sRGB, computed by
+    /// a formula without the profile. Default: false.
     package var keepsInks = false
 
     /// Creates options. By default an image is decoded at its full size, upright, within the default limits, and damage

@@ -17,7 +17,8 @@ struct ColorStage: Sendable {
         return options
     }
 
-    /// Returns the image in the color space of a request. Reports and ignores an unusable profile. Blocks while it works.
+    /// Returns the image in the color space of a request. Reports and ignores an unusable profile. Blocks while it
+    /// works.
     func convert(_ image: DecodedImage, for request: ImageRequest) -> DecodedImage {
         let space = request.colorSpace
         guard let converter, space != .embedded else { return image }

@@ -31,8 +31,8 @@ struct PNGFile {
         try limits.check(frameCount: info.frameCount)
     }
 
-    /// Returns the ICC profile of a file in which libpng ignores it, because an `sRGB` chunk precedes it. A file of only
-    /// the header and the profile is read for this.
+    /// Returns the ICC profile of a file in which libpng ignores it, because an `sRGB` chunk precedes it. For this, a
+    /// file of only the header and the profile is read.
     private static func colorProfile(_ outline: PNGOutline, _ bytes: PNGBytes, _ limits: DecodingLimits) -> Data? {
         guard let chunk = outline.colorSpace[PNGChunk.Name.iccp], let other = outline.colorSpace[PNGChunk.Name.srgb],
             other.range.lowerBound < chunk.range.lowerBound, chunk.body.count <= limits.maximumChunkByteCount
