@@ -47,8 +47,8 @@ struct DecodeStage: Sendable {
             ? PreviewMaker(
                 codecs: request.codecs ?? codecs, options: color.options(request.effectiveDecoding, for: request),
                 recordsFullSize: request.derivedTarget != nil, threads: threads, interval: previewInterval,
-                clock: report.clock
-            ) { update(.preview(color.convert($0, for: request))) } : nil
+                clock: report.clock, convert: { [color] in color.convert($0, for: request) }
+            ) { update(.preview($0)) } : nil
         defer { previews?.end() }
         let original = try await download.load(request, priority) { event in
             switch event {
