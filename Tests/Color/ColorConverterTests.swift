@@ -1,5 +1,6 @@
 import AlcedoColor
 import AlcedoCore
+import AlcedoTesting
 import Foundation
 import TestSupport
 import Testing
@@ -120,5 +121,12 @@ import Testing
         let original = try image([200, 100, 50, 255], profile: p3.data)
         let result = try converter.converted(original, to: .embedded)
         #expect(result.pixels.sharesMemory(with: original.pixels) && result.colorProfile == original.colorProfile)
+    }
+}
+
+@Suite struct ColorConverterConformanceTests {
+    @Test(arguments: ColorConverterConformance.checks)
+    func `Little CMS conforms`(to check: ColorConverterConformance.Check) async throws {
+        try await check { _ in LittleCMSColorConverter() }
     }
 }
