@@ -32,8 +32,8 @@ import Testing
 
     @Test func `code points are stored in the profile`() throws {
         let profile = try #require(ColorDescription(primaries: 9, transfer: 16)?.profile(isGray: false))
-        let range = try #require(profile.range(of: Data("cicp\0\0\0\0".utf8) + [9, 16, 0, 1]))
-        #expect(range.count == 12)
+        let element = Data("cicp\0\0\0\0".utf8) + Data([9, 16, 0, 1])
+        #expect(profile.range(of: element) != nil)
     }
 
     @Test(arguments: [0, 3, 10, 13, 21, 255] as [UInt8])

@@ -19,8 +19,9 @@ import Testing
     private func file(_ name: String = "cmyk.jpg", profile: Data) throws -> Data {
         let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../JPEG/Fixtures")
         let data = try Data(contentsOf: directory.appending(path: name))
-        let content = Array("ICC_PROFILE\0".utf8) + [1, 1] + profile
-        return data.prefix(2) + [0xFF, 0xE2] + ProfileMaker.short(content.count + 2) + content + data.dropFirst(2)
+        let content: [UInt8] = Array("ICC_PROFILE\0".utf8) + [1, 1] + Array(profile)
+        let segment: [UInt8] = [0xFF, 0xE2] + ProfileMaker.short(content.count + 2) + content
+        return Data(data.prefix(2)) + Data(segment) + Data(data.dropFirst(2))
     }
 
     private func options(_ change: (inout DecodingOptions) -> Void = { _ in }) -> DecodingOptions {

@@ -35,7 +35,7 @@ import Testing
     private func file(_ chunks: [Chunk], profile: Data? = nil, _ format: PixelFormat = .rgba8) throws -> Data {
         let samples: [UInt16] = format == .gray8 ? [64] : [200, 100, 50, 255]
         let data = try ImageEncoder.png().encode(image(samples, format, profile: profile))
-        return data.prefix(33) + chunks.flatMap(\.bytes) + data.dropFirst(33)
+        return Data(data.prefix(33)) + Data(chunks.flatMap(\.bytes)) + Data(data.dropFirst(33))
     }
 
     private func decoded(_ chunks: [Chunk], profile: Data? = nil) throws -> DecodedImage {
