@@ -53,7 +53,7 @@ extension ColorTransform {
     func conversion(of header: PixelRowHeader) -> RowConversion {
         let format = header.format
         if format == .gray8 { return { self.convertGray($0) } }
-        if header.hasInks { return { self.convertInks($0) } }
+        if header.hasInks, header.alphaMode != .opaque { return { self.convertExistingInks($0) } }
         guard header.alphaMode == .premultiplied else {
             return { self.convert($0, pixelCount: $0.count / format.bytesPerPixel) }
         }
@@ -64,9 +64,9 @@ extension ColorTransform {
         }
     }
 
-    /// Converts inks to opaque pixels. Pixels whose bytes are all zero are missing pixels of a partial image and stay
-    /// transparent. Printed images have no such pixels, because no paper holds all inks in full.
-    private func convertInks(_ row: UnsafeMutableRawBufferPointer) {
+    /// Converts the inks of a partial image to opaque pixels. Pixels whose bytes are all zero are missing pixels and
+    /// stay transparent. Printed images have no such pixels, because no paper holds all inks in full.
+    private func convertExistingInks(_ row: UnsafeMutableRawBufferPointer) {
         let pixels = row.assumingMemoryBound(to: UInt32.self)
         var start = 0
         while start < pixels.count {

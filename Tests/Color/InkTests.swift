@@ -50,10 +50,15 @@ import Testing
     }
 
     @Test func `the darkest color becomes black with black point compensation`() throws {
-        let black: [UInt16] = [0, 0, 0, 1]
-        let plain = try converter.converted(inks(black, profile: profile)).samples
-        let compensated = try LittleCMSColorConverter().converted(inks(black, profile: profile)).samples
-        #expect(compensated[0] <= plain[0] && compensated[1] < plain[1])
+        // Little CMS looks for the black point of a printer in the opposite table, which this profile does not have,
+        // and for that of a scanner in the table of the intent.
+        var scanner = ProfileMaker.inks
+        scanner.deviceClass = "scnr"
+        scanner.tags.append(("A2B1", scanner.tags[0].element))
+        let black: [UInt16] = [0, 0, 0, 0]
+        let plain = try converter.converted(inks(black, profile: scanner.data)).samples
+        let compensated = try LittleCMSColorConverter().converted(inks(black, profile: scanner.data)).samples
+        #expect(plain[1] >= 10 && compensated[1] <= 4 && compensated[3] == 255)
     }
 
     @Test func `missing pixels of a partial image stay transparent`() throws {
@@ -62,7 +67,7 @@ import Testing
             let plan = ColorConversionPlan(
                 try inks(samples, .straight, profile: profile).rowHeader, to: .sRGB, by: converter)
             let result = plan.applied(to: try inks(samples, .straight, profile: profile), by: converter, .sRGB)
-            #expect(result.samples[3...8] == [255, 0, 0, 0, 0, 255])
+            #expect(result.samples[3...7] == [255, 0, 0, 0, 0] && result.samples[11] == 255)
         }
     }
 

@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `encoders write the profile of what they hold`() throws {
-        let wide = try LittleCMSColorConverter().converted(image([9, 9, 9, 255], profile: nil), to: .displayP3)
+        let wide = try LittleCMSColorConverter().converted(image([200, 100, 50, 255], profile: nil), to: .displayP3)
         for encoder: ImageEncoder in [.png(), .jpeg(), .webp(), .gif()] {
             let written = try CodecRegistry.standard.inspect(encoder.encode(wide))
             #expect(written.metadata.colorProfile == OutputColorSpace.displayP3.colorProfile)

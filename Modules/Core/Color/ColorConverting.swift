@@ -82,7 +82,7 @@ package struct ColorConversionPlan: Sendable {
             fallback.colorProfile = nil
             fallback.hasInks = false
             let rest = try? converter.conversion(of: fallback, to: space)
-            let convert = header.hasInks ? InkFormula.conversion(then: rest) : rest
+            let convert = header.hasInks ? InkFormula.conversion(header.alphaMode, then: rest) : rest
             self.init(header: result, convert: convert, error: error)
         }
     }
@@ -111,14 +111,15 @@ package struct ColorConversionPlan: Sendable {
 
 /// The conversion of inks to red, green and blue without a profile: each ink absorbs its color.
 package enum InkFormula {
-    /// Returns the conversion of rows of C, M, Y, K, of which 255 means no ink. Pixels whose bytes are all zero are
-    /// missing pixels of a partial image and stay transparent.
-    static func conversion(then next: RowConversion?) -> RowConversion {
+    /// Returns the conversion of rows of C, M, Y, K, of which 255 means no ink. In rows that are not opaque, pixels
+    /// whose bytes are all zero are missing pixels of a partial image, and stay transparent.
+    static func conversion(_ alphaMode: AlphaMode, then next: RowConversion?) -> RowConversion {
         { row in
             for pixel in stride(from: 0, to: row.count - 3, by: 4) {
                 let black = Int(row[pixel + 3])
-                let isMissing = black == 0 && row[pixel] == 0 && row[pixel + 1] == 0 && row[pixel + 2] == 0
-                guard !isMissing else { continue }
+                if alphaMode != .opaque, black == 0, row[pixel] == 0, row[pixel + 1] == 0, row[pixel + 2] == 0 {
+                    continue
+                }
                 for ink in pixel..<pixel + 3 {
                     row[ink] = UInt8(truncatingIfNeeded: (Int(row[ink]) * black + 127) / 255)
                 }

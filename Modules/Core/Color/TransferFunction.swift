@@ -7,7 +7,7 @@ import AlcedoLibc
 /// 1. The sample becomes luminance in cd/m²: PQ by its EOTF, and HLG by its inverse OETF and a system gamma of 1.2 for
 ///    a display of 1,000 cd/m².
 /// 2. Luminance up to 1,000 cd/m² is compressed by the EETF of ITU-R BT.2390 to 203 cd/m², the reference white of
-///    ITU-R BT.2408. Luminance below 90 cd/m² stays unchanged, and more than 1,000 cd/m² is clipped.
+///    ITU-R BT.2408. Luminance below 88 cd/m² stays unchanged, and more than 1,000 cd/m² is clipped.
 /// 3. 203 cd/m² is the white of the SDR image.
 ///
 /// The function is applied to red, green and blue separately, as BT.2390 permits.
