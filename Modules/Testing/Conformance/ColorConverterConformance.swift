@@ -35,8 +35,8 @@ public enum ColorConverterConformance: ConformanceKit {
                 for image in images {
                     var header = image.rowHeader
                     header.colorProfile = bytes
-                    let isAccepted = (try? converter.conversion(of: header, to: .sRGB)) != nil
-                    try ConformanceFailure.require(!isAccepted, "\(bytes.count) bytes are accepted as a profile")
+                    try ConformanceFailure.require(
+                        !accepts(header, converter), "\(bytes.count) bytes are accepted as a profile")
                 }
             }
         },
@@ -66,6 +66,15 @@ public enum ColorConverterConformance: ConformanceKit {
             }
         },
     ]
+
+    private static func accepts(_ header: PixelRowHeader, _ converter: any ColorConverting) -> Bool {
+        do {
+            _ = try converter.conversion(of: header, to: .sRGB)
+            return true
+        } catch {
+            return false
+        }
+    }
 
     private static func alpha(of pixels: PixelBuffer) -> [Int] { samples(of: pixels).map { $0[3] } }
 
