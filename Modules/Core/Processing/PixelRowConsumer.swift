@@ -37,8 +37,10 @@ public struct PixelRowHeader: Sendable, Hashable {
     /// The orientation of the rows.
     public var orientation: ImageOrientation
     /// Whether the samples are inks: cyan, magenta, yellow and black, of which 255 means no ink, in the layout of
-    /// `.rgba8`. Only a ``ColorConverting`` receives such rows. Pixels of four zero bytes in rows that are not opaque are
-    /// missing pixels of a partial image. Default: false.
+    /// `.rgba8`. Default: false.
+    ///
+    /// Only a ``ColorConverting`` receives such rows. Pixels of four zero bytes in rows that are not opaque are missing
+    /// pixels of a partial image.
     public var hasInks = false
 
     /// Creates a header. By default the rows are upright and in sRGB.
