@@ -7,11 +7,13 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PipelineColorTests {
-    private struct NoDownloads: Downloading {
+    /// Loads only sources that contain their bytes.
+    private struct BytesDownloader: Downloading {
         func download(
             _ request: DownloadRequest, progress: (@Sendable (DownloadProgress) -> Void)?
         ) async throws -> Download {
-            throw CancellationError()
+            guard case .bytes(let data, _) = request.source else { throw CancellationError() }
+            return Download(data: data)
         }
     }
 
@@ -36,7 +38,7 @@ import Testing
     init() {
         pipeline = ImagePipeline(
             .init(
-                downloader: NoDownloads(), codecs: .standard, colorConverter: LittleCMSColorConverter(),
+                downloader: BytesDownloader(), codecs: .standard, colorConverter: LittleCMSColorConverter(),
                 observers: [log]))
     }
 
