@@ -84,7 +84,7 @@ public struct PixelBuffer: Sendable {
         }
     }
 
-    /// A closure that returns the buffer while another copy of it keeps the memory alive.
+    /// A closure that returns the buffer while another copy of it keeps the memory alive, and nil after that.
     var weakReference: @Sendable () -> PixelBuffer? {
         { [size, format, alphaMode, bytesPerRow, weak storage] in
             storage.map {
@@ -183,7 +183,8 @@ private final class PixelStorage: @unchecked Sendable {
     let byteCount: Int
     private let block: UnsafeMutableRawPointer
 
-    /// Allocates `byteCount` bytes that the caller must initialize. Returns nil when the system refuses.
+    /// Allocates `byteCount` bytes that the caller must initialize. Returns nil when the limit is exceeded or the
+    /// system cannot allocate them.
     init?(byteCount: Int) {
         // The block is aligned here and not by the C library. For a large block, the library's aligned allocation
         // always takes fresh pages from the system, but a plain allocation reuses freed pages. Decoding into fresh
