@@ -27,7 +27,7 @@ public import FoundationEssentials
 /// **Color.** The pixels are converted to sRGB, or to the color space of `colorSpace`, whose profile is written if the
 /// encoder supports it. An unusable profile is ignored.
 ///
-/// **Metadata.** ``MetadataPolicy`` controls EXIF.
+/// **Metadata.** ``MetadataPolicy`` controls EXIF and the tags of the color profile.
 public struct ImageConverter: Sendable {
     /// The codecs of the source formats. Default: every format of the package.
     package var codecs: CodecRegistry
@@ -54,7 +54,7 @@ public struct ImageConverter: Sendable {
     ///     stored order, and the orientation is written as metadata if the format supports it. Default: true.
     ///   - metadata: The metadata of the result. Default: ``MetadataPolicy/strip``.
     ///   - colorSpace: The color space of the result. With `.embedded`, the pixels are not converted, and the profile
-    ///     of the source is written if the encoder supports it. Default: sRGB.
+    ///     of the source is written if the encoder supports it; inks are converted to sRGB by a formula. Default: sRGB.
     ///   - processors: The processors that are applied after the image was resized, in this order. Default: none.
     public init(
         codecs: CodecRegistry = .standard,
@@ -89,7 +89,7 @@ public struct ImageConverter: Sendable {
         _ data: Data, to encoder: any ImageEncoding, fitting size: PixelSize? = nil
     ) throws -> Data {
         let info = try codecs.inspect(data, limits: limits)
-        let encoder = metadata.exif(of: info).map { encoder.embedding(exif: $0) } ?? encoder
+        let encoder = self.encoder(encoder, for: info)
         let options = options(for: info, encoder.format, fitting: size)
         // When the orientation is not applied, the rows keep their stored order, so the size must match that order.
         let swapsSides = !appliesOrientation && info.orientation.swapsSides
@@ -100,10 +100,12 @@ public struct ImageConverter: Sendable {
                 .applied(to: image, by: Self.colorConverter, colorSpace)
             if let resize { image = try resize.process(image) }
             for processor in processors { image = try processor.process(image) }
+            image.colorProfile = metadata.colorProfile(of: image.colorProfile)
             return try encoder.encode(image)
         }
         var result = Data()
         var consumer = encoder.makeRowEncoder { bytes in bytes.withUnsafeBytes { result.append(contentsOf: $0) } }
+        consumer = MetadataFilteredRows(metadata, next: consumer)
         for processor in processors.reversed() { consumer = processor.rows(into: consumer) }
         if let resize { consumer = resize.rows(into: consumer) }
         consumer = ColorConvertedRows(to: colorSpace, by: Self.colorConverter, next: consumer)
@@ -132,6 +134,14 @@ public struct ImageConverter: Sendable {
 
     private static let threads = BlockingExecutor(
         name: "alcedo.convert", maxConcurrent: ProcessInfo.processInfo.activeProcessorCount)
+
+    /// Returns the encoder with the EXIF that the policy keeps, whose color space is that of the result.
+    private func encoder(_ encoder: any ImageEncoding, for info: ImageInfo) -> any ImageEncoding {
+        guard let exif = metadata.exif(of: info) else { return encoder }
+        // Samples without a profile are taken for sRGB and not converted, so EXIF still describes them.
+        let isConverted = info.sampleProfile != nil || colorSpace == .displayP3
+        return encoder.embedding(exif: isConverted ? colorSpace.written(in: exif) : exif)
+    }
 
     private func options(for info: ImageInfo, _ format: ImageFormat, fitting size: PixelSize?) -> DecodingOptions {
         var options = DecodingOptions(

@@ -30,6 +30,7 @@ import Testing
     }
 
     private let log = Log()
+    private let metrics = PipelineMetrics()
     private let pipeline: ImagePipeline
     private let p3 = ProfileMaker.matrix(
         ProfileMaker.p3Colorants, curve: ProfileMaker.curve(1_024, ProfileMaker.light)
@@ -39,7 +40,7 @@ import Testing
         pipeline = ImagePipeline(
             .init(
                 downloader: BytesDownloader(), codecs: .standard, colorConverter: LittleCMSColorConverter(),
-                observers: [log]))
+                observers: [log, metrics]))
     }
 
     private func request(_ profile: Data?, _ space: OutputColorSpace = .sRGB) throws -> ImageRequest {
@@ -55,6 +56,7 @@ import Testing
         let expected = try LittleCMSColorConverter().converted(image([200, 100, 50, 255], profile: p3))
         #expect(result.pixels == expected.pixels && result.colorProfile == nil)
         #expect(log.words.value == ["srgb"])
+        #expect(metrics.snapshot.colorConversions.count == 1 && metrics.snapshot.ignoredColorProfiles == 0)
     }
 
     @Test func `a request can ask for Display P3 or the color space of the file`() async throws {
@@ -76,6 +78,7 @@ import Testing
         let result = try await pipeline.load(request(Data("broken".utf8))).image
         #expect(result.samples == [200, 100, 50, 255] && result.colorProfile == nil)
         #expect(log.words.value == ["ignored invalidProfile"])
+        #expect(metrics.snapshot.colorConversions.count == 0 && metrics.snapshot.ignoredColorProfiles == 1)
     }
 
     @Test func `sRGB is neither converted nor reported`() async throws {

@@ -50,61 +50,6 @@ extension ColorDescription {
     }
 }
 
-/// A writer of ICC profiles. Source: ICC.1:2022, sections 7 and 10.
-private struct ICCWriter {
-    private let space: String
-    private var elements: [(names: [String], bytes: [UInt8])] = []
-
-    init(space: String) { self.space = space }
-
-    /// Adds one element under several names.
-    mutating func add(_ names: [String], _ bytes: [UInt8]) {
-        elements.append((names, bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)))
-    }
-
-    var data: Data {
-        let count = elements.reduce(0) { $0 + $1.names.count }
-        var offset = 128 + 4 + 12 * count
-        var table = Self.bigEndian(count)
-        for (names, bytes) in elements {
-            for name in names { table += Array(name.utf8) + Self.bigEndian(offset) + Self.bigEndian(bytes.count) }
-            offset += bytes.count
-        }
-        return Data(header(size: offset) + table + elements.flatMap(\.bytes))
-    }
-
-    private func header(size: Int) -> [UInt8] {
-        var bytes = Self.bigEndian(size) + [0, 0, 0, 0, 4, 0x40, 0, 0]
-        bytes += Array("mntr\(space)XYZ ".utf8)
-        // The date is constant, so that equal descriptions have equal bytes.
-        bytes += [0x07, 0xD0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]
-        bytes += Array("acsp".utf8) + [UInt8](repeating: 0, count: 20)
-        // The intent: media-relative colorimetric
-        bytes += Self.bigEndian(1) + Matrix3.d50.flatMap(Self.fixed)
-        return bytes + [UInt8](repeating: 0, count: 128 - bytes.count)
-    }
-
-    static func bigEndian(_ value: Int) -> [UInt8] {
-        stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> $0) }
-    }
-
-    /// Returns a number with 16 bits after the point.
-    static func fixed(_ value: Double) -> [UInt8] { bigEndian(Int((value * 65_536).rounded())) }
-
-    static func numbers(_ type: String, _ values: [Double]) -> [UInt8] {
-        Array("\(type)\0\0\0\0".utf8) + values.flatMap(fixed)
-    }
-
-    static func xyz(_ values: [Double]) -> [UInt8] { numbers("XYZ ", values) }
-
-    /// Returns a text with one language.
-    static func text(_ text: String) -> [UInt8] {
-        let units = text.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
-        let header = Array("mluc\0\0\0\0".utf8) + bigEndian(1) + bigEndian(12) + Array("enUS".utf8)
-        return header + bigEndian(units.count) + bigEndian(28) + units
-    }
-}
-
 extension ColorPrimaries {
     /// Whether the chromaticities are possible, so that a profile can describe them.
     package var isValid: Bool { colorants != nil }
@@ -129,7 +74,7 @@ extension ColorPrimaries {
 private struct Matrix3 {
     let rows: [[Double]]
 
-    static let d50 = [0.9642, 1, 0.8249]
+    static let d50 = ICCWriter.d50
 
     /// Returns X, Y and Z with a Y of 1. Nil for an impossible chromaticity.
     static func xyz(_ color: ColorPrimaries.Chromaticity) -> [Double]? {
