@@ -92,7 +92,9 @@ enum BenchMachine {
         if let swift = try? swiftBanner() {
             lines += swift.split(separator: "\n").first.map { [trimmed(String($0))] } ?? []
         }
-        let packages = ["libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "zlib1g", "libcurl4", "nginx"]
+        let packages = [
+            "libpng16-16", "libjpeg62-turbo", "libwebp7", "libgif7", "liblcms2-2", "zlib1g", "libcurl4", "nginx",
+        ]
         let format = "--showformat=${db:Status-Status} ${Package} ${Version}\\n"
         // Each package is queried separately, because dpkg-query fails if one package is unknown.
         lines += packages.compactMap { package in
