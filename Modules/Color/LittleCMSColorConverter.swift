@@ -14,11 +14,12 @@ import FoundationEssentials
 /// - **Rendering.** Relative colorimetric, clipped to the target. Black point compensation changes only profiles whose
 ///   darkest color is not black, such as those of printers.
 /// - **Alpha.** Premultiplied color is divided by alpha for the conversion. Alpha is not changed.
-/// - **sRGB.** A profile whose conversion changes no sample by more than one 8-bit level needs no conversion. Such
-///   profiles are recognized by their effect, so that all copies and versions of sRGB profiles are.
-/// - **Cost.** The conversions of the most recent profiles are shared by all converters of the process: at most 32, and
-///   at most 8 MiB of profiles. A conversion by a matrix takes a few nanoseconds per pixel, and one by tables some ten.
-///   The first use of a profile with tables takes some ten milliseconds.
+/// - **sRGB.** A profile whose conversion would change no sample by more than one 8-bit level counts as sRGB, and the
+///   samples are not converted. All versions of sRGB profiles are recognized, because the check uses their effect and
+///   not their bytes.
+/// - **Cost.** All converters of the process share the conversions of the most recent profiles: at most 32, of profiles
+///   with at most 8 MiB together. A conversion by a matrix takes a few nanoseconds per pixel, and one by tables about
+///   ten. The first use of a profile with tables takes about ten milliseconds.
 public struct LittleCMSColorConverter: ColorConverting {
     /// Whether the darkest color of the profile becomes black.
     private let compensatesBlackPoint: Bool
