@@ -91,9 +91,10 @@ extension ImageEncoding where Self == ImageEncoder {
     /// let data = try ImageEncoder.gif(dithers: false).encode(image)
     /// ```
     ///
-    /// An image with at most 256 colors, including a transparent one, is stored exactly. Other images get a palette by
-    /// median cut, and their pixels are mapped to its nearest colors, with optional dithering. Pixels with an alpha
-    /// below 128 become transparent, all others opaque. 16-bit samples lose their low byte.
+    /// Pixels with an alpha below 128 become transparent, all others opaque. 16-bit samples lose their low byte. The
+    /// colors of an image with at most `maximumColorCount` colors, including a transparent one, are then stored
+    /// exactly. Other images get a palette by median cut, and their pixels are mapped to its nearest colors, with
+    /// optional dithering.
     ///
     /// For an animation, each frame is written as the rectangle that changed, with its own palette. Raw delays are
     /// rounded to hundredths of a second, at most 655.35 seconds. The number of plays becomes a NETSCAPE2.0 loop count

@@ -91,9 +91,9 @@ final class JPEGDecodingState: IncrementalDecodingState {
         }
     }
 
-    /// Reads to the end of the image. When libjpeg has warned of damage, all bytes are decoded again in one call, whose
-    /// result is final: libjpeg uses another Huffman decoder while many bytes are available, and that one accepts
-    /// invalid codes.
+    /// Reads to the end of the image. When libjpeg has warned of damage, the state waits for ``finish()``, which
+    /// decodes all bytes again in one call. Only the result of that call is final, because libjpeg uses another Huffman
+    /// decoder while many bytes are available. The other decoder accepts invalid codes.
     private func end(_ reader: JPEGReader) throws(ImageDecodingError) {
         do throws(ImageDecodingError) {
             if try reader.finish() { stage = .finished }
@@ -145,7 +145,8 @@ final class JPEGDecodingState: IncrementalDecodingState {
     }
 
     /// Returns the partial image of a damaged file. Throws `partialError` when partial images are not allowed, when the
-    /// error is neither `truncated` nor `corrupt`, or when no row can be decoded.
+    /// error is neither `truncated` nor `corrupt`, or when no row can be decoded. Also throws the errors of decoding,
+    /// such as `outOfMemory`.
     static func part(
         of data: Data, options: DecodingOptions, partialError: ImageDecodingError
     ) throws(ImageDecodingError) -> DecodedImage {

@@ -49,7 +49,7 @@ final class PNGWriter {
 
     /// Encodes the next rows. The last row needs no padding.
     ///
-    /// - Throws: `failed` when there are fewer bytes than the rows have.
+    /// - Throws: `failed` when there are fewer bytes than the rows have or libpng fails, or `outOfMemory`.
     func write(_ pixels: UnsafeRawBufferPointer, stride: Int, rows: Int) throws(ImageEncodingError) {
         guard rows > 0 else { return }
         guard let base = pixels.baseAddress, rows == 1 || stride >= rowByteCount,

@@ -40,8 +40,8 @@ package struct WebPEncoder: EXIFEncoding {
     /// all equal becomes a still image.
     ///
     /// - Throws: ``/AlcedoCore/ImageEncodingError``: `unsupportedImage` for sides above 16,383 pixels, for a frame that
-    ///   does not fill the canvas and for an animation of more than 2^31 ms; `failed` when libwebp fails or a frame
-    ///   cannot be decoded; `outOfMemory`.
+    ///   does not fill the canvas, for an animation of more than 2^31 ms and for an encoded image that exceeds the
+    ///   format's size limits; `failed` when libwebp fails or a frame cannot be decoded; `outOfMemory`.
     /// - Complexity: O(*w* × *h*) for each frame. Memory: a copy of one image, the memory of libwebp, and the file; for
     ///   an animation, three more canvases.
     package func encode(_ image: DecodedImage) throws(ImageEncodingError) -> Data {

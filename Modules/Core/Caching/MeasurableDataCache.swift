@@ -19,7 +19,7 @@ extension MeasurableDataCache {
 /// The disk caches of this package conform. Caches outside this package cannot create the reports that these methods
 /// return. They conform to ``DataCaching``, and to ``MeasurableDataCache`` if they can measure their entries.
 public protocol MaintainableDataCache: MeasurableDataCache {
-    /// The counts of reads, stores and removals since the cache was created.
+    /// The counts of lookups, stores and evictions since the cache was created.
     var statistics: CacheStatistics { get }
     /// Returns all entries that have not expired, the least recently used first. Does not record uses. Sorts in memory
     /// in O(*n* log *n*).

@@ -76,8 +76,8 @@ private struct EXIFFilter: ~Escapable {
         return bytes.count <= tiff.byteCount ? Data(bytes) : nil
     }
 
-    /// Returns the entries of a directory whose tags are in `tags`, sorted by tag, with one entry for each tag. Skips
-    /// entries whose values are not within the data.
+    /// Returns the entries of a directory whose tags are in `tags`, sorted by tag, with at most one entry for each tag.
+    /// Skips entries of an unknown type, entries without values, and entries whose values are not within the data.
     private func entries(at directory: Int, in tags: Set<Int>) -> [Entry] {
         guard let count = number(at: directory, bytes: 2) else { return [] }
         var entries: [Entry] = []

@@ -26,8 +26,8 @@ public protocol ImageFrameSource: Sendable {
     func frame(at index: Int) throws -> PixelBuffer
 }
 
-/// A frame source that derives its frames from another source. By default, it has the same canvas, delays, play count
-/// and cost.
+/// A frame source that derives its frames from another source. By default, it has the same canvas, number of frames,
+/// durations, play count and cost.
 package protocol DerivedFrameSource: ImageFrameSource {
     /// The source of the original frames.
     var source: any ImageFrameSource { get }

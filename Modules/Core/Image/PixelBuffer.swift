@@ -175,8 +175,8 @@ extension PixelBuffer: Equatable {
 /// bytes only before it shares the object, or after it has checked that it is the only owner.
 private final class PixelStorage: @unchecked Sendable {
     static let alignment = 64
-    /// The limit of one allocation: a terabyte. No machine has so much memory for one image, and some allocators, such
-    /// as those of the sanitizers, end the process on a larger request.
+    /// The limit of one allocation, in bytes: 1 TiB. No machine has so much memory for one image, and some allocators,
+    /// such as those of the sanitizers, end the process on a larger request.
     private static let maximumByteCount = 1 << 40
 
     let base: UnsafeMutableRawPointer

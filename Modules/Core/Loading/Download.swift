@@ -7,7 +7,7 @@ public struct Download: Sendable {
     public var data: Data
     /// The head of the response; nil if the source is not a server. Its URL is the last URL of a redirect chain.
     public var head: HTTPResponseHead?
-    /// The part of the caching transport that supplied the content; nil without a caching transport.
+    /// The origin of the response, the network or the store of a caching transport; nil without a caching transport.
     public var responseSource: ResponseSource? { caching?.source }
     /// The decisions of a response cache about this response; nil without a response cache.
     package var caching: ResponseCaching?

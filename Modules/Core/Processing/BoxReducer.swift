@@ -103,8 +103,8 @@ package final class BoxReducer: PixelRowConsumer {
         }
     }
 
-    /// Adds the pixels of one row to the sums of their cells. For 8-bit samples, the sum of one cell's row fits into 32
-    /// bits: 4096 × 255² and 4096 × 257 × 255 are below 2³².
+    /// Adds one row of pixels or of column sums to the sums of their cells. For 8-bit samples, the sum of one cell's
+    /// row fits into 32 bits: 4096 × 255² (weighted pixels) and 4096 × 257 × 255 (column sums) are below 2³².
     @inline(__always)
     private func addCells<Sum: FixedWidthInteger & UnsignedInteger & SIMDScalar>(
         _ width: Int, _ pixel: (_ x: Int) -> SIMD4<Sum>

@@ -33,8 +33,7 @@ public protocol ImageProcessing: Sendable {
     ///
     /// When a request has no target size of its own, the pipeline decodes the image for the target of the request's
     /// first processor. The processor then receives an image that is at least as large as the target, or the full
-    /// image. The result must not depend on which of them it received, because both results are stored under the same
-    /// cache key.
+    /// image. It must return the same result for either image, because the result is stored under the same cache key.
     var decodingTarget: TargetSize? { get }
     /// Returns the changed image. The result for a partial image must be marked as partial.
     ///

@@ -36,8 +36,8 @@ public struct CachePolicy: Sendable, Hashable {
     /// Access to a response cache below the downloader. Default: all.
     ///
     /// Without read access, an HTTP request whose ``/AlcedoHTTP/HTTPCachePolicy`` is `useProtocolCachePolicy` uses
-    /// `reloadIgnoringLocalCacheData` instead. Other policies stay in effect: the one from which this policy was
-    /// created, or else that of the source's own request. Without write access, the response cache does not store the
+    /// `reloadIgnoringLocalCacheData` instead. Any other HTTP cache policy stays in effect, whether it was passed to
+    /// ``init(_:)`` or belongs to the source's own request. Without write access, the response cache does not store the
     /// response.
     public var response: Access
     /// The policy for a response cache; nil to use the policy of the source's own request. Default: nil.
@@ -61,8 +61,8 @@ public struct CachePolicy: Sendable, Hashable {
 
     /// Creates the policy for all caches that corresponds to a policy of `NSURLRequest`.
     ///
-    /// Images in memory and bytes on disk have no age. They are used under the policies that allow a stored response
-    /// without a request to the server, and ignored under the others.
+    /// HTTP freshness does not apply to images in memory and bytes on disk. They are used under the policies that allow
+    /// a stored response without a request to the server, and ignored under the others.
     public init(_ policy: HTTPCachePolicy) {
         switch policy {
         case .useProtocolCachePolicy: self.init()

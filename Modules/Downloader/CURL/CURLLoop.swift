@@ -184,7 +184,8 @@ final class CURLLoop {
                 end(transfer, HTTPTransportError(.timedOut, message))
             }
         }
-        // Events in between only move deadlines to later times, so the check is never too late.
+        // Starting and resuming a transfer bring the check forward. All other events only move deadlines to later
+        // times, so the check is never too late.
         nextCheck = soonest
     }
 

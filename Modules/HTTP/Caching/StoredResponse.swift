@@ -7,7 +7,7 @@ public struct StoredResponse: Sendable, Hashable {
     public var head: HTTPResponseHead
     /// The bytes of the content, or of the stored part of it.
     public var body: Data
-    /// The part of the content that `body` holds; nil if it holds all of it.
+    /// The part of the content that `body` holds; nil if `body` holds the whole content.
     package var part: ContentPart?
     /// The request fields by which the response varies, normalized: those that its `Vary` field names, and those that
     /// the cache adds.

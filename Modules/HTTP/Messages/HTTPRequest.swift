@@ -16,8 +16,8 @@ public struct HTTPRequest: Sendable, Hashable {
     /// The body of the request. Default: nil, no body.
     public var body: Data?
     /// The maximum time without a byte from the server, including the time to connect. Zero or less, the default,
-    /// selects the timeout of the downloader that sends the request; without a downloader, it is 15 seconds. Reading
-    /// the property then returns 15 seconds.
+    /// selects the timeout of the downloader that sends the request, or 15 seconds without a downloader. In both cases,
+    /// reading the property returns 15 seconds.
     public var idleTimeout: Duration {
         get { ownIdleTimeout ?? Self.defaultIdleTimeout }
         set { ownIdleTimeout = Self.positive(newValue) }

@@ -7,10 +7,10 @@ import AlcedoRuntime
 /// lower limit:
 ///
 /// - An image counts `pixel width × pixel height × 4` bytes.
-/// - A purge begins when the usage exceeds the capacity, not when it equals it. It ends at or below the preferred
-///   usage.
+/// - A purge begins when the usage exceeds the capacity, but not when the usage equals the capacity. It ends at or
+///   below the preferred usage.
 /// - The purge includes the added image as the most recently used. If that image alone exceeds the preferred usage, the
-///   purge it causes removes it as well. An image that exceeds the capacity empties the cache.
+///   purge removes it as well. Adding an image that exceeds the capacity empties the cache.
 /// - Reading an image atomically makes it the most recently used. AFNetworking has a data race here.
 /// - A purge costs O(number of removed images). AFNetworking sorts all images.
 /// - A memory warning empties the cache.
@@ -129,7 +129,7 @@ public final class AutoPurgingImageCache: Sendable {
         remove(AutoPurgingKey(identifier: identifier))
     }
 
-    /// Returns whether ``add(_:for:withAdditionalIdentifier:)``, or a pipeline, would cache the image.
+    /// Returns whether the cache's `shouldCache` closure accepts the image. The capacity is not considered.
     package func shouldCache(
         _ image: DecodedImage, for request: ImageRequest, withAdditionalIdentifier additionalIdentifier: String? = nil
     ) -> Bool {
@@ -224,8 +224,8 @@ extension AutoPurgingImageCache: MaintainableMemoryCache {
         store(image, for: AutoPurgingKey(key), capacity)
     }
 
-    /// Stores an image that a pipeline has loaded, if `shouldCache` accepts it with the request and the identifier of
-    /// its processors. Otherwise, removes the image stored for the request.
+    /// Stores an image that a pipeline has loaded, if `shouldCache` accepts it with the request and the additional
+    /// identifier of the request's key. Otherwise, removes the image stored for the request.
     public func store(_ image: DecodedImage, for request: ImageRequest) {
         let key = request.key
         if shouldCache(image, for: request, withAdditionalIdentifier: key.additionalIdentifier) {

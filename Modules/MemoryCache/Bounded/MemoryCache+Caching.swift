@@ -106,7 +106,8 @@ where Key == ImageKey, Value == CachedData {
 
     private static func size(of key: ImageKey) -> Int { key.resource.description.utf8.count + key.variant.utf8.count }
 
-    /// Returns the number of seconds limited to the range of `Duration`. Returns zero, which means expired, for NaN.
+    /// Returns the number of seconds, limited to 10^12 so that it fits in a `Duration`. Returns zero, which means
+    /// expired, for negative numbers and NaN.
     private static func clamped(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, 1e12) : 0 }
 }
 

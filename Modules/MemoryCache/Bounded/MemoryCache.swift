@@ -54,10 +54,10 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     ///   - timeToLive: The time to live of an entry that is stored without its own. Default: nil, no limit.
     ///   - extendsExpiryOnUse: Whether each use restarts an entry's time to live. Default: false.
     ///   - policy: The eviction policy. Default: ``MemoryCachePolicy/adaptive``.
-    ///   - findsReferencedValues: Whether the cache still finds a value that was evicted, or was too expensive to
-    ///     store, while another owner holds it. Such a value adds no cost, and finding it does not store it again.
-    ///     Requires values that are ``WeaklyReferenceable``. Values that were removed, replaced or have expired are not
-    ///     found. Default: false.
+    ///   - findsReferencedValues: Whether the cache still finds a value that was evicted, was too expensive to store or
+    ///     was rejected by the policy, while another owner holds it. Such a value adds no cost, and finding it does not
+    ///     store it again. Requires values that are ``WeaklyReferenceable``. Values that were removed, replaced or have
+    ///     expired are not found. Default: false.
     ///   - pressureSource: Reports memory pressure. When the level changes to warning, the cache evicts half of its
     ///     total cost, or half of its entries if they have no cost. When the level changes to critical, the cache
     ///     evicts everything. With `findsReferencedValues`, evicted values that another owner holds can still be found.

@@ -212,7 +212,7 @@ public final class NSCacheBackend: MaintainableMemoryCache {
     }
 
     /// Runs `body` with exclusive access to the store and the records. After the lock is released, reports the evicted
-    /// images and releases all removed ones. Returns the number of removed images, excluding evicted ones.
+    /// images and releases all images that left the cache. Returns the number of images that left without an eviction.
     @discardableResult
     private func change(_ body: (inout ImageRecords) -> Removals) -> Int {
         let removals = records.withLock { records in

@@ -11,7 +11,7 @@ import AlcedoHTTP
 /// the policy of the source's own HTTP request applies.
 ///
 /// Requests with ``/AlcedoCore/CachePolicy/none`` do not read it either. The same applies to any policy without read
-/// access to ``/AlcedoCore/CachePolicy/memory``, except with `reloadRevalidatingCacheData`.
+/// access to ``/AlcedoCore/CachePolicy/memory``. With `reloadRevalidatingCacheData`, however, write access suffices.
 ///
 /// Images are identified by their source only, without the request's processing. Requests that differ in processors or
 /// size share an image.
@@ -62,7 +62,8 @@ public struct RequestImageCache: Sendable {
         }
     }
 
-    /// Stores `image` for the source of `request`. Every later request for that source finds it.
+    /// Stores `image` for the source of `request`. Later requests for that source find it if their policy reads the
+    /// cache.
     ///
     /// The image is also stored if the request's policy does not read the cache, because reloading replaces the stored
     /// image. It is not stored if the policy has no write access to the memory cache, as with

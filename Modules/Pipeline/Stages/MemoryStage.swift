@@ -114,8 +114,7 @@ final class StoredSizes: Sendable {
         }
     }
 
-    /// Returns the keys of the stored sizes that have the same mode as the requested one and cover it, the smallest
-    /// first.
+    /// Returns the keys of the stored sizes that have the mode of the requested size and cover it, the smallest first.
     func keys(of full: ImageKey, atLeast target: TargetSize) -> [ImageKey] {
         let found = table.withLock { $0[full] } ?? []
         return found.filter { $0.target.mode == target.mode && $0.target.size.covers(target.size) }

@@ -93,8 +93,8 @@ extension ImageProcessors {
 
 /// A linear transformation of color with an offset, on samples from 0 to 1.
 struct ColorMatrix {
-    /// The contribution of the pixel's red to the red, green and blue of the result. `green` and `blue` are those of
-    /// its green and blue.
+    /// The factors by which the pixel's red contributes to the red, green and blue of the result. `green` and `blue`
+    /// hold the factors of the pixel's green and blue.
     private let red: SIMD4<Float>
     private let green: SIMD4<Float>
     private let blue: SIMD4<Float>

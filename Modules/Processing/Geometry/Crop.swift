@@ -26,7 +26,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// shorter than one pixel.
     ///
     /// - Parameters:
-    ///   - size: The size of the result in pixels.
+    ///   - size: The maximum size of the result in pixels.
     ///   - anchor: The position of the result in the image. Default: `.center`.
     public static func crop(to size: PixelSize, at anchor: ImageProcessors.Anchor = .center) -> Self {
         Self(ImageProcessors.Crop(to: size, at: anchor))
@@ -84,8 +84,8 @@ extension ImageProcessors {
 
         package func rows(into next: any PixelRowConsumer) -> any PixelRowConsumer { RowCropper(rect, next: next) }
 
-        /// Returns the part of an image of size `bounds` that is kept. Throws `invalidParameter` for an invalid
-        /// rectangle, size, aspect ratio or anchor.
+        /// Returns the rectangle to keep of an image of size `bounds`. Throws `invalidParameter` for an invalid
+        /// rectangle, size, aspect ratio or anchor, and for a rectangle outside the image.
         func rect(in bounds: PixelSize) throws(ImageProcessingError) -> PixelRect {
             switch region {
             case .rect(let rect):
@@ -152,7 +152,7 @@ private final class RowCropper: PixelRowConsumer {
     private var bytes = 0..<0
     private var y = 0
 
-    /// Creates a consumer. `part` returns the part of an image of a given size that is kept.
+    /// Creates a consumer. `part` receives the size of an image and returns the rectangle to keep.
     init(_ part: @escaping (PixelSize) throws(ImageProcessingError) -> PixelRect, next: any PixelRowConsumer) {
         self.part = part
         self.next = next

@@ -72,8 +72,8 @@ extension DecodedImage {
     /// Returns a still image whose rows are made upright from the orientation `stored`. The image keeps the value of
     /// its own orientation.
     ///
-    /// - Throws: `tooLarge` when the result exceeds the size limit or there is no memory for it. Row padding makes the
-    ///   result large when a single long row becomes a column.
+    /// - Throws: `tooLarge` when the result exceeds both the limit of 1 GiB and the size of the source in bytes, or
+    ///   when there is no memory for it. Row padding makes the result large when a single long row becomes a column.
     func oriented(from stored: ImageOrientation) throws(ImageProcessingError) -> DecodedImage {
         let size = stored.swapsSides ? size.transposed : size
         let sourceByteCount = PixelBuffer.byteCount(size: self.size, format: pixels.format) ?? 0

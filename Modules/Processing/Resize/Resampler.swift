@@ -152,6 +152,8 @@ private struct Axis {
     let cells: Int
     let table: WeightTable
 
+    /// Creates an axis.
+    ///
     /// - Parameters:
     ///   - source: The number of source pixels, at least one.
     ///   - extent: The length of the source in its pixels, at most `source`.
@@ -203,6 +205,8 @@ private struct RowBand: ~Copyable {
     private let rows: Scratch<Float>
     private let pointers: Scratch<UnsafePointer<Float>>
 
+    /// Creates an empty band.
+    ///
     /// - Parameters:
     ///   - capacity: The number of rows to keep, at least one.
     ///   - floats: The number of floats in each row, a multiple of 16.

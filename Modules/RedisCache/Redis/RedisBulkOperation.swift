@@ -62,8 +62,9 @@ struct RedisBulkOperation {
         return count
     }
 
-    /// Removes all entries and records of the cache. Records are removed last, each together with an entry that was
-    /// stored meanwhile, because an entry without a record would be missed by a removal of its resource.
+    /// Removes all entries and records of the cache. Entries are removed first. Each record is then removed together
+    /// with its entry, which may have been stored in the meantime. An entry without a record would be missed by a
+    /// removal of its resource.
     func removeAll() throws(RedisFailure) {
         try scan(RedisKeys.entryKind) { (names) throws(RedisFailure) in
             try Self.forEachPart(names) { (part) throws(RedisFailure) in _ = try execute([[Self.unlink] + part]) }

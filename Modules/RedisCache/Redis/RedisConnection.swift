@@ -71,9 +71,9 @@ final class RedisConnection: @unchecked Sendable {
         try Self.values(exchange(commands, by: ContinuousClock.now + callTimeout))
     }
 
-    /// Runs commands as one atomic step: the server runs all of them, or none. It takes two round trips within the time
-    /// limit of one call. The commands are sent only after the server has begun the transaction, because a server that
-    /// refuses to begin one would run them one by one.
+    /// Runs commands as one atomic step: the server runs all of them, or none. Each attempt takes two round trips, and
+    /// all attempts together have the time limit of one call. The commands are sent only after the server has begun the
+    /// transaction, because a server that refuses to begin one would run them one by one.
     ///
     /// - Parameters:
     ///   - name: A key that must not change between the queries and the commands. If it changes, both are repeated.
@@ -283,7 +283,8 @@ struct RedisFailure: Error {
         case connection
         /// The connection has failed because no reply arrived in time.
         case timeout
-        /// The server rejects the command, for example a store when it has no space.
+        /// The call has failed, but the connection has not. For example, the server rejects a store because it has no
+        /// space, or an operation exceeds its time limit.
         case rejected
     }
 

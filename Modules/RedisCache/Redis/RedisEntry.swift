@@ -125,7 +125,7 @@ struct RedisKeys: Sendable {
 
     /// The kind of the keys of entries.
     static let entryKind = "e:"
-    /// The kind of the keys of sets of records, which list the entries of a resource.
+    /// The kind of the keys of record sets. Each set lists the entries of one resource.
     static let recordKind = "v:"
 
     /// Returns a pattern that matches all keys of a kind. It does not match keys of another length, because the keys of

@@ -100,7 +100,7 @@ public final class LoopbackOrigin: Sendable {
     /// Connections that the origin closed first do not count.
     ///
     /// A half-closed connection, in which the client has ended only its own side, counts as well. If a response is
-    /// being sent on it, it counts after the rest of that response is sent.
+    /// being sent, the connection counts only after the rest of the response is sent.
     ///
     /// Throws `CancellationError` when the task is canceled or the origin is stopped first.
     public func waitForDisconnects(count: Int = 1) async throws {

@@ -122,7 +122,7 @@ private struct OriginConnection {
     private var hasInputEnded = false
     private var parser: OriginParser
     private var steps: ArraySlice<OriginStep> = []
-    /// The number of bytes of the current step that are sent.
+    /// The number of bytes of the current step that have been sent.
     private var progress = 0
     private var requestNumber = 0
     private var discarded = 0

@@ -92,7 +92,8 @@ struct OriginPlan {
         if generated != 0 { steps.append(.generate(count: generated, inChunks: chunkSize != nil)) }
     }
 
-    /// Adds bytes. Few bytes are merged with the previous step, so that a small response is sent in one packet.
+    /// Adds bytes. They are merged with the previous step if both have at most 64 KiB together, so that a small
+    /// response is sent in one packet.
     private mutating func add(_ bytes: Data) {
         guard !bytes.isEmpty else { return }
         if case .send(let before)? = steps.last, before.count + bytes.count <= 64 << 10 {
@@ -151,7 +152,7 @@ struct OriginPlan {
     }
 }
 
-/// A step in which a connection sends a part of a response.
+/// A step of a connection that sends a response: sending bytes, waiting, or ending the connection.
 enum OriginStep: Equatable {
     case send(Data)
     /// Sends `count` bytes of the endless body; nil for no end.

@@ -17,7 +17,7 @@ public struct OriginReply: Sendable {
         /// The position before the first byte.
         case beforeHead
         /// The position after this many bytes of the body, not counting the framing. 0 is between head and body. A
-        /// position past the end of the body is its end.
+        /// position past the end of the body counts as the end.
         case afterBody(Int)
     }
 
@@ -37,7 +37,7 @@ public struct OriginReply: Sendable {
         case raw
     }
 
-    /// A kind of connection end.
+    /// The way in which a connection ends.
     public enum Ending: Sendable, Hashable {
         /// An orderly end (FIN). All sent bytes arrive.
         case finish
@@ -49,7 +49,7 @@ public struct OriginReply: Sendable {
     package struct Cut: Sendable, Hashable {
         /// The position at which the response ends.
         package var position: Position
-        /// The kind of connection end.
+        /// The way in which the connection ends.
         package var ending: Ending
 
         /// Creates a cut. Default: an orderly end.

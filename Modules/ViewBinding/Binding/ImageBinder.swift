@@ -244,7 +244,7 @@ public import FoundationEssentials
     }
 
     private func finish(_ receipt: Receipt, _ result: Result<ImageResponse, any Error>) {
-        // A released view shows no result, and its completions receive a cancellation instead.
+        // A released view shows no result, and the completions receive a cancellation instead.
         guard view != nil else { return viewWasReleased(receipt) }
         switch result {
         case .success(let response):

@@ -101,7 +101,7 @@ public import AlcedoViewBinding
     }
 
     /// Waits until the animation has finished its plays, or a still image replaces it. Returns immediately for a still
-    /// image. If another animation replaces the current one, waits for that one as well.
+    /// image. If another animation replaces the current one, waits for the new animation as well.
     ///
     /// Canceling the waiting task stops the animation, which is the way to end an animation that repeats forever. The
     /// current frame stays.

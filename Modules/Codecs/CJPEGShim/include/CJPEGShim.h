@@ -53,8 +53,8 @@ alcedo_jpeg_decoder *_Nullable alcedo_jpeg_create(const uint8_t *_Nonnull bytes,
 /// called again when more bytes have arrived. Returns NULL when memory is exhausted.
 alcedo_jpeg_decoder *_Nullable alcedo_jpeg_create_stream(void);
 
-/// Passes all bytes received so far. Bytes passed earlier may have moved. The bytes must not move until the next call
-/// of this function.
+/// Passes all bytes received so far. When they have moved, this function must be called again before the functions that
+/// read them.
 void alcedo_jpeg_feed(alcedo_jpeg_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count);
 
 /// Ends the input of a suspended decoder at its position, as if the image ended there.

@@ -121,7 +121,7 @@ final class GIFDecodingState: IncrementalDecodingState {
         }
         var image = try still(pixels, seenFirst)
         if structure.frames.count > 1, options.includesAnimation, let layout = structure.layout {
-            // Later frames may be transparent. The first frame has the same alpha mode.
+            // Later frames may be transparent, so the first frame gets the alpha mode that they have.
             image.pixels = image.pixels.reinterpreted(as: alphaMode)
             image.frames = CompositedAnimation(
                 layout, decoder: GIFFrameDecoder(data: data, structure: structure), options: options)

@@ -22,8 +22,8 @@ final class WebPAverager {
     private static let rowsAtOnce = 128
     private static let minimumPieceByteCount = 4 << 10
 
-    /// Returns whether a frame is averaged: it has no alpha, and each side is reduced to less than three quarters.
-    /// libwebp skips its filter in the same case.
+    /// Returns whether a frame is averaged: it is lossy without alpha, and each side is reduced to less than three
+    /// quarters. libwebp skips its filter in the same case.
     static func averages(_ frame: WebPFrame, to size: PixelSize) -> Bool {
         let full = frame.area.size
         return !frame.isLossless && !frame.declaresAlpha && size.width < full.width * 3 / 4

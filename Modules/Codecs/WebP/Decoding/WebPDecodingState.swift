@@ -152,7 +152,7 @@ final class WebPDecodingState: IncrementalDecodingState {
         return try image(isOpaque ? pixels.reinterpreted(as: .opaque) : pixels)
     }
 
-    /// Returns the available rows of the still image. Throws `partialError` when there are no rows.
+    /// Returns the available rows of the still image. Throws `partialError` when there are no rows, or `outOfMemory`.
     private func part(_ partialError: ImageDecodingError) throws(ImageDecodingError) -> DecodedImage {
         try advance()
         guard let partialImage, partialImage.rowCount > 0 else { throw partialError }

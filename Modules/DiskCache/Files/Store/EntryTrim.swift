@@ -89,8 +89,11 @@ struct EntryTrim: Sendable {
         return true
     }
 
-    /// Returns the next entries to remove, judged by their present state. Returns an empty array if there are none at
-    /// the moment. If no candidate is left, ends the trim or starts another scan.
+    /// Returns the next entries to remove, judged by their present state.
+    ///
+    /// The result is empty in three cases. If the goal is reached, the trim ends. If no candidate is left, another scan
+    /// begins, or the trim ends with an error. If all checked candidates have to be kept, the next call continues with
+    /// the rest.
     mutating func choose(in table: IndexTable, at now: Timestamp, limits: DataCacheLimits) -> [Choice] {
         var chosen: [Choice] = []
         var (leftSize, leftCount) = (table.totalSize, table.count)

@@ -2,8 +2,8 @@
 ///
 /// At warning, a cache discards half of its cost: low priority first, high priority last, and within a priority the
 /// least recently used first. If all priorities are normal, the ``EvictionPolicy`` chooses the entries. At critical
-/// pressure, it discards every entry. The priority has no effect on evictions while memory suffices; the policy decides
-/// those.
+/// pressure, the cache discards every entry. The priority has no effect on evictions while memory suffices; the policy
+/// decides those.
 ///
 /// ```swift
 /// import AlcedoMemoryCache
@@ -13,7 +13,7 @@
 /// thumbnails.store([4, 5, 6], for: "prefetched", cost: 3, priority: .low)
 /// ```
 ///
-/// It replaces `NSPurgeableData`:
+/// A cache with a source of memory pressure replaces `NSPurgeableData`:
 /// - `beginContentAccess()` corresponds to ``MemoryCache/value(for:)``. A returned value stays valid while the caller
 ///   holds it. With `findsReferencedValues`, the cache can also find it for that time.
 /// - `endContentAccess()` corresponds to releasing the value.

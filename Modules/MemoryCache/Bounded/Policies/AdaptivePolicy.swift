@@ -1,14 +1,14 @@
 /// The default policy. It weighs the frequency of an entry's use against its cost, resists scans and loops, and
 /// approaches LRU when only recency matters.
 ///
-/// **Duels.** New entries enter a *window*, which is LRU. The candidate that leaves it meets the least valuable entry
-/// of the *main* part, the defender. The entry with the higher ratio of uses to cost stays. A defender that stays has
-/// its uses halved, so that old uses do not protect it forever. The main part is ordered by this ratio plus an age that
-/// grows with evictions.
+/// **Duels.** New entries enter a *window*, which is LRU. The entry that leaves the window, the candidate, meets the
+/// least valuable entry of the *main* part, the defender. The entry with the higher ratio of uses to cost stays. A
+/// defender that stays has its uses halved, so that old uses do not protect it forever. The main part is ordered by
+/// this ratio plus an age that grows with evictions.
 ///
-/// **Window size.** The policy remembers evicted entries with their uses as ghosts, up to three for each entry in the
-/// cache. If an entry returns shortly after the window evicted it, a larger window would have kept it, so the window
-/// grows. If the main part had evicted it, the window shrinks.
+/// **Window size.** The policy records evicted entries and their uses in ghosts, and keeps up to three ghosts for each
+/// entry in the cache. If an entry returns shortly after the window evicted it, a larger window would have kept it, so
+/// the window grows. If the main part had evicted it, the window shrinks.
 ///
 /// **Loops.** A loop over more entries than fit is recognized when entries return in the order in which they were last
 /// used (see `LoopDetector`). All entries of a loop are used equally often. The uses of a returning entry therefore do
@@ -50,8 +50,8 @@ struct AdaptivePolicy: MarkedEvictionPolicy {
     private static let minimumShare = 0.02
     /// The number of ghosts for each entry.
     private static let ghostsPerEntry = 3
-    /// The limit below which an entry counts as having returned shortly after its eviction: the cost that its part has
-    /// evicted since then, as a share of the total cost.
+    /// The limit on the cost that the window or the main part has evicted since it evicted an entry, as a share of the
+    /// total cost. An entry that returns below this limit counts as having returned shortly after its eviction.
     private static let recentShare = 0.1
     /// The change of the window's share for one ghost, as a multiple of the share of one entry.
     private static let step = 12.0
@@ -264,7 +264,7 @@ struct LoopDetector: Sendable {
     /// The number of returns in order that one other miss cancels.
     private static let penalty = 8
 
-    /// The last use, before its eviction, of the entry that returned most recently.
+    /// The stamp of the last use of the most recently returned entry, from before that entry was evicted.
     private var lastUse: UInt32 = 0
     private var returnsInOrder = 0
     /// Whether the recent misses are those of a loop.

@@ -7,7 +7,7 @@ struct GhostList: Sendable {
         var hash: UInt64
         /// The total cost of the entries that ``part`` had evicted at the time of this eviction, including this entry.
         var evictedCost: Int
-        /// The low bits of its last use according to ``AccessMarks``.
+        /// The low bits of the stamp of the entry's last use, which ``AccessMarks`` recorded.
         var lastUse: UInt32
         /// The number of the entry's uses that the policy counted.
         var frequency: UInt8

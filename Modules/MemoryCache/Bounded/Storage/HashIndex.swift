@@ -15,7 +15,7 @@ struct HashIndex: Sendable {
 
     @inlinable init() {}
 
-    /// Returns the slot under `hash` that satisfies `matches`.
+    /// Returns the slot under `hash` that satisfies `matches`; nil if there is none.
     @inlinable @inline(__always)
     func slot(_ hash: Int, where matches: (Int) -> Bool) -> Int? {
         HashProbe(cells: cells.base, mask: cells.count - 1, shift: shift).slot(hash, where: matches)
@@ -95,7 +95,7 @@ struct HashProbe {
         return product ^ product >> 32
     }
 
-    /// Returns the slot under `hash` that satisfies `matches`.
+    /// Returns the slot under `hash` that satisfies `matches`; nil if there is none.
     @inlinable @inline(__always)
     func slot(_ hash: Int, where matches: (Int) -> Bool) -> Int? {
         let mixed = Self.mix(hash)

@@ -98,7 +98,8 @@ struct EvictionReporter<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, S
         releases.forEach { listener($0.key, $0.value, $0.reason) }
     }
 
-    /// Returns the removals queued for a thread. Returns nil and removes the queue if there are none.
+    /// Removes and returns the removals that are queued for a thread. If there are none, removes the queue and returns
+    /// nil.
     private func nextQueue(of thread: UInt) -> Queue? {
         queues.withLock { queues in
             guard let queue = queues[thread], !queue.isEmpty else {

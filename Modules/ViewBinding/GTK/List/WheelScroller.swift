@@ -2,7 +2,8 @@
     import AlcedoLibc
     import CGTK
 
-    /// A scroller that moves a list smoothly in the vertical direction when the mouse wheel turns, once per frame.
+    /// A scroller that moves a list smoothly after a turn of the mouse wheel, by one step per frame. It scrolls only
+    /// vertically.
     ///
     /// ```swift
     /// WheelScroller(scrolledWindow: scrolledWindow)
