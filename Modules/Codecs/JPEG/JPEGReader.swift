@@ -215,8 +215,8 @@ final class JPEGReader {
     /// Decodes all rows and sends them to `consumer`. Calls the consumer's `begin` before the first row and its
     /// `finish` after the last.
     ///
-    /// - Throws: `exceedsLimit` when the image exceeds the limits, `truncated` when the data ends before the last row,
-    ///   `corrupt` when pixels were lost, the other errors of libjpeg, and the errors of the consumer.
+    /// - Throws: `exceedsLimit` when the image exceeds the limits, `truncated` when the data ends before the end
+    ///   marker, `corrupt` when pixels were lost, the other errors of libjpeg, and the errors of the consumer.
     func sendRows(_ options: DecodingOptions, to consumer: any PixelRowConsumer) throws {
         let header = try start(options)
         try consumer.begin(header)

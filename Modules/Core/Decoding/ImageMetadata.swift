@@ -40,10 +40,11 @@ extension ImageOrientation {
     /// Returns the EXIF data that an encoder writes with an image of this orientation. Empty when there is nothing to
     /// write.
     ///
-    /// - Parameter exif: The data to write; nil for none. If the data has a valid orientation tag, the result is the
-    ///   data with this orientation in that tag. Otherwise the result for an upright image is the unchanged data. For
-    ///   any other orientation, the result is the data with a new orientation tag, or only the tag if the data has no
-    ///   intact first directory.
+    /// If `exif` has a valid orientation tag, the result is `exif` with this orientation in the tag. Otherwise the
+    /// result for an upright image is `exif` unchanged. For any other orientation, the result is `exif` with a new
+    /// orientation tag, or data with only this tag if `exif` is nil, empty or has no intact first directory.
+    ///
+    /// - Parameter exif: The data to write; nil for none.
     package func written(in exif: Data?) -> [UInt8] {
         guard var bytes = exif.map({ [UInt8]($0) }), !bytes.isEmpty else { return self == .up ? [] : self.exif }
         guard let bigEndian = TIFF.isBigEndian(bytes.span.bytes),
@@ -130,7 +131,7 @@ enum TIFF {
         return nil
     }
 
-    /// Returns the data with an orientation tag in its first directory. The tag replaces an existing invalid tag. The
+    /// Returns the data with an orientation tag in its first directory. The tag replaces existing orientation tags. The
     /// directory is copied to the end of the data, because offsets are absolute and the other values must not move.
     /// Returns nil when the data has no TIFF header, or the directory is not within the data.
     static func inserting(_ orientation: ImageOrientation, into tiff: [UInt8]) -> [UInt8]? {

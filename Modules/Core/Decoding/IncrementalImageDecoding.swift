@@ -2,18 +2,20 @@ public import FoundationEssentials
 
 /// A decoder of one image whose bytes arrive in pieces.
 ///
-/// Calls may come from any thread and block while they work. They run one at a time. Formats that require it keep all
+/// Calls may come from any thread and block while they work. They run one at a time. Decoders of some formats keep all
 /// bytes until the end, so the caller must bound the number of bytes that it appends. After an error, every further
 /// throwing call throws the same error.
 public protocol IncrementalImageDecoding: AnyObject, Sendable {
-    /// The properties read from the header, or nil until enough bytes have arrived.
+    /// The properties read from the header, or nil until enough bytes have arrived. A decoder that only collects bytes
+    /// reads the header in ``finish()``.
     ///
-    /// Later calls change only the values that files store after the pixels: the frames of an animation, and metadata
-    /// together with its orientation.
+    /// Later calls change only the values that depend on bytes after the first pixels: the frames, the loop count and
+    /// the transparency of an animation, and metadata together with its orientation.
     var info: ImageInfo? { get }
 
     /// The maximum number of bytes that ``append(_:)`` and ``preview()`` hold at once, or nil until enough bytes have
-    /// arrived to compute it. Callers use it to stay within a memory budget.
+    /// arrived to compute it. The value can stay nil for a decoder that decodes only in ``finish()``. Callers use it to
+    /// stay within a memory budget.
     ///
     /// The encoded bytes are not included, and neither are the previews that the caller keeps. ``finish()`` may hold up
     /// to ``ImageDecoding/decodingByteCount(_:options:)`` bytes in addition. The decoders of this package allocate no
@@ -45,7 +47,7 @@ public protocol IncrementalImageDecoding: AnyObject, Sendable {
     /// this method throws the same error.
     ///
     /// - Throws: ``ImageDecodingError`` as ``ImageDecoding/decode(_:options:)`` does; `truncated` when bytes are
-    ///   missing.
+    ///   missing and the options allow no partial image.
     func finish() throws(ImageDecodingError) -> DecodedImage
 }
 

@@ -76,8 +76,11 @@ public struct PixelBuffer: Sendable {
         clearPadding()
     }
 
-    /// Creates a buffer with all bytes zero: transparent black, or black in formats without alpha. Returns nil in the
-    /// same cases as the other initializer.
+    /// Creates a buffer with all bytes zero: transparent black, or black in formats without alpha. Returns nil when a
+    /// side is less than one pixel, the number of bytes overflows, or the memory cannot be allocated.
+    ///
+    /// In the format `rgbx8`, and in an opaque image with alpha samples, the caller must then set the fourth sample of
+    /// each pixel to its maximum.
     public init?(size: PixelSize, format: PixelFormat, alphaMode: AlphaMode) {
         self.init(size: size, format: format, alphaMode: alphaMode) { memory, _ in
             memory.initializeMemory(as: UInt8.self, repeating: 0)

@@ -80,13 +80,13 @@ public struct CachePolicy: Sendable, Hashable {
     public static let all = CachePolicy()
     /// A policy that ignores the caches and stores the result, as `reloadIgnoringLocalCacheData` does.
     public static let reload = CachePolicy(.reloadIgnoringLocalCacheData)
-    /// A policy that uses the caches, regardless of age, and makes the load fail on a miss, as
-    /// `returnCacheDataDontLoad` does.
+    /// A policy that uses the caches and never the network, as `returnCacheDataDontLoad` does. A stale response from a
+    /// response cache is accepted. The load fails when no cache has the image, unless the source is local.
     public static let cacheOnly = CachePolicy(.returnCacheDataDontLoad)
     /// A policy that ignores memory and disk, and validates the stored response with the server, as
     /// `reloadRevalidatingCacheData` does. The result is stored in all caches.
     public static let revalidate = CachePolicy(.reloadRevalidatingCacheData)
-    /// A policy that reads and writes no cache. A cache policy that the source's own HTTP request specifies still
-    /// applies.
+    /// A policy that reads and writes no cache. Only a response cache is read, if the source's own HTTP request has a
+    /// cache policy such as `returnCacheDataElseLoad`: see ``response``.
     public static let none = CachePolicy(memory: .none, disk: .none, response: .none)
 }

@@ -20,7 +20,7 @@ public struct StoredResponse: Sendable, Hashable {
     package var terms: Freshness
     /// The policy for storing the response in memory and on disk.
     public var storagePolicy: ResponseStoragePolicy
-    /// Metadata of the app, which its storage hook may add.
+    /// Custom metadata of the response, which the app's storage hook may add.
     public var userInfo: [String: String]
 
     /// Creates a response to store. By default it is complete, serves all requests, may be stored anywhere and has no

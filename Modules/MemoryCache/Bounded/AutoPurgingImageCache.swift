@@ -6,7 +6,7 @@ import AlcedoRuntime
 /// When the images exceed the capacity, the cache removes the least recently used images until the rest fit into a
 /// lower limit:
 ///
-/// - An image counts `pixel width × pixel height × 4` bytes.
+/// - The cost of an image is `pixel width × pixel height × 4` bytes.
 /// - A purge begins when the usage exceeds the capacity, but not when the usage equals the capacity. It ends at or
 ///   below the preferred usage.
 /// - The purge includes the added image as the most recently used. If that image alone exceeds the preferred usage, the
@@ -113,7 +113,8 @@ public final class AutoPurgingImageCache: Sendable {
 
     /// Adds an image under an identifier and replaces an existing image. Does not call `shouldCache`.
     ///
-    /// If the usage then exceeds the capacity, a purge begins, which may remove this image as well.
+    /// If the usage then exceeds the capacity, a purge begins, which may remove this image as well. Adding an image
+    /// that alone exceeds the capacity empties the cache.
     public func add(_ image: DecodedImage, withIdentifier identifier: String) {
         add(image, for: AutoPurgingKey(identifier: identifier))
     }
@@ -139,7 +140,8 @@ public final class AutoPurgingImageCache: Sendable {
     /// Adds an image for a request and an additional identifier if `shouldCache` accepts it. Otherwise, the call has no
     /// effect.
     ///
-    /// If the usage then exceeds the capacity, a purge begins, which may remove this image as well.
+    /// If the usage then exceeds the capacity, a purge begins, which may remove this image as well. Adding an image
+    /// that alone exceeds the capacity empties the cache.
     ///
     /// - Parameters:
     ///   - image: The image to add.
@@ -197,8 +199,7 @@ public final class AutoPurgingImageCache: Sendable {
         images.removeValue(for: key.identifier) { key.finds($0.key) }
     }
 
-    /// Returns the number of bytes that an image counts: four per pixel, whatever its pixel format; `Int.max` on
-    /// overflow.
+    /// Returns the cost of an image in bytes: four per pixel, whatever its pixel format; `Int.max` on overflow.
     private static func byteCount(of image: DecodedImage) -> Int {
         let (pixels, overflows) = image.size.width.multipliedReportingOverflow(by: image.size.height)
         let (bytes, overflowsBytes) = pixels.multipliedReportingOverflow(by: 4)
@@ -306,8 +307,8 @@ extension MemoryCache {
 
 /// The name of an image in an ``AutoPurgingImageCache``: AFNetworking's identifier and, if known, the full key.
 ///
-/// An identifier is a URL directly followed by an additional identifier, so two different keys may have the same one.
-/// The resource and the key tell their images apart.
+/// An identifier is a URL directly followed by an additional identifier, so two different keys may have the same
+/// identifier. The resource and the full key then distinguish their images.
 private struct AutoPurgingKey: Sendable {
     /// AFNetworking's identifier, compared by its bytes.
     let identifier: ResourceKey

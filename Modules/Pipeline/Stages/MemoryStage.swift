@@ -19,8 +19,8 @@ struct MemoryStage: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - isRepeated: Whether the load has already looked in memory. The cache then does not count a second miss.
-    ///     Default: false.
+    ///   - isRepeated: Whether the load has already looked in memory. If true, a larger image is not accepted, and a
+    ///     second miss is not counted. Default: false.
     func image(_ request: ImageRequest, isRepeated: Bool = false) -> DecodedImage? {
         guard request.cachePolicy.memory.reads, let cache else { return nil }
         if isRepeated, !cache.contains(request.key) { return nil }

@@ -23,7 +23,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     ///
     /// The origin of the result is rounded to the left and up: a centered crop that removes an odd number of pixels
     /// removes one more at the right or the bottom. Processing throws `invalidParameter` when a side of `size` is
-    /// shorter than one pixel.
+    /// shorter than one pixel, or when `anchor` is invalid.
     ///
     /// - Parameters:
     ///   - size: The maximum size of the result in pixels.
@@ -40,7 +40,7 @@ extension ImageProcessing where Self == ImageProcessors.BuiltIn {
     /// ```
     ///
     /// Sides are rounded to whole pixels and are at least one pixel long. Processing throws `invalidParameter` when a
-    /// side of `aspect` is below 1.
+    /// side of `aspect` is below 1, or when `anchor` is invalid.
     ///
     /// - Parameters:
     ///   - aspect: The aspect ratio of the result.

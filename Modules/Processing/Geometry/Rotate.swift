@@ -166,7 +166,7 @@ struct Rotation {
             let (sourceX, sourceY) = (across * cosine + start.x, start.y - across * sine)
             var sums = (SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>())
             if sourceX >= -2, sourceX < Double(pixels.width + 1), sourceY >= -2, sourceY < Double(pixels.height + 1) {
-                // The added 2 makes the numbers positive, so that the conversion to `Int` rounds down.
+                // The added 2 makes the numbers at least 0, so that the conversion to `Int` rounds down.
                 let (left, top) = (Int(sourceX + 2) - 2, Int(sourceY + 2) - 2)
                 let columns = Self.weights(Float(sourceX - Double(left)))
                 let rows = Self.weights(Float(sourceY - Double(top)))

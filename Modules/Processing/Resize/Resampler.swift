@@ -61,8 +61,8 @@ struct Resampler: ~Copyable {
         return (width * format.bytesPerPixel + alignment - 1) / alignment * alignment
     }
 
-    /// The maximum number of rows in the next ``push(_:count:bytesPerRow:)``, which complete the current row of cells.
-    /// Zero after the last row.
+    /// The number of source rows that complete the current row of cells, and the maximum number of rows in the next
+    /// ``push(_:count:bytesPerRow:)``. Zero after the last row.
     var neededRowCount: Int { min(rows.factor - taken % rows.factor, source.height - taken) }
 
     /// Adds the next rows of the source.

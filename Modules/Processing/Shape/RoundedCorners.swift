@@ -197,7 +197,7 @@ private struct RoundedRectangle {
     ///
     /// - Parameters:
     ///   - size: The size of the image.
-    ///   - radii: The radii in pixels. The two radii of a side must not exceed its length together.
+    ///   - radii: The radii in pixels. The sum of the two radii along a side must not exceed the length of the side.
     ///   - inset: The distance of every edge from the edge of the image, in pixels.
     init(size: PixelSize, radii: SIMD4<Double>, inset: Double = 0) {
         left = inset

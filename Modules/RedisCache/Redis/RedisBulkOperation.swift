@@ -74,7 +74,8 @@ struct RedisBulkOperation {
                 do throws(RedisFailure) {
                     _ = try removeAll(recordedIn: Array(part))
                 } catch {
-                    // A key of this kind that is not a set of records is useless to every cache.
+                    // The server rejects the commands if a key is not a sorted set. No cache can use such a key, so
+                    // the keys are removed without their entries.
                     guard error.kind == .rejected else { throw error }
                     _ = try execute([[Self.unlink] + part])
                 }

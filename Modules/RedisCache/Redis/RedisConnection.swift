@@ -6,15 +6,15 @@ import FoundationEssentials
 
 /// A connection to a Redis server. Methods block, and only one thread may use it at a time.
 ///
-/// hiredis connects and parses replies. Commands are written to the socket here, so that their bytes are not copied,
-/// and so that the progress is known when a call times out.
+/// hiredis connects and parses replies. Commands are written to the socket here, so that long arguments are not copied,
+/// and so that the time limits of a call also apply while it sends.
 ///
 /// It is `@unchecked Sendable` because the caller that has taken it out of the pool is its only user.
 final class RedisConnection: @unchecked Sendable {
     /// The maximum nesting depth of lists in a reply. The commands of this module nest at most two lists.
     private static let maximumReplyDepth = 4
-    /// The number of bytes by which a reply may exceed the maximum size of an entry. Lists of keys may be longer than
-    /// an entry if that size is small.
+    /// The number of bytes by which the replies to commands that are sent together may exceed the maximum size of an
+    /// entry. Lists of keys may be longer than an entry if that size is small.
     private static let listByteCount = 4 << 20
     /// The size in bytes below which arguments are copied and sent together.
     private static let shortByteCount = 16 << 10
@@ -212,7 +212,8 @@ final class RedisConnection: @unchecked Sendable {
         case REDIS_REPLY_NIL: return .none
         case REDIS_REPLY_STRING, REDIS_REPLY_STATUS:
             guard let text = reply.pointee.str else { return .bytes(Data()) }
-            // The string is taken out of the reply, which frees only the rest, so that an entry is not copied again.
+            // The result takes over the string's memory, so that an entry is not copied again. `freeReplyObject` then
+            // frees only the rest of the reply.
             reply.pointee.str = nil
             return .bytes(Data(bytesNoCopy: text, count: Int(reply.pointee.len), deallocator: .free))
         case REDIS_REPLY_ARRAY where depth > 0:

@@ -194,7 +194,8 @@ struct CoalescerState<Key: Hashable & Sendable, Update: Sendable, Value: Sendabl
     }
 }
 
-/// The identity of the source that work uses. It differs if the sources may give different responses.
+/// The identity of the source that a piece of work uses. Sources that may give different responses have different
+/// identities.
 package struct CoalescerSource: Equatable, Sendable {
     private let identity: any Hashable & Sendable
 

@@ -14,7 +14,7 @@ struct OriginPlan {
     /// - Parameters:
     ///   - reply: The reply to send.
     ///   - method: The method of the request.
-    ///   - keepsAlive: Whether the request allows another one on its connection.
+    ///   - keepsAlive: Whether the client allows another request on the connection.
     init(_ reply: OriginReply, method: HTTPMethod, keepsAlive: Bool) {
         var reply = reply
         if reply.isEndless, reply.framing == .contentLength { reply.framing = .close }
@@ -134,7 +134,7 @@ struct OriginPlan {
         var text = "HTTP/1.1 \(reply.status) \(Self.reason(reply.status))\r\n"
         for field in fields { text += "\(field.name): \(field.value)\r\n" }
         text += "\r\n"
-        // Characters outside Latin-1 are sent as UTF-8.
+        // A head with a character outside Latin-1 is sent completely as UTF-8.
         return Data(text.latin1 ?? Array(text.utf8))
     }
 

@@ -84,8 +84,8 @@ typedef enum {
 /// Starts decoding. An image in several scans is read to its end, unless its bytes arrive in pieces.
 alcedo_jpeg_status alcedo_jpeg_start(alcedo_jpeg_decoder *_Nonnull decoder, alcedo_jpeg_rows rows);
 
-/// Writes at most `capacity` rows, `stride` bytes apart. Writes fewer when bytes are missing. Sets `count` to the
-/// number of rows written, even on failure.
+/// Writes at most `capacity` rows, `stride` bytes apart. Writes fewer when bytes are missing and at the end of the
+/// image. Sets `count` to the number of rows written, even on failure.
 alcedo_jpeg_status alcedo_jpeg_read_rows(
     alcedo_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull out, size_t stride, size_t capacity,
     size_t *_Nonnull count);

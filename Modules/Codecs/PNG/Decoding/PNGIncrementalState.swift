@@ -9,7 +9,8 @@ final class PNGIncrementalState: IncrementalDecodingState {
     private let options: DecodingOptions
     /// The received bytes. For a still image, they are released when decoding of the pixels begins.
     private var data = Data()
-    /// The offset in `data` of the next chunk whose name has not been read.
+    /// The offset in `data` of the first chunk whose name has not been read, or of the first chunk of pixels after its
+    /// name has been read.
     private var scanned = PNGChunk.signature.count
     /// The plan for decoding; nil until the header has arrived.
     private var plan: PNGPlan?
@@ -91,7 +92,8 @@ final class PNGIncrementalState: IncrementalDecodingState {
         info = found
     }
 
-    /// Starts decoding the pixels unless they are being decoded. The header of their first chunk must have arrived.
+    /// Starts decoding the pixels. Does nothing when decoding has begun or the header of the first chunk of pixels has
+    /// not arrived.
     private func begin() throws(ImageDecodingError) {
         guard partialImage == nil, let plan else { return }
         let bytes = data

@@ -5,7 +5,8 @@ import FoundationEssentials
 /// converts only the averages to RGB.
 ///
 /// The scaler of libwebp gives the same result except for rounding, but takes a quarter longer for typical web images.
-/// Both skip the filter between blocks, whose effect the averages replace. Only a few rows stay in memory.
+/// Both skip the filter between blocks, whose effect the averages replace. Source rows of large planes are released, so
+/// that usually only a few MiB of each plane stay in memory.
 final class WebPAverager {
     private let size: PixelSize
     private let luma: WebPRowMemory

@@ -29,7 +29,7 @@ struct EntryTrim: Sendable {
     let size: Int
     /// The maximum number of entries after the trim.
     let count: Int
-    /// The maximum size of an entry that the trim keeps as the only one, even if that entry exceeds `size` or `count`.
+    /// The maximum number of bytes of a last remaining entry that is kept, even if it exceeds `size` or `count`.
     let sizeOfLast: Int
     /// The reason that is reported for entries that have not expired. If it is `costLimit`, an entry that is removed
     /// only because of the count is reported with `countLimit`.

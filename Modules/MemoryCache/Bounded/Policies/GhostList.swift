@@ -1,4 +1,4 @@
-/// A list of evicted entries by the hashes of their keys, which forgets the oldest first.
+/// A list of evicted entries by the hashes of their keys. The list forgets the oldest entry first.
 ///
 /// An entry takes about fifty bytes. Every operation is O(1). The list does not distinguish keys with the same hash.
 /// This can cause an additional miss but never a wrong value.

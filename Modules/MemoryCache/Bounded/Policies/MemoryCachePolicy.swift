@@ -24,7 +24,7 @@ public enum MemoryCachePolicy: Sendable {
     /// GDSF: evicts the entry with the fewest uses relative to its cost first, and ages entries (Cherkasova, 1998).
     case gdsf
     /// When the cost limit is exceeded, evicts the least recently used entries until the rest cost at most
-    /// `toPreferredCost`.
+    /// `toPreferredCost`. In this case, a new entry that alone costs more than `toPreferredCost` is not stored.
     ///
     /// AFNetworking's and AlamofireImage's `AutoPurgingImageCache` evict in this way. The cost is in the unit of the
     /// cost limit. Values below zero count as zero, and values above the limit as the limit.

@@ -20,7 +20,7 @@ struct MonotoneQueue: Sendable {
     /// Returns the number of a slot in the queue.
     func number(of slot: Int) -> UInt64 { numbers[slot] }
 
-    /// Adds a slot with the number ``floor`` plus `value`, which is at most 2^62.
+    /// Adds a slot with the number ``floor`` plus `value`. `value` must be at most 2^62.
     mutating func insert(_ slot: Int, aboveFloor value: UInt64) {
         if floor > 1 << 62 { rebase() }
         insert(slot, floor + value)

@@ -73,8 +73,8 @@ struct WTinyLFUPolicy: MarkedEvictionPolicy {
 
     mutating func removeAll() { self = WTinyLFUPolicy() }
 
-    /// Whether the window exceeds its share. A single entry never does, so the entry stored last fights no duel before
-    /// another one is stored.
+    /// Whether the window exceeds its share. A window with a single entry never does, so that an entry does not fight a
+    /// duel as soon as it is stored.
     private var isWindowTooLarge: Bool {
         guard let oldest = oldest(.window), !segments.isNewest(oldest, of: Segment.window.rawValue) else {
             return false

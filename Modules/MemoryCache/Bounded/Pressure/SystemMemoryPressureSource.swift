@@ -75,10 +75,10 @@ public final class SystemMemoryPressureSource: MemoryPressureSource {
 
     /// Calls `handler` on the source's thread at each change of the level until the returned token is released.
     ///
-    /// A new observer is expected to start at `normal`; the source does not report a level that was reached before. The
-    /// source calls handlers one after the other, outside any lock. A handler may add and remove observers. A call that
-    /// is in progress may end after its token is released. The token keeps the observation alive even if the source is
-    /// released.
+    /// The source does not report the level that it had before the call, so an observer should assume `normal` at
+    /// first. The source calls handlers one after the other, outside any lock. A handler may add and remove observers.
+    /// A call that is in progress may end after its token is released. The token keeps the observation alive even if
+    /// the source is released.
     public func observe(_ handler: @escaping @Sendable (MemoryPressure) -> Void) -> any Sendable {
         hub.observe(handler)
     }
