@@ -30,6 +30,22 @@ import Testing
         #expect(first != nil && first == ColorDescription(primaries: 9, transfer: 14)?.profile(isGray: false))
     }
 
+    @Test(arguments: [true, false])
+    func `the header of a profile has its fields at the offsets of the specification`(isGray: Bool) throws {
+        let profile = try #require(ColorDescription(primaries: 9, transfer: 14)?.profile(isGray: isGray))
+        let bytes = [UInt8](profile)
+        #expect(Array(bytes[0..<4]) == ProfileMaker.number(bytes.count))
+        #expect(Array(bytes[8..<12]) == [4, 0x40, 0, 0])
+        #expect(Array(bytes[12..<24]) == Array("mntr\(isGray ? "GRAY" : "RGB ")XYZ ".utf8))
+        #expect(Array(bytes[24..<36]) == [0x07, 0xD0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0])
+        #expect(Array(bytes[36..<40]) == Array("acsp".utf8))
+        #expect(bytes[40..<64].allSatisfy { $0 == 0 })
+        // Media-relative colorimetric intent, and D50
+        #expect(Array(bytes[64..<68]) == [0, 0, 0, 1])
+        #expect(Array(bytes[68..<80]) == [0, 0, 0xF6, 0xD6, 0, 1, 0, 0, 0, 0, 0xD3, 0x2D])
+        #expect(bytes[80..<128].allSatisfy { $0 == 0 })
+    }
+
     @Test func `code points are stored in the profile`() throws {
         let profile = try #require(ColorDescription(primaries: 9, transfer: 16)?.profile(isGray: false))
         let element = Data("cicp\0\0\0\0".utf8) + Data([9, 16, 0, 1])

@@ -17,7 +17,8 @@ struct ICCWriter {
         bytes += Array("mntr\(space)XYZ ".utf8)
         // The date is constant, so that equal descriptions have equal bytes.
         bytes += [0x07, 0xD0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]
-        bytes += Array("acsp".utf8) + [UInt8](repeating: 0, count: 20)
+        // No platform, flags, manufacturer, model and attributes
+        bytes += Array("acsp".utf8) + [UInt8](repeating: 0, count: 24)
         // The intent: media-relative colorimetric
         bytes += Self.bigEndian(1) + Self.d50.flatMap(Self.fixed)
         header = bytes + [UInt8](repeating: 0, count: 128 - bytes.count)
