@@ -11,7 +11,8 @@ public enum MetadataPolicy: Sendable, Hashable {
     /// purpose.
     ///
     /// A color profile is reduced to its colors, its name and its copyright. The model and the serial number of a
-    /// display, its calibration and private tags are removed. A damaged profile is removed as a whole.
+    /// display, its calibration, the date and private tags are removed. A profile without tags to remove is kept
+    /// unchanged, and a damaged profile is removed as a whole.
     case strip
     /// EXIF without a location. The description, software, resolution, orientation, exposure, colors, dates, author and
     /// copyright are kept. The names and serial numbers of the camera and the lens, and the name of the camera's owner,

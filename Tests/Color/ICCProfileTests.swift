@@ -61,6 +61,15 @@ import Testing
         #expect(ICCProfile.withoutPrivateTags(profile) == plain)
     }
 
+    @Test func `the date and the makers in the header of a changed profile are removed`() throws {
+        let plain = try p3()
+        var profile = plain.addingICCTag("mmod", Self.serial)
+        for field in [24..<36, 48..<56, 80..<84] {
+            profile.replaceSubrange(field, with: Data(repeating: 7, count: field.count))
+        }
+        #expect(ICCProfile.withoutPrivateTags(profile) == plain)
+    }
+
     @Test(arguments: [ProfileMaker.p3Table.data, ProfileMaker.gray(ProfileMaker.gamma(1.8)).data])
     func `the colors stay`(profile: Data) throws {
         let kept = try #require(ICCProfile.withoutPrivateTags(profile.addingICCTag("mmod", Self.serial)))

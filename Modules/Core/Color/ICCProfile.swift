@@ -29,8 +29,10 @@ package enum ICCProfile {
     /// Returns a profile without the tags that can identify a device or a person: model and serial number of a display,
     /// its calibration, metadata and private tags. The colors, the name and the copyright stay.
     ///
-    /// Only the tags of a fixed list are kept, because an unknown tag may hold anything. A profile with only such tags
-    /// is returned unchanged. The result is nil when the header or the tag table is damaged. O(bytes).
+    /// Only the tags of a fixed list are kept, because an unknown tag may hold anything. When a tag is removed, the
+    /// header loses its date and its signatures of manufacturer, model and creator. A profile with only kept tags is
+    /// returned unchanged, because it usually belongs to a standard and not to a device. The result is nil when the
+    /// header or the tag table is damaged. O(bytes).
     package static func withoutPrivateTags(_ profile: Data) -> Data? {
         guard let table = ICCTagTable(profile) else { return nil }
         let kept = table.tags.filter { keptTags.contains($0.name) }

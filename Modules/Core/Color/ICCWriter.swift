@@ -5,6 +5,9 @@ struct ICCWriter {
     /// X, Y and Z of the white D50.
     static let d50 = [0.9642, 1, 0.8249]
 
+    /// The first of January 2000. The date is constant, so that equal descriptions have equal bytes.
+    private static let date: [UInt8] = [0x07, 0xD0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]
+
     /// The 128 bytes of the header. The size in its first four bytes is replaced.
     private let header: [UInt8]
     private var elements: [(names: [String], bytes: [UInt8])] = []
@@ -15,8 +18,7 @@ struct ICCWriter {
     init(space: String) {
         var bytes: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 4, 0x40, 0, 0]
         bytes += Array("mntr\(space)XYZ ".utf8)
-        // The date is constant, so that equal descriptions have equal bytes.
-        bytes += [0x07, 0xD0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]
+        bytes += Self.date
         // No platform, flags, manufacturer, model and attributes
         bytes += Array("acsp".utf8) + [UInt8](repeating: 0, count: 24)
         // The intent: media-relative colorimetric
@@ -24,10 +26,15 @@ struct ICCWriter {
         header = bytes + [UInt8](repeating: 0, count: 128 - bytes.count)
     }
 
-    /// Creates a writer of a profile with the header of another profile, without its digest.
+    /// Creates a writer of a profile with the header of another profile, without its digest and the fields that can
+    /// identify a device: the date, and the signatures of the device's manufacturer, its model and the profile's
+    /// creator.
     init(header: ArraySlice<UInt8>) {
         var bytes = Array(header)
-        bytes.replaceSubrange(84..<100, with: [UInt8](repeating: 0, count: 16))
+        bytes.replaceSubrange(24..<36, with: Self.date)
+        for field in [48..<56, 80..<84, 84..<100] {
+            bytes.replaceSubrange(field, with: [UInt8](repeating: 0, count: field.count))
+        }
         self.header = bytes
     }
 
