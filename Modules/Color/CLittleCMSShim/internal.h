@@ -7,8 +7,8 @@
 #include <lcms2.h>
 #include <lcms2_plugin.h>
 
-/// The number of steps between linear 0 and 1 in the tables of encoded samples. A step is at most a fifth of an 8-bit
-/// level.
+/// The number of steps between linear 0 and 1 in the tables of encoded samples. The largest step, near black, is about
+/// a fifth of an 8-bit level.
 enum { ENCODED_STEPS = 16384 };
 
 /// The conversion by a matrix: linear samples, a matrix and encoded samples.

@@ -80,15 +80,18 @@ static cmsHTRANSFORM make_transform(
 }
 
 /// Makes the curve for a gray profile: the result for each of its 256 or 65,536 samples.
-static int make_curve(
+static alcedo_color_status make_curve(
     struct alcedo_color_transform *t, cmsHPROFILE profile, const alcedo_color_settings *settings) {
     const size_t count = t->depth == 8 ? 256 : 65536;
     uint16_t *samples = malloc(count * 4 * sizeof(uint16_t));
     t->curve = malloc(count * sizeof(uint16_t));
+    if (!samples || !t->curve) {
+        free(samples);
+        return ALCEDO_COLOR_OUT_OF_MEMORY;
+    }
     cmsHTRANSFORM transform = make_transform(
         t, profile, TYPE_GRAY_16, TYPE_RGB_16, settings, cmsFLAGS_NOOPTIMIZE);
-    const int is_made = samples && t->curve && transform;
-    if (is_made) {
+    if (transform) {
         uint16_t *in = samples + 3 * count;
         for (size_t i = 0; i < count; i++) in[i] = (uint16_t)(t->depth == 8 ? i * 257 : i);
         cmsDoTransform(transform, in, samples, (cmsUInt32Number)count);
@@ -96,10 +99,10 @@ static int make_curve(
             const uint16_t green = samples[3 * i + 1];
             t->curve[i] = t->depth == 8 ? (uint16_t)((green + 128) / 257) : green;
         }
+        cmsDeleteTransform(transform);
     }
-    if (transform) cmsDeleteTransform(transform);
     free(samples);
-    return is_made;
+    return transform ? ALCEDO_COLOR_OK : ALCEDO_COLOR_INVALID;
 }
 
 /// Whether Little CMS takes the colors from tables of the profile.
@@ -144,9 +147,7 @@ static const char *read_space(struct alcedo_color_transform *t, cmsHPROFILE prof
 static alcedo_color_status make(
     struct alcedo_color_transform *t, cmsHPROFILE profile, const alcedo_color_settings *settings) {
     alcedo_color_status status = ALCEDO_COLOR_INVALID;
-    if (t->source == ALCEDO_COLOR_GRAY) {
-        return make_curve(t, profile, settings) ? ALCEDO_COLOR_OK : ALCEDO_COLOR_INVALID;
-    }
+    if (t->source == ALCEDO_COLOR_GRAY) return make_curve(t, profile, settings);
     if (t->source == ALCEDO_COLOR_RGB && (!profile || !has_tables(profile))) {
         t->matrix = alcedo_color_matrix_create(profile, settings->target, t->depth, &status, t->message);
         return status;
@@ -235,7 +236,11 @@ alcedo_color_transform *alcedo_color_create(
     if (profile) cmsCloseProfile(profile);
     t->message = NULL;
     if (*status == ALCEDO_COLOR_OK) return t;
-    if (!message[0]) alcedo_color_set_message(message, "a part of the profile is missing or invalid");
+    if (*status == ALCEDO_COLOR_OUT_OF_MEMORY) {
+        alcedo_color_set_message(message, "out of memory");
+    } else if (!message[0]) {
+        alcedo_color_set_message(message, "a part of the profile is missing or invalid");
+    }
     alcedo_color_destroy(t);
     return NULL;
 }
