@@ -1,6 +1,6 @@
 import AlcedoCore
 
-/// The stage that converts decoded images to the color space that a request asks for.
+/// The stage that converts decoded images to the color space of a request.
 struct ColorStage: Sendable {
     private let converter: (any ColorConverting)?
     private let report: Reporter
